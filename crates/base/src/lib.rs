@@ -1,0 +1,18 @@
+//! What every other crate stands on: units, identifiers, seeded randomness, the event queue, a slab.
+//!
+//! Knows nothing of drives, reads no clock, no file and no environment, and contains no `unsafe`.
+
+pub mod event;
+pub mod id;
+pub mod rng;
+pub mod slab;
+pub mod unit;
+
+pub use event::EventQueue;
+pub use id::{Lba, Lpn, Ppn};
+pub use rng::Rng;
+pub use slab::Slab;
+pub use unit::{Bytes, Dur, Rate, Time, UnitError};
+
+/// Bytes of the smallest addressable sector that Fathom's models keep track of.
+pub const SECTOR_BYTES: u64 = 512;

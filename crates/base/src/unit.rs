@@ -1,0 +1,361 @@
+//! Time, lengths and rates with their unit in the type, and their text form in configuration files.
+//!
+//! Time is whole nanoseconds; a transfer is computed exactly and rounded once, upwards. Text forms carry
+//! their unit (`45us`, `16KiB`, `300MB/s`, `3Gbps`, `400MT/s`) and are refused without one.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+use std::str::FromStr;
+
+/// An instant: nanoseconds since the device's start.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Time(pub u64);
+
+/// A duration in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dur(pub u64);
+
+/// A length in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// A bandwidth in bytes per second; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+/// A quantity whose text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {what}: write a number with its unit, such as {example}")]
+pub struct UnitError {
+    /// What was found.
+    pub text: String,
+    /// What was wanted.
+    pub what: &'static str,
+    /// One that is right.
+    pub example: &'static str,
+}
+
+impl Time {
+    /// The start of time.
+    pub const ZERO: Time = Time(0);
+    /// A time that never comes.
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// Time passed since an earlier instant; zero where `earlier` is later.
+    #[inline]
+    pub fn since(self, earlier: Time) -> Dur {
+        Dur(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Dur {
+    /// No time.
+    pub const ZERO: Dur = Dur(0);
+
+    /// From microseconds.
+    pub const fn us(us: u64) -> Dur {
+        Dur(us * 1_000)
+    }
+
+    /// From milliseconds.
+    pub const fn ms(ms: u64) -> Dur {
+        Dur(ms * 1_000_000)
+    }
+
+    /// In seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// In microseconds.
+    pub fn as_us_f64(self) -> f64 {
+        self.0 as f64 * 1e-3
+    }
+}
+
+impl Bytes {
+    /// From kibibytes.
+    pub const fn kib(n: u64) -> Bytes {
+        Bytes(n << 10)
+    }
+
+    /// From mebibytes.
+    pub const fn mib(n: u64) -> Bytes {
+        Bytes(n << 20)
+    }
+
+    /// From gibibytes.
+    pub const fn gib(n: u64) -> Bytes {
+        Bytes(n << 30)
+    }
+}
+
+impl Rate {
+    /// From bytes per second; `None` for zero.
+    pub const fn new(bytes_per_second: u64) -> Option<Rate> {
+        if bytes_per_second == 0 {
+            None
+        } else {
+            Some(Rate(bytes_per_second))
+        }
+    }
+
+    /// Bytes per second.
+    pub const fn bytes_per_second(self) -> u64 {
+        self.0
+    }
+
+    /// The time of a transfer in nanoseconds, rounded up.
+    #[inline]
+    pub fn transfer(self, bytes: u64) -> Dur {
+        Dur(self.transfer_ps(bytes).div_ceil(1_000))
+    }
+
+    /// The time of a transfer in picoseconds, rounded up: for a bus that carries one transfer after another,
+    /// where whole nanoseconds would add up to a wrong rate.
+    #[inline]
+    pub fn transfer_ps(self, bytes: u64) -> u64 {
+        if let Some(scaled) = bytes.checked_mul(1_000_000_000_000) {
+            return scaled.div_ceil(self.0);
+        }
+        (u128::from(bytes) * 1_000_000_000_000).div_ceil(u128::from(self.0)) as u64
+    }
+}
+
+impl Add<Dur> for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, d: Dur) -> Time {
+        Time(self.0.saturating_add(d.0))
+    }
+}
+impl AddAssign<Dur> for Time {
+    fn add_assign(&mut self, d: Dur) {
+        *self = *self + d;
+    }
+}
+impl Add for Dur {
+    type Output = Dur;
+    #[inline]
+    fn add(self, d: Dur) -> Dur {
+        Dur(self.0.saturating_add(d.0))
+    }
+}
+impl AddAssign for Dur {
+    fn add_assign(&mut self, d: Dur) {
+        *self = *self + d;
+    }
+}
+impl Sub for Dur {
+    type Output = Dur;
+    fn sub(self, d: Dur) -> Dur {
+        Dur(self.0.saturating_sub(d.0))
+    }
+}
+impl Mul<u64> for Dur {
+    type Output = Dur;
+    fn mul(self, n: u64) -> Dur {
+        Dur(self.0.saturating_mul(n))
+    }
+}
+
+fn split_unit(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))?;
+    let number = text[..end].replace('_', "").parse::<f64>().ok()?;
+    Some((number, text[end..].trim()))
+}
+
+fn parse(
+    text: &str,
+    units: &[(&str, f64)],
+    what: &'static str,
+    example: &'static str,
+) -> Result<u64, UnitError> {
+    let error = || UnitError {
+        text: text.to_owned(),
+        what,
+        example,
+    };
+    let (number, unit) = split_unit(text).ok_or_else(error)?;
+    let scale = units
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or_else(error)?
+        .1;
+    let value = number * scale;
+    if !value.is_finite() || value >= 9.0e18 {
+        return Err(error());
+    }
+    Ok(value.round() as u64)
+}
+
+impl FromStr for Dur {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let units = [
+            ("ns", 1.0),
+            ("us", 1e3),
+            ("µs", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("min", 60e9),
+        ];
+        parse(text, &units, "a duration", "45us").map(Dur)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let units = [
+            ("B", 1.0),
+            ("KiB", 1024.0),
+            ("MiB", 1_048_576.0),
+            ("GiB", 1_073_741_824.0),
+            ("TiB", 1_099_511_627_776.0),
+            ("kB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+            ("TB", 1e12),
+        ];
+        parse(text, &units, "a length", "16KiB").map(Bytes)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+    /// A `MT/s` is one byte per transfer, as on an eight-bit flash channel; `Gbps` is the line rate of a
+    /// SATA link with its 8b/10b coding (3Gbps carries 300 MB/s).
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let units = [
+            ("B/s", 1.0),
+            ("kB/s", 1e3),
+            ("MB/s", 1e6),
+            ("GB/s", 1e9),
+            ("MiB/s", 1_048_576.0),
+            ("GiB/s", 1_073_741_824.0),
+            ("MT/s", 1e6),
+            ("Gbps", 1e8),
+        ];
+        let (what, example) = ("a rate", "300MB/s");
+        let rate = parse(text, &units, what, example)?;
+        Rate::new(rate).ok_or_else(|| UnitError {
+            text: text.to_owned(),
+            what,
+            example,
+        })
+    }
+}
+
+fn with_unit(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
+    let fits = units
+        .iter()
+        .find(|(scale, _)| value >= *scale && value.is_multiple_of(*scale));
+    let (scale, name) = fits.or(units.last()).copied().unwrap_or((1, ""));
+    write!(f, "{}{name}", value / scale)
+}
+
+impl fmt::Display for Dur {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_unit(
+            f,
+            self.0,
+            &[
+                (1_000_000_000, "s"),
+                (1_000_000, "ms"),
+                (1_000, "us"),
+                (1, "ns"),
+            ],
+        )
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_unit(
+            f,
+            self.0,
+            &[
+                (1 << 40, "TiB"),
+                (1 << 30, "GiB"),
+                (1 << 20, "MiB"),
+                (1 << 10, "KiB"),
+                (1, "B"),
+            ],
+        )
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_unit(
+            f,
+            self.0,
+            &[
+                (1_000_000_000, "GB/s"),
+                (1_000_000, "MB/s"),
+                (1_000, "kB/s"),
+                (1, "B/s"),
+            ],
+        )
+    }
+}
+
+macro_rules! text_serde {
+    ($($t:ty),*) => {$(
+        impl Serialize for $t {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $t {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(d)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+text_serde!(Dur, Bytes, Rate);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_needs_a_unit() {
+        assert_eq!("45us".parse(), Ok(Dur(45_000)));
+        assert_eq!("16 KiB".parse(), Ok(Bytes(16_384)));
+        assert_eq!(
+            "3Gbps".parse::<Rate>().map(Rate::bytes_per_second),
+            Ok(300_000_000)
+        );
+        for bad in ["45", "us", "", "45 parsecs", "-1us", "1e30s"] {
+            assert!(bad.parse::<Dur>().is_err(), "{bad}");
+        }
+        assert!("0MB/s".parse::<Rate>().is_err());
+    }
+
+    #[test]
+    fn a_transfer_is_rounded_up_once() {
+        let rate = "1200MT/s".parse::<Rate>().unwrap();
+        assert_eq!(rate.transfer(4096), Dur(3414)); // 3413.33 ns
+        assert_eq!(rate.transfer_ps(4096), 3_413_334);
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips(v in 0u64..1 << 52) {
+            prop_assert_eq!(Dur(v).to_string().parse(), Ok(Dur(v)));
+            prop_assert_eq!(Bytes(v).to_string().parse(), Ok(Bytes(v)));
+            let rate = Rate::new(v + 1);
+            prop_assert_eq!(rate.map(|r| r.to_string().parse().ok()), Some(rate));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The `fathom` command.
+
+fn main() {}

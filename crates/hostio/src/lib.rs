@@ -1,0 +1,1 @@
+//! Real drives and files through io_uring and O_DIRECT, and the safety lock in front of them.

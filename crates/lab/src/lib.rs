@@ -1,0 +1,1 @@
+//! Targets, run records on disk, campaigns: the only crate that knows every layer.

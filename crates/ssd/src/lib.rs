@@ -1,0 +1,1 @@
+//! The model of a solid state drive.
