@@ -1,1 +1,34 @@
-//! Real drives and files through io_uring and O_DIRECT, and the safety lock in front of them.
+//! Real drives and files behind [`fathom_block::Device`], and the safety lock in front of them.
+//!
+//! - [`inspect()`] tells what a path is, which drive stands behind it and what speaks against writing to it. It opens
+//!   nothing for writing.
+//! - [`open`] opens it through io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
+//! - [`HostDevice`] is the device: it sleeps in the kernel, and its clock is the monotonic one of the host.
+//!
+//! Linux only, 5.11 or later. It changes no setting of the system, it mounts nothing and locks nothing but the device that
+//! it writes to, and it never writes to a file that it was not told to by name. What it cannot see: data of an unknown
+//! kind on a drive without a known signature (reported as a note, not refused), users of the drive in another machine,
+//! and where a file system put the blocks of a file (offsets in a file are not offsets on the drive).
+
+mod buffer;
+mod clock;
+mod device;
+mod error;
+mod identity;
+mod inspect;
+mod ioctl;
+mod ring;
+pub mod safety;
+mod scratch;
+mod signature;
+mod target;
+mod usage;
+
+pub use device::HostDevice;
+pub use error::{HostError, Refused};
+pub use identity::{Identity, QueueLimits};
+pub use inspect::{Inspection, Kind, inspect};
+pub use safety::{Finding, Weight};
+pub use scratch::{SCRATCH_BYTES_MAX, SCRATCH_BYTES_MIN};
+pub use signature::Signature;
+pub use target::{HostConfig, MAX_REQUEST_BYTES, QUEUE_DEPTH_MAX, open};

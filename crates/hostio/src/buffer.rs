@@ -1,0 +1,127 @@
+//! Memory that `O_DIRECT` takes, and bytes that no drive can compress.
+
+#![allow(unsafe_code)] // A view of aligned pages as bytes; nothing else.
+
+use fathom_base::Rng;
+use std::slice;
+
+/// The alignment of every buffer, in bytes: at least what any block device asks of memory.
+pub(crate) const ALIGN_BYTES: usize = 4096;
+
+#[derive(Clone)]
+#[repr(C, align(4096))]
+struct Page([u8; ALIGN_BYTES]);
+
+/// Bytes that begin at a multiple of [`ALIGN_BYTES`]. The memory stays where it is when the value is moved.
+pub(crate) struct AlignedBuffer(Vec<Page>);
+
+impl AlignedBuffer {
+    /// Zeros, at least `bytes` of them. The pages are touched here, so that no page fault falls into a measurement.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self(vec![
+            Page([0; ALIGN_BYTES]);
+            bytes.div_ceil(ALIGN_BYTES).max(1)
+        ])
+    }
+
+    /// All of it.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the vector owns `len` pages of ALIGN_BYTES initialised bytes each, without padding, and `&self`
+        // keeps them alive and unchanged.
+        unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * ALIGN_BYTES) }
+    }
+
+    /// All of it, to write.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `&mut self` makes the view the only one.
+        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len() * ALIGN_BYTES) }
+    }
+}
+
+const NOISE_WORDS: usize = 1 << 17;
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// The bytes of writes that bring none: seeded, incompressible, and never the same twice.
+///
+/// One mebibyte of random words is read at a place that moves, and every 4 KiB piece is xored with a key of its own.
+/// So a piece does not compress, and no two pieces (nor any two sectors at one place in them) are equal, whatever the
+/// unit in which a drive looks for duplicates. It costs about one copy of the data, before the clock of the
+/// request starts.
+pub(crate) struct Noise {
+    words: Vec<u64>,
+    keys: Rng,
+}
+
+impl Noise {
+    /// Fixed by `seed`, as is the sequence of all fills.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed, 0x006e_6f69_7365);
+        Self {
+            words: (0..NOISE_WORDS).map(|_| rng.next_u64()).collect(),
+            keys: rng,
+        }
+    }
+
+    /// Fills `bytes`; a rest that is no whole word stays as it is (lengths are whole blocks).
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
+        for piece in bytes.chunks_mut(ALIGN_BYTES) {
+            let key = self.keys.next_u64();
+            let words = piece.len() / WORD_BYTES;
+            let start = self.keys.below((NOISE_WORDS - words) as u64) as usize;
+            let noise = &self.words[start..start + words];
+            for (out, word) in piece.chunks_exact_mut(WORD_BYTES).zip(noise) {
+                out.copy_from_slice(&(word ^ key).to_ne_bytes());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn every_buffer_is_aligned_and_long_enough(bytes in 0usize..3 << 20) {
+            let mut buffer = AlignedBuffer::new(bytes);
+            prop_assert!(buffer.bytes().len() >= bytes);
+            prop_assert_eq!(buffer.bytes().as_ptr() as usize % ALIGN_BYTES, 0);
+            let before = buffer.bytes().as_ptr();
+            buffer.bytes_mut().fill(0xa5);
+            let moved = Box::new(buffer);
+            prop_assert_eq!(moved.bytes().as_ptr(), before);
+            prop_assert!(moved.bytes().iter().all(|&b| b == 0xa5));
+        }
+    }
+
+    #[test]
+    fn noise_has_no_equal_sectors_and_all_byte_values_equally_often() {
+        let mut noise = Noise::new(1);
+        let mut data = vec![0u8; 4 << 20];
+        for request in data.chunks_mut(1 << 17) {
+            noise.fill(request);
+        }
+        let sectors: BTreeSet<&[u8]> = data.chunks(512).collect();
+        assert_eq!(sectors.len(), data.len() / 512);
+        let mut counts = [0u32; 256];
+        data.iter().for_each(|&b| counts[usize::from(b)] += 1);
+        // 16384 expected of each, standard deviation 128; keys correlate pieces, so the bound is wide.
+        assert!(
+            counts.iter().all(|c| (15_000..18_000).contains(c)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn noise_is_a_function_of_the_seed() {
+        let draw = |seed| {
+            let mut bytes = vec![0u8; 8192];
+            Noise::new(seed).fill(&mut bytes);
+            bytes
+        };
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+    }
+}

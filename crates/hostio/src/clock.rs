@@ -1,0 +1,59 @@
+//! The monotonic clock of the host, counted from the opening of a device.
+
+use fathom_base::Time;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Nanoseconds since it was made; it never goes backwards and never jumps with the wall clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    origin_ns: u64,
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    // The kernel's monotonic clock counts from boot: both parts are never negative.
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+}
+
+impl Clock {
+    /// Starts at zero.
+    pub(crate) fn start() -> Self {
+        Self {
+            origin_ns: monotonic_ns(),
+        }
+    }
+
+    /// Now.
+    pub(crate) fn now(self) -> Time {
+        Time(monotonic_ns() - self.origin_ns)
+    }
+
+    /// Sleeps in the kernel until `until`; a signal does not shorten it.
+    pub(crate) fn sleep(self, until: Time) {
+        let at = self.origin_ns.saturating_add(until.0);
+        let request = Timespec {
+            tv_sec: (at / NS_PER_S) as i64,
+            tv_nsec: (at % NS_PER_S) as i64,
+        };
+        while clock_nanosleep_absolute(ClockId::Monotonic, &request) == Err(rustix::io::Errno::INTR)
+        {
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_ends_no_sooner_than_asked() {
+        let clock = Clock::start();
+        let until = Time(clock.now().0 + 2_000_000);
+        clock.sleep(until);
+        assert!(clock.now() >= until);
+        clock.sleep(Time::ZERO);
+    }
+}

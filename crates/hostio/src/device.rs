@@ -1,0 +1,307 @@
+//! The device: requests in, completions out, on the host's clock.
+//!
+//! A request's clock starts right before the kernel is called and stops right after its completion was seen. A completion that
+//! comes while the caller does something else is seen, and stamped, in the next [`Device::wait`]. The host's own time
+//! in the kernel is part of every latency, as it is for any program.
+//!
+//! - A read or write is cut into several by the kernel where it is longer than [`crate::QueueLimits::max_request_bytes`].
+//! - A flush is an `fdatasync` of the file; for a device that includes the drive's own cache.
+//! - A trim punches a hole into a file, whose room is then no longer reserved. On a block device it is a discard, which Linux offers as a
+//!   blocking call: it is made within the next `wait`, one at a time, and its latency includes what it waited for that.
+//! - With `read_only`, a flush completes at once: there is nothing of ours to flush, and nothing of anybody's is written.
+
+use crate::buffer::{AlignedBuffer, Noise};
+use crate::clock::Clock;
+use crate::error::HostError;
+use crate::identity::Identity;
+use crate::inspect::{Inspection, Kind, os_error};
+use crate::ioctl;
+use crate::ring::{Ring, Transfer};
+use crate::target::HostConfig;
+use fathom_base::Time;
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+/// What a request needs besides its transfer.
+struct Ticket {
+    request: Request,
+    submitted: Time,
+}
+
+/// A real drive or file; made by [`crate::open`]. Dropping it waits for the requests in flight.
+pub struct HostDevice {
+    ring: Ring<Ticket>,
+    info: DeviceInfo,
+    inspection: Inspection,
+    clock: Clock,
+    noise: Noise,
+    keep_data: bool,
+    spare: Vec<AlignedBuffer>,
+    discards: VecDeque<Ticket>,
+    ready: Vec<Completion>,
+}
+
+impl HostDevice {
+    pub(crate) fn new(
+        file: OwnedFd,
+        info: DeviceInfo,
+        inspection: Inspection,
+        config: &HostConfig,
+    ) -> Result<Self, HostError> {
+        let ring = Ring::new(file, info.queue_depth, info.logical_block_bytes)
+            .map_err(|source| ring_error(config, source))?;
+        Ok(Self {
+            ring,
+            info,
+            inspection,
+            clock: Clock::start(),
+            noise: Noise::new(config.seed),
+            keep_data: config.keep_data,
+            spare: Vec::new(),
+            discards: VecDeque::new(),
+            ready: Vec::new(),
+        })
+    }
+
+    /// What the drive tells about itself, or the drive under the file.
+    pub fn identity(&self) -> &Identity {
+        &self.inspection.identity
+    }
+
+    /// What was known of the target when it was opened.
+    pub fn inspection(&self) -> &Inspection {
+        &self.inspection
+    }
+
+    fn outstanding(&self) -> usize {
+        self.ring.in_flight() + self.discards.len() + self.ready.len()
+    }
+
+    fn check(&self, request: &Request) -> Result<(), IoError> {
+        self.info.check(request)?;
+        let data_len = request.data.as_ref().map(|d| d.len() as u64);
+        match data_len {
+            Some(len) if request.op == Op::Write && len != request.len => {
+                Err(failure(request, IoErrorKind::Misaligned))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Completes a request that never goes to the kernel.
+    fn complete_now(&mut self, request: &Request, result: Result<(), IoError>) {
+        let now = self.clock.now();
+        self.ready.push(completion(request, now, now, result, None));
+    }
+
+    /// A buffer with the bytes of a write in it; for a read, any buffer.
+    fn buffer_for(&mut self, request: &Request) -> Option<AlignedBuffer> {
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return None;
+        }
+        let bytes = self.info.max_request_bytes as usize;
+        let spare = self.spare.pop();
+        let mut buffer = spare.unwrap_or_else(|| AlignedBuffer::new(bytes));
+        let place = &mut buffer.bytes_mut()[..request.len as usize];
+        match (&request.data, request.op) {
+            (Some(data), Op::Write) => place.copy_from_slice(data),
+            (None, Op::Write) => self.noise.fill(place),
+            _ => {}
+        }
+        Some(buffer)
+    }
+
+    fn start(&mut self, mut request: Request) {
+        let buffer = self.buffer_for(&request);
+        request.data = None;
+        let transfer = Transfer {
+            op: request.op,
+            offset: request.offset,
+            len: request.len,
+            fua: request.tag.fua && request.op == Op::Write,
+            buffer,
+            tag: Ticket {
+                request,
+                submitted: self.clock.now(),
+            },
+        };
+        if let Err(refused) = self.ring.start(transfer) {
+            let request = refused.tag.request;
+            let busy = IoErrorKind::Os(Errno::AGAIN.raw_os_error());
+            self.complete_now(&request, Err(failure(&request, busy)));
+        }
+    }
+
+    /// Makes the oldest discard of a block device, if any.
+    fn discard_one(&mut self) {
+        let Some(Ticket { request, submitted }) = self.discards.pop_front() else {
+            return;
+        };
+        let outcome = loop {
+            match ioctl::discard(self.ring.file(), request.offset, request.len) {
+                Err(Errno::INTR) => {}
+                other => break other,
+            }
+        };
+        let completed = self.clock.now();
+        let result = outcome.map_err(|errno| failure(&request, kind_of(errno, Op::Trim)));
+        self.ready
+            .push(completion(&request, submitted, completed, result, None));
+    }
+
+    /// Moves what is complete to `done`; whether there was anything.
+    fn collect(&mut self, done: &mut Vec<Completion>) -> bool {
+        let before = done.len();
+        done.append(&mut self.ready);
+        if self.ring.collect() {
+            let completed = self.clock.now();
+            let (spare, keep_data) = (&mut self.spare, self.keep_data);
+            self.ring.finish(|transfer, outcome| {
+                let Ticket { request, submitted } = transfer.tag;
+                let result = outcome.map_err(|errno| failure(&request, kind_of(errno, request.op)));
+                let wanted = keep_data && request.op == Op::Read && result.is_ok();
+                let held = transfer.buffer.as_ref().filter(|_| wanted);
+                let data = held.map(|b| b.bytes()[..request.len as usize].into());
+                spare.extend(transfer.buffer);
+                done.push(completion(&request, submitted, completed, result, data));
+            });
+        }
+        done.len() > before
+    }
+}
+
+impl Device for HostDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        if self.outstanding() >= self.info.queue_depth as usize {
+            return Err(Busy(request));
+        }
+        if let Err(error) = self.check(&request) {
+            self.complete_now(&request, Err(error));
+        } else if request.op == Op::Flush && self.info.read_only {
+            self.complete_now(&request, Ok(()));
+        } else if request.op == Op::Trim && self.inspection.kind == Kind::Block {
+            let submitted = self.clock.now();
+            self.discards.push_back(Ticket { request, submitted });
+        } else {
+            self.start(request);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.discard_one();
+        loop {
+            if self.collect(done) {
+                return;
+            }
+            let now = self.clock.now();
+            if until <= now {
+                return;
+            }
+            if self.ring.in_flight() > 0 {
+                let left = Duration::from_nanos(until.since(now).0);
+                self.ring.sleep((until != Time::MAX).then_some(left));
+            } else {
+                if until != Time::MAX {
+                    self.clock.sleep(until);
+                }
+                return;
+            }
+        }
+    }
+}
+
+fn completion(
+    request: &Request,
+    submitted: Time,
+    completed: Time,
+    result: Result<(), IoError>,
+    data: Option<Box<[u8]>>,
+) -> Completion {
+    Completion {
+        id: request.id,
+        op: request.op,
+        submitted,
+        completed,
+        result,
+        data,
+    }
+}
+
+fn failure(request: &Request, kind: IoErrorKind) -> IoError {
+    IoError {
+        kind,
+        op: request.op,
+        offset: request.offset,
+        len: request.len,
+    }
+}
+
+/// What an error number of the kernel means for a request.
+fn kind_of(errno: Errno, op: Op) -> IoErrorKind {
+    match errno {
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => IoErrorKind::NoSpace,
+        Errno::NODEV | Errno::NXIO | Errno::SHUTDOWN | Errno::STALE => IoErrorKind::Gone,
+        // The block layer reports a failed medium as EIO, ENODATA (critical medium) or EILSEQ (integrity).
+        Errno::IO | Errno::NODATA | Errno::ILSEQ | Errno::BADMSG | Errno::UCLEAN => {
+            IoErrorKind::Medium
+        }
+        Errno::OPNOTSUPP => IoErrorKind::Unsupported,
+        Errno::ROFS => IoErrorKind::ReadOnly,
+        // A read that met the end of the file: somebody cut it short.
+        Errno::OVERFLOW if op == Op::Read => IoErrorKind::OutOfRange,
+        other => IoErrorKind::Os(other.raw_os_error()),
+    }
+}
+
+fn ring_error(config: &HostConfig, source: io::Error) -> HostError {
+    let refusals = [Errno::PERM, Errno::ACCESS, Errno::NOSYS].map(|e| Some(e.raw_os_error()));
+    if refusals.contains(&source.raw_os_error()) {
+        return HostError::RingNotPermitted { source };
+    }
+    os_error(&config.path, "set up io_uring for it", source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_forbids_the_ring_is_told_from_other_failures() {
+        let error = |errno: Errno| ring_error(&HostConfig::new("x"), errno.into());
+        for errno in [Errno::PERM, Errno::ACCESS, Errno::NOSYS] {
+            let told = error(errno);
+            assert!(matches!(told, HostError::RingNotPermitted { .. }));
+            assert!(told.to_string().contains("io_uring_disabled"));
+        }
+        assert!(matches!(error(Errno::NOMEM), HostError::Os { .. }));
+    }
+
+    #[test]
+    fn error_numbers_become_what_they_mean() {
+        let kinds = [
+            (Errno::NOSPC, IoErrorKind::NoSpace),
+            (Errno::NODEV, IoErrorKind::Gone),
+            (Errno::NXIO, IoErrorKind::Gone),
+            (Errno::IO, IoErrorKind::Medium),
+            (Errno::OPNOTSUPP, IoErrorKind::Unsupported),
+            (Errno::OVERFLOW, IoErrorKind::OutOfRange),
+            (Errno::TIMEDOUT, IoErrorKind::Os(110)),
+        ];
+        for (errno, kind) in kinds {
+            assert_eq!(kind_of(errno, Op::Read), kind);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which drive it is, as sysfs tells.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Major and minor number of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceNumber(pub(crate) u32, pub(crate) u32);
+
+impl DeviceNumber {
+    pub(crate) fn of(device: u64) -> Self {
+        Self(rustix::fs::major(device), rustix::fs::minor(device))
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.trim_end().split_once(':')?;
+        Some(Self(major.parse().ok()?, minor.parse().ok()?))
+    }
+}
+
+/// The limits of the request queue; `None` where the kernel does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// The unit of address, in bytes.
+    pub logical_block_bytes: Option<u64>,
+    /// The unit that the drive says it writes without reading first, in bytes.
+    pub physical_block_bytes: Option<u64>,
+    /// The unit that the drive prefers, in bytes.
+    pub optimal_io_bytes: Option<u64>,
+    /// The longest request that reaches the drive in one piece, in bytes; longer ones are split by the kernel.
+    pub max_request_bytes: Option<u64>,
+    /// Requests that the kernel queues.
+    pub requests: Option<u64>,
+    /// The longest discard, in bytes; 0 for none.
+    pub discard_max_bytes: Option<u64>,
+    /// The kernel's scheduler: `none`, `mq-deadline`.
+    pub scheduler: Option<String>,
+}
+
+/// What a drive tells about itself; `None` where it does not, or where there is no drive to be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The kernel's name of the whole drive: `nvme0n1`.
+    pub drive: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The serial number.
+    pub serial: Option<String>,
+    /// The version of the firmware.
+    pub firmware: Option<String>,
+    /// Whether it is a disk that turns.
+    pub rotational: Option<bool>,
+    /// Whether it has a write cache that a power cut empties, as the kernel believes.
+    pub volatile_cache: Option<bool>,
+    /// The limits of its queue.
+    pub queue: QueueLimits,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.model.as_ref().or(self.drive.as_ref());
+        f.write_str(name.map_or("an unknown drive", |n| n))?;
+        if let Some(serial) = &self.serial {
+            write!(f, ", serial {serial}")?;
+        }
+        if let Some(firmware) = &self.firmware {
+            write!(f, ", firmware {firmware}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A block device in sysfs: a drive or a partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) number: DeviceNumber,
+    dir: PathBuf,
+}
+
+impl Node {
+    /// The block device of that number.
+    pub(crate) fn find(number: DeviceNumber) -> Option<Self> {
+        let link = format!("/sys/dev/block/{}:{}", number.0, number.1);
+        Self::at(&fs::canonicalize(link).ok()?)
+    }
+
+    fn at(dir: &Path) -> Option<Self> {
+        Some(Self {
+            name: dir.file_name()?.to_str()?.to_owned(),
+            number: DeviceNumber::parse(&fs::read_to_string(dir.join("dev")).ok()?)?,
+            dir: dir.to_owned(),
+        })
+    }
+
+    /// Its partitions.
+    pub(crate) fn partitions(&self) -> Vec<Node> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let parts = entries.filter(|e| e.path().join("partition").exists());
+        let mut nodes: Vec<Node> = parts.filter_map(|e| Self::at(&e.path())).collect();
+        nodes.sort_by_key(|n| (n.name.len(), n.name.clone()));
+        nodes
+    }
+
+    /// The kernel names of what stands on it.
+    pub(crate) fn holders(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.join("holders")).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .flatten()
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Its size, in bytes.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        // sysfs counts in sectors of 512 bytes, whatever the logical block.
+        number(&self.dir.join("size"))
+            .unwrap_or(0)
+            .saturating_mul(512)
+    }
+
+    /// Whether the kernel refuses to write to it.
+    pub(crate) fn write_protected(&self) -> bool {
+        number(&self.dir.join("ro")) == Some(1)
+    }
+
+    fn drive_dir(&self) -> &Path {
+        let is_partition = self.dir.join("partition").exists();
+        let parent = self.dir.parent().filter(|_| is_partition);
+        parent.unwrap_or(&self.dir)
+    }
+
+    /// What the drive tells about itself.
+    pub(crate) fn identity(&self) -> Identity {
+        let drive = self.drive_dir();
+        let device = |name: &str| text(&drive.join("device").join(name));
+        let udev = || udev_property(drive, "ID_SERIAL_SHORT");
+        Identity {
+            drive: drive.file_name().map(|n| n.to_string_lossy().into()),
+            model: device("model").or_else(|| device("name")).or_else(|| {
+                text(&drive.join("loop/backing_file")).map(|f| format!("loop over {f}"))
+            }),
+            serial: text(&drive.join("serial"))
+                .or_else(|| device("serial"))
+                .or_else(|| unit_serial(&drive.join("device/vpd_pg80")))
+                .or_else(udev),
+            firmware: device("firmware_rev").or_else(|| device("rev")),
+            rotational: number(&drive.join("queue/rotational")).map(|n| n == 1),
+            volatile_cache: text(&drive.join("queue/write_cache")).map(|t| t == "write back"),
+            queue: queue_limits(&drive.join("queue")),
+        }
+    }
+}
+
+fn queue_limits(queue: &Path) -> QueueLimits {
+    let value = |name: &str| number(&queue.join(name));
+    QueueLimits {
+        logical_block_bytes: value("logical_block_size"),
+        physical_block_bytes: value("physical_block_size"),
+        optimal_io_bytes: value("optimal_io_size").filter(|&n| n > 0),
+        max_request_bytes: value("max_sectors_kb").map(|kib| kib.saturating_mul(1024)),
+        requests: value("nr_requests"),
+        discard_max_bytes: value("discard_max_bytes"),
+        scheduler: text(&queue.join("scheduler")).map(|t| chosen(&t)),
+    }
+}
+
+/// The word in brackets of `none [mq-deadline] kyber`.
+fn chosen(text: &str) -> String {
+    let inside = text.split_once('[').and_then(|(_, t)| t.split_once(']'));
+    inside.map_or(text, |(word, _)| word).to_owned()
+}
+
+fn text(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+fn number(path: &Path) -> Option<u64> {
+    text(path)?.parse().ok()
+}
+
+/// The serial number in a SCSI vital product data page 80h (SPC-4, 7.8.16): four bytes of header, the last two of which are the
+/// length, then the number, padded with spaces.
+fn unit_serial(path: &Path) -> Option<String> {
+    let page = fs::read(path).ok()?;
+    let len = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
+    let serial = std::str::from_utf8(page.get(4..4 + len)?).ok()?.trim();
+    (!serial.is_empty()).then(|| serial.to_owned())
+}
+
+/// A property of udev's database, where udev runs: it asks SATA and USB drives what sysfs does not show.
+fn udev_property(drive: &Path, key: &str) -> Option<String> {
+    let number = text(&drive.join("dev"))?;
+    let database = fs::read_to_string(format!("/run/udev/data/b{number}")).ok()?;
+    let prefix = format!("E:{key}=");
+    let mut values = database.lines().filter_map(|l| l.strip_prefix(&prefix));
+    values.next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree as the kernel shows one.
+    fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {
+        let root = tempfile::tempdir().unwrap();
+        let drive = root.path().join("block/sdx");
+        for (name, bytes) in files {
+            let path = drive.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        (root, drive)
+    }
+
+    #[test]
+    fn a_drive_and_its_partitions_are_read_from_sysfs() {
+        let (_root, drive) = tree(&[
+            ("dev", b"8:16\n"),
+            ("size", b"2048\n"),
+            ("ro", b"1\n"),
+            ("device/model", b"DISK 9000        \n"),
+            ("device/rev", b"1.2 \n"),
+            ("device/vpd_pg80", b"\0\x80\0\x08  SER42 "),
+            ("queue/rotational", b"0\n"),
+            ("queue/write_cache", b"write back\n"),
+            ("queue/max_sectors_kb", b"1280\n"),
+            ("queue/scheduler", b"none [mq-deadline] kyber\n"),
+            ("sdx10/partition", b"10\n"),
+            ("sdx10/dev", b"8:26\n"),
+            ("sdx2/partition", b"2\n"),
+            ("sdx2/dev", b"8:18\n"),
+            ("sdx2/size", b"8\n"),
+            ("sdx2/holders/dm-0", b""),
+        ]);
+        let node = Node::at(&drive).unwrap();
+        assert_eq!(node.number, DeviceNumber(8, 16));
+        assert_eq!(node.size_bytes(), 1 << 20);
+        assert!(node.write_protected());
+        let parts = node.partitions();
+        let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["sdx2", "sdx10"]);
+        assert_eq!(parts[0].holders(), ["dm-0"]);
+        assert_eq!(parts[0].size_bytes(), 4096);
+        let identity = node.identity();
+        assert_eq!(
+            identity.to_string(),
+            "DISK 9000, serial SER42, firmware 1.2"
+        );
+        assert_eq!(identity.rotational, Some(false));
+        assert_eq!(identity.volatile_cache, Some(true));
+        assert_eq!(identity.queue.max_request_bytes, Some(1280 << 10));
+        assert_eq!(identity.queue.scheduler.as_deref(), Some("mq-deadline"));
+        assert_eq!(identity.queue.requests, None);
+        assert_eq!(parts[0].identity(), identity);
+    }
+
+    #[test]
+    fn a_serial_page_that_is_cut_short_is_no_serial() {
+        for page in [&b"\0\x80\0\x08abc"[..], b"\0\x80", b"\0\x80\0\x02  "] {
+            let (_root, drive) = tree(&[("device/vpd_pg80", page), ("dev", b"8:16")]);
+            assert_eq!(unit_serial(&drive.join("device/vpd_pg80")), None);
+        }
+    }
+}

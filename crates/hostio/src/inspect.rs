@@ -1,0 +1,263 @@
+//! What is known of a target before anything is opened for writing.
+
+use crate::error::HostError;
+use crate::identity::{DeviceNumber, Identity, Node};
+use crate::safety::Finding;
+use crate::signature::Ends;
+use crate::usage;
+use fathom_base::Bytes;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory: a scratch file is made in it.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device: a drive, a partition, or something that looks like one.
+    Block,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Directory => "directory",
+            Kind::File => "file",
+            Kind::Block => "block device",
+        })
+    }
+}
+
+/// What is known of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// As given.
+    pub given: PathBuf,
+    /// With symbolic links resolved.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// The drive, or the drive under the file system.
+    pub identity: Identity,
+    /// Bytes of a file or a device; 0 for a directory.
+    pub size_bytes: u64,
+    /// Bytes free for this user in the file system of a file or a directory.
+    pub free_bytes: Option<u64>,
+    /// The unit of address and length of direct I/O, in bytes, where the kernel tells.
+    pub logical_block_bytes: Option<u32>,
+    /// What speaks against writing to it, and what else is worth knowing.
+    pub findings: Vec<Finding>,
+}
+
+impl Inspection {
+    /// For people: what it is on the first line, then one finding a line.
+    pub fn describe(&self) -> String {
+        let on = if self.kind == Kind::Block { "" } else { "on " };
+        let mut text = format!(
+            "{}: {}, {on}{}",
+            self.path.display(),
+            self.kind,
+            self.identity
+        );
+        if self.kind != Kind::Directory {
+            text += &format!(", {}", Bytes(self.size_bytes));
+        }
+        if let Some(free) = self.free_bytes {
+            text += &format!(", {free} bytes free");
+        }
+        for finding in &self.findings {
+            text += &format!("\n  {finding}");
+        }
+        text
+    }
+}
+
+/// Looks at a target without opening anything for writing.
+///
+/// # Errors
+/// [`HostError::NotFound`], [`HostError::NoPermission`] on the way to it, and [`HostError::Unsuitable`] for what is neither
+/// a directory, a regular file nor a block device.
+pub fn inspect(path: &Path) -> Result<Inspection, HostError> {
+    let failed = |source: io::Error| os_error(path, "look at it", source);
+    let resolved = fs::canonicalize(path).map_err(failed)?;
+    let metadata = fs::metadata(&resolved).map_err(failed)?;
+    let kind = kind_of(path, &metadata)?;
+    let node = match kind {
+        Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
+        Kind::File | Kind::Directory => under(&metadata),
+    };
+    let (size_bytes, findings) = match (kind, &node) {
+        (Kind::Block, Some(node)) => (node.size_bytes(), of_block(&resolved, node)),
+        (Kind::Block, None) => (0, Vec::new()),
+        (Kind::File, _) => (metadata.len(), of_file(&metadata)),
+        (Kind::Directory, _) => (0, Vec::new()),
+    };
+    let identity = node.map(|n| n.identity()).unwrap_or_default();
+    let logical_block_bytes = match kind {
+        Kind::Block => identity.queue.logical_block_bytes.map(|n| n as u32),
+        Kind::File => direct_io_align(&resolved),
+        Kind::Directory => None,
+    };
+    Ok(Inspection {
+        given: path.to_owned(),
+        kind,
+        size_bytes,
+        free_bytes: (kind != Kind::Block).then(|| free_bytes(&resolved)),
+        path: resolved,
+        identity,
+        logical_block_bytes,
+        findings,
+    })
+}
+
+fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {
+    let kind = metadata.file_type();
+    let what = if kind.is_dir() {
+        return Ok(Kind::Directory);
+    } else if kind.is_file() {
+        return Ok(Kind::File);
+    } else if kind.is_block_device() {
+        return Ok(Kind::Block);
+    } else if kind.is_char_device() {
+        "a character device"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "of an unknown type"
+    };
+    Err(HostError::Unsuitable {
+        path: path.to_owned(),
+        what: format!("it is {what}"),
+        advice: "name a directory, a regular file or a block device (an NVMe drive is /dev/nvme0n1, not /dev/nvme0)",
+    })
+}
+
+/// The block device under a file, also where the file system has a number of its own (Btrfs).
+fn under(metadata: &Metadata) -> Option<Node> {
+    let number = DeviceNumber::of(metadata.dev());
+    Node::find(number).or_else(|| {
+        let mount = usage::mounts().into_iter().find(|m| m.number == number)?;
+        let source = fs::metadata(mount.source).ok()?;
+        let block = source.file_type().is_block_device();
+        block.then(|| Node::find(DeviceNumber::of(source.rdev())))?
+    })
+}
+
+fn of_block(path: &Path, node: &Node) -> Vec<Finding> {
+    let mut found = usage::of_device(node);
+    if node.write_protected() {
+        found.push(Finding::WriteProtected);
+    }
+    let ends = File::open(path).and_then(|file| {
+        Ends::read(node.size_bytes(), |offset, bytes| {
+            file.read_exact_at(bytes, offset)
+        })
+    });
+    match ends {
+        Ok(ends) => {
+            let signatures = ends.signatures();
+            if signatures.is_empty() && !ends.blank() {
+                found.push(Finding::UnknownData);
+            }
+            found.extend(signatures.into_iter().map(Finding::Signature));
+        }
+        Err(error) => found.push(Finding::Unread {
+            reason: error.to_string(),
+        }),
+    }
+    found
+}
+
+fn of_file(metadata: &Metadata) -> Vec<Finding> {
+    let mut found = usage::of_file(metadata);
+    found.push(Finding::ExistingFile);
+    let allocated_bytes = metadata.blocks().saturating_mul(512);
+    if allocated_bytes < metadata.len() {
+        found.push(Finding::Sparse { allocated_bytes });
+    }
+    found
+}
+
+fn free_bytes(path: &Path) -> u64 {
+    statvfs(path).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize))
+}
+
+/// The alignment that direct I/O on a file wants; 0 where there is none, `None` where the kernel does not tell (before 6.1,
+/// or a file system that does not say).
+pub(crate) fn direct_io_align(path: &Path) -> Option<u32> {
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
+    let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    told.then_some(stat.stx_dio_offset_align)
+}
+
+/// An error of the operating system as one of ours.
+pub(crate) fn os_error(path: &Path, action: &'static str, source: io::Error) -> HostError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => HostError::NotFound { path },
+        io::ErrorKind::PermissionDenied => HostError::NoPermission {
+            owner: owner_of(&path),
+            path,
+            action,
+        },
+        _ => HostError::Os {
+            path,
+            action,
+            source,
+        },
+    }
+}
+
+fn owner_of(path: &Path) -> String {
+    fs::metadata(path).map_or("its owner cannot be seen".to_owned(), |m| {
+        let mode = m.mode() & 0o7777;
+        format!("owner {}, group {}, mode {mode:04o}", m.uid(), m.gid())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_measured_is_named() {
+        let error = inspect(Path::new("/dev/null")).unwrap_err();
+        assert!(matches!(error, HostError::Unsuitable { .. }));
+        assert!(error.to_string().contains("character device"), "{error}");
+        let missing = Path::new("/nonexistent/fathom");
+        let error = inspect(missing).unwrap_err();
+        assert!(matches!(error, HostError::NotFound { path } if path == missing));
+    }
+
+    #[test]
+    fn a_file_is_described_with_its_holes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let seen = inspect(file.path()).unwrap();
+        assert_eq!((seen.kind, seen.size_bytes), (Kind::File, 1 << 20));
+        let sparse = Finding::Sparse { allocated_bytes: 0 };
+        assert_eq!(seen.findings, [Finding::ExistingFile, sparse]);
+        assert!(seen.free_bytes.is_some_and(|free| free > 0));
+        let text = seen.describe();
+        assert!(text.contains("1MiB") || text.contains("1 MiB"), "{text}");
+    }
+
+    #[test]
+    fn a_symbolic_link_is_followed_and_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(".", &link).unwrap();
+        let seen = inspect(&link).unwrap();
+        assert_eq!(seen.kind, Kind::Directory);
+        assert_eq!(seen.given, link);
+        assert_eq!(seen.path, fs::canonicalize(dir.path()).unwrap());
+    }
+}

@@ -1,0 +1,346 @@
+//! The ring: transfers that the kernel owns until they are done.
+//!
+//! A [`Transfer`] with its buffer moves into the ring when it starts and comes out when it has ended, so a buffer cannot
+//! be freed or touched while the kernel may write to it. Short transfers go on from where they stopped, and
+//! interrupted ones are tried again. A ring that is dropped waits for everything in flight.
+//!
+//! What it does not do: check a request, read a clock, or interpret an error number.
+
+#![allow(unsafe_code)] // Handing buffers to the kernel is what this file is for.
+
+use crate::buffer::AlignedBuffer;
+use fathom_block::Op;
+use io_uring::{IoUring, opcode, squeue, types};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::io::Errno;
+use std::io;
+use std::time::Duration;
+
+// <linux/fs.h>, <linux/falloc.h>
+const RWF_DSYNC: u32 = 0x2;
+const FALLOC_FL_KEEP_SIZE: i32 = 0x1;
+const FALLOC_FL_PUNCH_HOLE: i32 = 0x2;
+
+/// How often one transfer is tried again after EINTR or EAGAIN without any progress.
+const RETRIES_MAX: u32 = 64;
+
+/// One piece of work for the kernel.
+pub(crate) struct Transfer<T> {
+    /// The caller's own.
+    pub(crate) tag: T,
+    /// Trim is a hole punched into a regular file.
+    pub(crate) op: Op,
+    /// Where, in bytes.
+    pub(crate) offset: u64,
+    /// How much, in bytes.
+    pub(crate) len: u64,
+    /// A write that is durable before it completes.
+    pub(crate) fua: bool,
+    /// The bytes of a read or write, at least `len` of them.
+    pub(crate) buffer: Option<AlignedBuffer>,
+}
+
+struct InFlight<T> {
+    transfer: Transfer<T>,
+    done: u64,
+    retries: u32,
+}
+
+/// An io_uring over one file.
+pub(crate) struct Ring<T> {
+    uring: IoUring,
+    file: OwnedFd,
+    slots: Vec<Option<InFlight<T>>>,
+    free: Vec<usize>,
+    block_bytes: u64,
+    results: Vec<(usize, i32)>,
+}
+
+impl<T> Ring<T> {
+    /// A ring for `depth` transfers on `file`, whose transfers go on at multiples of `block_bytes`.
+    ///
+    /// # Errors
+    /// From `io_uring_setup`; `ENOSYS` also where the kernel cannot wait with a timeout (before 5.11).
+    pub(crate) fn new(file: OwnedFd, depth: u32, block_bytes: u32) -> io::Result<Self> {
+        let uring = IoUring::new(depth)?;
+        if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
+            return Err(Errno::NOSYS.into());
+        }
+        let depth = depth as usize;
+        Ok(Self {
+            uring,
+            file,
+            slots: (0..depth).map(|_| None).collect(),
+            free: (0..depth).rev().collect(),
+            block_bytes: u64::from(block_bytes),
+            results: Vec::with_capacity(depth),
+        })
+    }
+
+    /// The file under it.
+    pub(crate) fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    /// Transfers that the kernel owns.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Starts a transfer, or hands it back when the ring is full. Does not block; what the kernel cannot take at once
+    /// stays queued and goes in with the next call.
+    pub(crate) fn start(&mut self, transfer: Transfer<T>) -> Result<(), Transfer<T>> {
+        let Some(slot) = self.free.pop() else {
+            return Err(transfer);
+        };
+        self.slots[slot] = Some(InFlight {
+            transfer,
+            done: 0,
+            retries: 0,
+        });
+        if self.enqueue(slot) {
+            self.kick();
+            return Ok(());
+        }
+        self.free.push(slot);
+        self.slots[slot].take().map_or(Ok(()), |f| Err(f.transfer))
+    }
+
+    /// Sleeps in the kernel until something has completed or `timeout` is over (`None`: for ever).
+    pub(crate) fn sleep(&mut self, timeout: Option<Duration>) {
+        let timespec = types::Timespec::from(timeout.unwrap_or_default());
+        let args = match timeout {
+            Some(_) => types::SubmitArgs::new().timespec(&timespec),
+            None => types::SubmitArgs::new(),
+        };
+        let Err(error) = self.uring.submitter().submit_with_args(1, &args) else {
+            return;
+        };
+        // ETIME and EINTR are how a wait ends early; EBUSY and EAGAIN mean that completions must be collected, or memory is
+        // short: a short sleep instead of a spin, and the caller comes back.
+        let ended = [Errno::TIME, Errno::INTR].map(|e| Some(e.raw_os_error()));
+        if !ended.contains(&error.raw_os_error()) {
+            let _woken_early_is_fine = rustix::thread::nanosleep(&rustix::time::Timespec {
+                tv_sec: 0,
+                tv_nsec: 1_000_000,
+            });
+        }
+    }
+
+    /// Takes over what the kernel has completed; whether there was anything. [`Ring::finish`] hands it out, so that a
+    /// clock can be read in between.
+    pub(crate) fn collect(&mut self) -> bool {
+        if !self.uring.submission().is_empty() {
+            self.kick();
+        }
+        let completions = self.uring.completion();
+        self.results
+            .extend(completions.map(|c| (c.user_data() as usize, c.result())));
+        !self.results.is_empty()
+    }
+
+    /// Hands out every collected transfer that has ended, in the order in which the kernel completed them; those that
+    /// are not yet whole go on.
+    pub(crate) fn finish(&mut self, mut ended: impl FnMut(Transfer<T>, Result<(), Errno>)) {
+        let mut results = std::mem::take(&mut self.results);
+        let mut resumed = false;
+        for (slot, result) in results.drain(..) {
+            let Some(flight) = self.slots.get_mut(slot).and_then(Option::as_mut) else {
+                continue;
+            };
+            let mut outcome = flight.advance(result, self.block_bytes);
+            if outcome.is_none() {
+                if self.enqueue(slot) {
+                    resumed = true;
+                } else {
+                    outcome = Some(Err(Errno::AGAIN));
+                }
+            }
+            if let Some(result) = outcome
+                && let Some(flight) = self.slots[slot].take()
+            {
+                self.free.push(slot);
+                ended(flight.transfer, result);
+            }
+        }
+        self.results = results;
+        if resumed {
+            self.kick();
+        }
+    }
+
+    /// Puts the rest of a slot's transfer into the submission queue; `false` when that is full, which it never is
+    /// while every slot has at most one entry in it.
+    fn enqueue(&mut self, slot: usize) -> bool {
+        let file = types::Fd(self.file.as_raw_fd());
+        let Some(flight) = self.slots[slot].as_mut() else {
+            return false;
+        };
+        let entry = flight.entry(file).user_data(slot as u64);
+        // SAFETY: the entry points to the buffer of the transfer in `slots[slot]`, whose memory stays where it is and is
+        // neither read nor written by us until `finish` has seen the completion of this entry. The file outlives
+        // the entry because both fields live until `drop` has waited for it.
+        unsafe { self.uring.submission().push(&entry) }.is_ok()
+    }
+
+    /// Offers the queued entries to the kernel. A refusal (EINTR, EAGAIN, EBUSY) leaves them queued for the next call.
+    fn kick(&mut self) {
+        let _queued_for_later = self.uring.submit();
+    }
+}
+
+impl<T> InFlight<T> {
+    fn entry(&mut self, file: types::Fd) -> squeue::Entry {
+        let offset = self.transfer.offset + self.done;
+        let rest = self.transfer.len - self.done;
+        let len = u32::try_from(rest).unwrap_or(u32::MAX);
+        let buffer = self.transfer.buffer.as_mut();
+        let place = buffer.map_or(&mut [][..], |b| &mut b.bytes_mut()[self.done as usize..]);
+        let len_held = len.min(place.len() as u32);
+        match self.transfer.op {
+            Op::Read => opcode::Read::new(file, place.as_mut_ptr(), len_held)
+                .offset(offset)
+                .build(),
+            Op::Write => opcode::Write::new(file, place.as_ptr(), len_held)
+                .offset(offset)
+                .rw_flags(if self.transfer.fua {
+                    RWF_DSYNC as i32
+                } else {
+                    0
+                })
+                .build(),
+            Op::Flush => opcode::Fsync::new(file)
+                .flags(types::FsyncFlags::DATASYNC)
+                .build(),
+            Op::Trim => opcode::Fallocate::new(file, rest)
+                .offset(offset)
+                .mode(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+                .build(),
+        }
+    }
+
+    /// What a result means: the end of the transfer, or `None` to go on with the rest.
+    fn advance(&mut self, result: i32, block_bytes: u64) -> Option<Result<(), Errno>> {
+        let moves = matches!(self.transfer.op, Op::Read | Op::Write);
+        if result < 0 {
+            let errno = Errno::from_raw_os_error(-result);
+            self.retries += 1;
+            let again = matches!(errno, Errno::INTR | Errno::AGAIN) && self.retries <= RETRIES_MAX;
+            return if again { None } else { Some(Err(errno)) };
+        }
+        if !moves {
+            return Some(Ok(()));
+        }
+        self.done = (self.done + result as u64).min(self.transfer.len);
+        if self.done == self.transfer.len {
+            return Some(Ok(()));
+        }
+        // O_DIRECT goes on at whole blocks only. Less than one means the end of the file: for a read it was cut short
+        // by somebody else, for a write there is no room behind it.
+        self.done -= self.done % block_bytes;
+        if (result as u64) < block_bytes {
+            return Some(Err(match self.transfer.op {
+                Op::Read => Errno::OVERFLOW,
+                _ => Errno::NOSPC,
+            }));
+        }
+        self.retries = 0;
+        None
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    /// Waits for everything in flight: the kernel must not write to memory that is given back.
+    fn drop(&mut self) {
+        while self.in_flight() > 0 {
+            if !self.collect() {
+                self.sleep(None);
+            }
+            // A transfer that is not whole is not worth going on with.
+            for (slot, _) in self.results.drain(..) {
+                if self.slots.get_mut(slot).and_then(Option::take).is_some() {
+                    self.free.push(slot);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flight(op: Op, len: u64) -> InFlight<()> {
+        InFlight {
+            transfer: Transfer {
+                tag: (),
+                op,
+                offset: 0,
+                len,
+                fua: false,
+                buffer: None,
+            },
+            done: 0,
+            retries: 0,
+        }
+    }
+
+    #[test]
+    fn a_short_transfer_goes_on_at_a_whole_block() {
+        let mut write = flight(Op::Write, 4096);
+        assert_eq!(write.advance(1024 + 100, 512), None);
+        assert_eq!(write.done, 1024);
+        assert_eq!(write.advance(3072, 512), Some(Ok(())));
+    }
+
+    #[test]
+    fn no_progress_ends_a_transfer_instead_of_spinning() {
+        let end = Some(Err(Errno::NOSPC));
+        assert_eq!(flight(Op::Write, 4096).advance(0, 512), end);
+        let end = Some(Err(Errno::OVERFLOW));
+        assert_eq!(flight(Op::Read, 4096).advance(511, 512), end);
+        let mut busy = flight(Op::Read, 4096);
+        let again = -Errno::AGAIN.raw_os_error();
+        let tries = (0..1000).take_while(|_| busy.advance(again, 512).is_none());
+        assert_eq!(tries.count(), RETRIES_MAX as usize);
+    }
+
+    #[test]
+    fn an_error_ends_a_transfer_with_its_number() {
+        let mut read = flight(Op::Read, 4096);
+        let errno = -Errno::IO.raw_os_error();
+        assert_eq!(read.advance(errno, 512), Some(Err(Errno::IO)));
+        assert_eq!(flight(Op::Flush, 0).advance(0, 512), Some(Ok(())));
+    }
+
+    #[test]
+    fn what_comes_out_is_what_went_in_even_when_the_file_ends_early() {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &[7u8; 6144]).unwrap();
+        let mut ring: Ring<u32> = Ring::new(file.into(), 4, 512).unwrap();
+        for (tag, offset) in [(1, 0), (2, 4096)] {
+            let transfer = Transfer {
+                tag,
+                op: Op::Read,
+                offset,
+                len: 4096,
+                fua: false,
+                buffer: Some(AlignedBuffer::new(4096)),
+            };
+            assert!(ring.start(transfer).is_ok());
+        }
+        let mut ended = Vec::new();
+        while ring.in_flight() > 0 {
+            if !ring.collect() {
+                ring.sleep(None);
+            }
+            ring.finish(|transfer, result| {
+                let first = transfer.buffer.as_ref().map(|b| b.bytes()[0]);
+                ended.push((transfer.tag, result, first));
+            });
+        }
+        ended.sort_by_key(|e| e.0);
+        let cut = Err(Errno::OVERFLOW);
+        assert_eq!(ended, [(1, Ok(()), Some(7)), (2, cut, Some(7))]);
+    }
+}

@@ -1,0 +1,327 @@
+//! From a path to a device: the safety lock first, then the opening.
+
+use crate::device::HostDevice;
+use crate::error::{HostError, Refused};
+use crate::inspect::{Inspection, Kind, direct_io_align, inspect, os_error};
+use crate::safety::{Finding, Verdict, judge};
+use crate::{ioctl, scratch, usage};
+use fathom_block::DeviceInfo;
+use rustix::fd::OwnedFd;
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstat};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// The longest read or write, in bytes.
+pub const MAX_REQUEST_BYTES: u64 = 1 << 20;
+/// The greatest queue depth.
+pub const QUEUE_DEPTH_MAX: u32 = 4096;
+const QUEUE_DEPTH_DEFAULT: u32 = 32;
+/// Where the kernel does not tell what direct I/O on a file wants: the page, which every file system takes.
+const FILE_BLOCK_BYTES: u32 = 4096;
+
+/// What to open, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// A directory (a scratch file is made in it), a regular file or a block device.
+    pub path: PathBuf,
+    /// Open for reading only and never write.
+    pub read_only: bool,
+    /// The name or serial number of a target whose contents may be destroyed; see [`crate::safety`].
+    pub destroy: Option<String>,
+    /// The size of the scratch file in bytes, rounded up to 64 KiB; `None` for a quarter of the free room, between
+    /// [`crate::SCRATCH_BYTES_MIN`] and [`crate::SCRATCH_BYTES_MAX`]. For a directory only.
+    pub scratch_bytes: Option<u64>,
+    /// Requests that may be in flight, 1 to [`QUEUE_DEPTH_MAX`].
+    pub queue_depth: u32,
+    /// Whether a completed read brings its bytes. Costs a copy.
+    pub keep_data: bool,
+    /// Of the bytes of writes that bring none.
+    pub seed: u64,
+}
+
+impl HostConfig {
+    /// The path with the defaults: written to as far as the safety lock allows, a queue depth of 32, no data kept.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            read_only: false,
+            destroy: None,
+            scratch_bytes: None,
+            queue_depth: QUEUE_DEPTH_DEFAULT,
+            keep_data: false,
+            seed: 0,
+        }
+    }
+}
+
+/// Opens a real drive or file.
+///
+/// An existing file that `destroy` does not name is opened for reading only; [`DeviceInfo::read_only`] says so.
+///
+/// # Errors
+/// [`HostError::Refused`] from the safety lock; every other [`HostError`] for what cannot be opened.
+pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
+    let depth = config.queue_depth;
+    if !(1..=QUEUE_DEPTH_MAX).contains(&depth) {
+        let max = QUEUE_DEPTH_MAX;
+        return Err(HostError::QueueDepth { depth, max });
+    }
+    let inspection = inspect(&config.path)?;
+    let unsuitable = |what: String, advice| HostError::Unsuitable {
+        path: config.path.clone(),
+        what,
+        advice,
+    };
+    if inspection.kind != Kind::Directory && config.scratch_bytes.is_some() {
+        return Err(unsuitable(
+            format!("a size was given for a {}", inspection.kind),
+            "give a size for a scratch file in a directory only",
+        ));
+    }
+    let opened = match inspection.kind {
+        Kind::Directory => open_scratch(&inspection, config)?,
+        Kind::File | Kind::Block => open_existing(&inspection, config)?,
+    };
+    let block = u64::from(opened.block_bytes);
+    let capacity_bytes = opened.size_bytes - opened.size_bytes % block;
+    if capacity_bytes == 0 {
+        return Err(unsuitable(
+            format!("it is empty ({} bytes)", opened.size_bytes),
+            "name a file or device with room in it",
+        ));
+    }
+    let info = DeviceInfo {
+        name: opened.name,
+        capacity_bytes,
+        logical_block_bytes: opened.block_bytes,
+        max_request_bytes: MAX_REQUEST_BYTES,
+        queue_depth: depth,
+        // What does not tell may have one.
+        volatile_cache: inspection.identity.volatile_cache.unwrap_or(true),
+        trim: opened.trim,
+        read_only: opened.read_only,
+        modelled: false,
+    };
+    HostDevice::new(opened.file, info, inspection, config)
+}
+
+struct Opened {
+    file: OwnedFd,
+    name: String,
+    size_bytes: u64,
+    block_bytes: u32,
+    trim: bool,
+    read_only: bool,
+}
+
+fn open_scratch(directory: &Inspection, config: &HostConfig) -> Result<Opened, HostError> {
+    let path = &config.path;
+    let unsuitable = |advice| HostError::Unsuitable {
+        path: path.clone(),
+        what: "it is a directory".into(),
+        advice,
+    };
+    if config.read_only {
+        return Err(unsuitable(
+            "a scratch file must be written before it can be read; name a file or device to measure read-only",
+        ));
+    }
+    if config.destroy.is_some() {
+        return Err(unsuitable(
+            "nothing in a directory is ever destroyed; leave `destroy` out, or name a file or device",
+        ));
+    }
+    refuse_memory(path, &directory.path)?;
+    let (file, size_bytes) =
+        scratch::create(directory, config.scratch_bytes).map_err(|e| explain_invalid(e, path))?;
+    Ok(Opened {
+        name: format!("scratch file in {}", path.display()),
+        size_bytes,
+        block_bytes: file_block_bytes(&file, path)?,
+        trim: punches_holes(&file, size_bytes),
+        read_only: false,
+        file,
+    })
+}
+
+fn open_existing(target: &Inspection, config: &HostConfig) -> Result<Opened, HostError> {
+    let write = !config.read_only && judge(target, config.destroy.as_deref())? == Verdict::Write;
+    let block_device = target.kind == Kind::Block;
+    if !block_device {
+        refuse_memory(&config.path, &target.path)?;
+    }
+    let mut flags = OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    flags |= if write { OFlags::RDWR } else { OFlags::RDONLY };
+    // O_EXCL without O_CREAT claims a block device for this process, as a mount does (open(2)).
+    flags |= if write && block_device {
+        OFlags::EXCL
+    } else {
+        OFlags::empty()
+    };
+    let file = rustix::fs::open(&target.path, flags, Mode::empty())
+        .map_err(|errno| opening_failed(target, config, write, errno))?;
+    if write {
+        judge_again(&file, target, config)?;
+    }
+    let failed = |errno: Errno| os_error(&config.path, "ask for its size", errno.into());
+    let (size_bytes, block_bytes, trim) = if block_device {
+        let discards = target.identity.queue.discard_max_bytes.unwrap_or(0) > 0;
+        let size = ioctl::size_bytes(&file).map_err(failed)?;
+        let block = ioctl::logical_block_bytes(&file).map_err(failed)?;
+        (size, block, discards)
+    } else {
+        let size = fstat(&file).map_err(failed)?.st_size as u64;
+        let block = file_block_bytes(&file, &config.path)?;
+        (size, block, write && punches_holes(&file, size))
+    };
+    Ok(Opened {
+        name: config.path.display().to_string(),
+        size_bytes,
+        block_bytes,
+        trim: trim && write,
+        read_only: !write,
+        file,
+    })
+}
+
+fn opening_failed(
+    target: &Inspection,
+    config: &HostConfig,
+    write: bool,
+    errno: Errno,
+) -> HostError {
+    let path = &config.path;
+    let action = if write { "read and write" } else { "read" };
+    if errno == Errno::BUSY && write {
+        return HostError::Refused(Refused {
+            path: target.path.clone(),
+            found: vec![Finding::Claimed],
+            advice: "Stop what uses it, or measure it read-only; no option overrides this".into(),
+        });
+    }
+    explain_invalid(os_error(path, action, errno.into()), path)
+}
+
+/// Looks once more, now that the device is ours: what was judged may have changed in between.
+fn judge_again(file: &OwnedFd, target: &Inspection, config: &HostConfig) -> Result<(), HostError> {
+    let again = inspect(&target.path)?;
+    let failed = |source| os_error(&config.path, "look at it again", source);
+    let held = fstat(file).map_err(|errno| failed(errno.into()))?;
+    let named = rustix::fs::stat(&target.path).map_err(|errno| failed(errno.into()))?;
+    let place = |s: &rustix::fs::Stat| (s.st_dev, s.st_ino, s.st_rdev);
+    if place(&held) != place(&named) {
+        return Err(HostError::Unsuitable {
+            path: config.path.clone(),
+            what: "it was exchanged for something else while it was being opened".into(),
+            advice: "see who does that, and try again",
+        });
+    }
+    let again = Inspection {
+        given: target.given.clone(),
+        ..again
+    };
+    judge(&again, config.destroy.as_deref())?;
+    Ok(())
+}
+
+/// The file system of a path, as mounted.
+fn file_system_of(path: &Path) -> String {
+    let mounts = usage::mounts();
+    let under = mounts.iter().filter(|m| path.starts_with(&m.at));
+    // The last of the longest is the one on top.
+    let top = under.max_by_key(|m| m.at.as_os_str().len());
+    top.map_or("of an unknown type".into(), |m| m.file_system.clone())
+}
+
+fn no_direct_io(path: &Path) -> HostError {
+    let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    HostError::NoDirectIo {
+        path: path.to_owned(),
+        file_system: file_system_of(&resolved),
+    }
+}
+
+/// EINVAL from an opening is the answer of a file system without O_DIRECT (open(2)).
+fn explain_invalid(error: HostError, path: &Path) -> HostError {
+    match &error {
+        HostError::Os { source, .. }
+            if source.raw_os_error() == Some(Errno::INVAL.raw_os_error()) =>
+        {
+            no_direct_io(path)
+        }
+        _ => error,
+    }
+}
+
+/// Memory file systems: newer kernels take the flag and ignore it.
+fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
+    // <linux/magic.h>: TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC
+    const MEMORY: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
+    let kind = rustix::fs::statfs(resolved).map(|s| s.f_type as u64 & 0xffff_ffff);
+    match kind {
+        Ok(kind) if MEMORY.contains(&kind) => Err(no_direct_io(given)),
+        _ => Ok(()),
+    }
+}
+
+/// The unit of direct I/O on an open file, in bytes.
+fn file_block_bytes(file: &OwnedFd, path: &Path) -> Result<u32, HostError> {
+    use rustix::fd::AsRawFd;
+    let open_file = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    match direct_io_align(&open_file) {
+        Some(0) => Err(no_direct_io(path)),
+        Some(align) => Ok(align.max(512)),
+        None => Ok(FILE_BLOCK_BYTES),
+    }
+}
+
+/// Whether the file system can give blocks of a file back: tried behind its end, where there are none.
+fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
+    let behind = size_bytes.next_multiple_of(u64::from(FILE_BLOCK_BYTES));
+    let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(file, mode, behind, u64::from(FILE_BLOCK_BYTES)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_depth_out_of_range_is_refused() {
+        for queue_depth in [0, QUEUE_DEPTH_MAX + 1] {
+            let config = HostConfig {
+                queue_depth,
+                ..HostConfig::new(".")
+            };
+            let error = open(&config).map(|_| ()).unwrap_err();
+            assert!(matches!(error, HostError::QueueDepth { depth, .. } if depth == queue_depth));
+        }
+    }
+
+    #[test]
+    fn a_memory_file_system_is_named() {
+        if file_system_of(Path::new("/dev/shm")) != "tmpfs" {
+            println!("skipped: /dev/shm is no tmpfs");
+            return;
+        }
+        let error = open(&HostConfig::new("/dev/shm")).map(|_| ()).unwrap_err();
+        assert!(matches!(error, HostError::NoDirectIo { .. }), "{error}");
+        assert!(error.to_string().contains("tmpfs"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_is_neither_read_only_nor_destroyed() {
+        let read_only = HostConfig {
+            read_only: true,
+            ..HostConfig::new(".")
+        };
+        let destroy = HostConfig {
+            destroy: Some(".".into()),
+            ..HostConfig::new(".")
+        };
+        for config in [read_only, destroy] {
+            let error = open(&config).map(|_| ()).unwrap_err();
+            assert!(matches!(error, HostError::Unsuitable { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the tests on real files and loop devices share.
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)] // Every test file uses its own part of it; what cannot be set up is a failed test.
+
+use fathom_base::Time;
+use fathom_block::{Completion, Device, Op, Request};
+use fathom_hostio::{HostConfig, HostDevice, HostError, open};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A directory on the file system of the build, which is not in memory.
+pub(crate) fn directory() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// What a command printed, or why it failed.
+pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(args).output();
+    let output = output.map_err(|e| format!("{program}: {e}"))?;
+    let text = |bytes| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() {
+        Ok(text(&output.stdout))
+    } else {
+        Err(format!("{program}: {}", text(&output.stderr)))
+    }
+}
+
+/// A loop device over a file of its own; detached at the end.
+pub(crate) struct Loop {
+    pub(crate) device: PathBuf,
+    pub(crate) file: PathBuf,
+    _directory: TempDir,
+}
+
+impl Loop {
+    /// A device of that size, or `None` (with the reason printed) where none can be had: it takes root and the loop module.
+    pub(crate) fn attach(bytes: u64) -> Option<Self> {
+        let directory = directory();
+        let file = directory.path().join("disk");
+        std::fs::File::create(&file)
+            .and_then(|f| f.set_len(bytes))
+            .unwrap();
+        let mut last = String::new();
+        // Two tests may be offered the same free device; the second one asks again.
+        for _ in 0..10 {
+            match run(
+                "losetup",
+                &["-P", "-f", "--show", &file.display().to_string()],
+            ) {
+                Ok(device) => {
+                    return Some(Self {
+                        device: device.into(),
+                        file,
+                        _directory: directory,
+                    });
+                }
+                Err(error) => last = error,
+            }
+        }
+        println!("skipped: no loop device ({last})");
+        None
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.device.to_str().unwrap()
+    }
+
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> &str {
+        self.device.file_name().unwrap().to_str().unwrap()
+    }
+
+    /// Writes to the file under it, and sees to it that the device shows it.
+    pub(crate) fn plant(&self, offset: u64, bytes: &[u8]) {
+        use std::os::unix::fs::FileExt;
+        let disk = std::fs::OpenOptions::new().write(true).open(&self.device);
+        let disk = disk.unwrap();
+        disk.write_all_at(bytes, offset).unwrap();
+        disk.sync_all().unwrap();
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if let Err(error) = run("losetup", &["-d", self.path()]) {
+            println!("{error}");
+        }
+    }
+}
+
+/// Something mounted; unmounted at the end.
+pub(crate) struct Mounted {
+    at: TempDir,
+}
+
+impl Mounted {
+    /// Mounts a device, or tells why not.
+    pub(crate) fn mount(device: &str) -> Option<Self> {
+        let at = directory();
+        match run("mount", &[device, at.path().to_str().unwrap()]) {
+            Ok(_) => Some(Self { at }),
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    }
+
+    /// Makes an ext4 on a device and mounts it.
+    pub(crate) fn ext4(device: &str) -> Option<Self> {
+        if let Err(error) = run("mkfs.ext4", &["-q", "-F", "-m", "0", device]) {
+            println!("skipped: {error}");
+            return None;
+        }
+        Self::mount(device)
+    }
+
+    pub(crate) fn at(&self) -> &Path {
+        self.at.path()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if let Err(error) = run("umount", &[self.at.path().to_str().unwrap()]) {
+            println!("{error}");
+        }
+    }
+}
+
+/// A configuration that names its target in `destroy`.
+pub(crate) fn destroying(path: &Path) -> HostConfig {
+    HostConfig {
+        destroy: Some(path.display().to_string()),
+        ..HostConfig::new(path)
+    }
+}
+
+/// The error of an opening that must fail.
+pub(crate) fn refusal(config: &HostConfig) -> HostError {
+    match open(config) {
+        Ok(_) => panic!("{} was opened", config.path.display()),
+        Err(error) => error,
+    }
+}
+
+/// One request alone.
+pub(crate) fn one(device: &mut HostDevice, request: Request) -> Completion {
+    device.submit(request).unwrap();
+    let mut done = Vec::new();
+    device.wait(Time::MAX, &mut done);
+    assert_eq!(done.len(), 1);
+    done.remove(0)
+}
+
+/// A write of given bytes.
+pub(crate) fn write_of(id: u64, offset: u64, data: Vec<u8>) -> Request {
+    let mut request = Request::new(id, Op::Write, offset, data.len() as u64);
+    request.data = Some(data.into());
+    request
+}
