@@ -3,8 +3,13 @@
 //!
 //! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
 
+pub mod conformance;
 pub mod contract;
+pub mod devices;
+pub mod layers;
 
 pub use contract::{
     Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId, Tag,
 };
+pub use devices::{NullDevice, RamDevice};
+pub use layers::{Delayed, Faulty, Paced, Stats, Traced};

@@ -1,0 +1,470 @@
+//! Sends requests to a device and looks at all that comes back.
+
+use super::{Breach, Options, Report};
+use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag};
+use fathom_base::{Dur, Rng, Time};
+use std::collections::BTreeMap;
+
+/// Logical blocks that the fixed requests need.
+const REGION_BLOCKS_MIN: u64 = 16;
+
+/// How a request must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    /// Well.
+    Success,
+    /// With this error.
+    Error(IoErrorKind),
+    /// With an error.
+    AnyError,
+}
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Zero,
+    /// The bytes of the write with this stamp, which no other write of the suite has.
+    Stamp(u64),
+}
+
+/// A request in flight.
+struct Sent {
+    op: Op,
+    offset: u64,
+    len: u64,
+    from: Time,
+    to: Time,
+    expect: Expect,
+    /// For each block of a read: what it must hold, where that is known.
+    holds: Vec<Option<Content>>,
+}
+
+/// A device under test.
+pub(super) struct Driver<'a, D> {
+    pub(super) device: D,
+    pub(super) options: &'a Options,
+    pub(super) info: DeviceInfo,
+    report: &'a mut Report,
+    in_flight: BTreeMap<RequestId, Sent>,
+    offered: u64,
+    /// Added to a request's number it gives the stamp of its bytes.
+    salt: u64,
+    now: Time,
+    last_completed: Time,
+    /// By logical block number; what is absent is unknown.
+    shadow: BTreeMap<u64, Content>,
+}
+
+/// The bytes of one logical block.
+pub(super) fn pattern(content: Content, block: u64, bytes: usize) -> Vec<u8> {
+    let Content::Stamp(stamp) = content else {
+        return vec![0; bytes];
+    };
+    let mut rng = Rng::new(stamp, block);
+    let mut data = Vec::with_capacity(bytes + 8);
+    while data.len() < bytes {
+        data.extend(rng.next_u64().to_le_bytes());
+    }
+    data.truncate(bytes);
+    data
+}
+
+impl<'a, D: Device> Driver<'a, D> {
+    /// `part` tells the parts of the suite apart: their bytes differ, so that what one leaves on a medium is not what
+    /// the next must find.
+    pub(super) fn new(device: D, options: &'a Options, part: u64, report: &'a mut Report) -> Self {
+        let (info, now) = (device.info().clone(), device.now());
+        Self {
+            device,
+            options,
+            info,
+            report,
+            in_flight: BTreeMap::new(),
+            offered: 0,
+            salt: Rng::new(options.seed, part).next_u64(),
+            now,
+            last_completed: Time::ZERO,
+            shadow: BTreeMap::new(),
+        }
+    }
+
+    /// Requests offered so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.offered
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    pub(super) fn block_bytes(&self) -> u64 {
+        u64::from(self.info.logical_block_bytes).max(1)
+    }
+
+    /// The first block of the region.
+    fn first_block(&self) -> u64 {
+        self.options.region.start.div_ceil(self.block_bytes())
+    }
+
+    /// Whole blocks of the region.
+    pub(super) fn region_blocks(&self) -> u64 {
+        let end = self.options.region.end.min(self.info.capacity_bytes) / self.block_bytes();
+        end.saturating_sub(self.first_block())
+    }
+
+    /// The most blocks of one read or write in the region.
+    pub(super) fn request_blocks_max(&self) -> u64 {
+        (self.info.max_request_bytes / self.block_bytes()).min(self.region_blocks())
+    }
+
+    /// The offset of a block, counted from the start of the region, in bytes.
+    pub(super) fn offset(&self, block: u64) -> u64 {
+        (self.first_block() + block) * self.block_bytes()
+    }
+
+    pub(super) fn check_region(&self) -> Result<(), Breach> {
+        let (have, need) = (self.region_blocks(), REGION_BLOCKS_MIN);
+        if have < need {
+            return Err(Breach::Region { have, need });
+        }
+        Ok(())
+    }
+
+    pub(super) fn skip(&mut self, rule: &'static str, why: &'static str) {
+        self.report.skipped.insert(rule, why);
+    }
+
+    /// A request for blocks of the region, or as many as one request may have; a write carries new bytes where the
+    /// device keeps them.
+    pub(super) fn request(&mut self, op: Op, block: u64, blocks: u64) -> Request {
+        let blocks = match op {
+            Op::Read | Op::Write => blocks.min(self.request_blocks_max()),
+            Op::Flush | Op::Trim => blocks,
+        };
+        let (offset, len) = (self.offset(block), blocks * self.block_bytes());
+        self.raw(op, offset, len)
+    }
+
+    /// The same at any offset and of any length.
+    pub(super) fn raw(&mut self, op: Op, offset: u64, len: u64) -> Request {
+        let mut request = Request::new(self.offered + 1, op, offset, len);
+        request.tag = Tag {
+            process: self.offered as u32 % 3,
+            sync: op != Op::Write,
+            fua: false,
+        };
+        if op == Op::Write && self.options.keeps_bytes {
+            let (stamp, block) = (self.stamp(request.id), self.block_bytes());
+            let mut data = Vec::new();
+            for number in offset / block..offset.saturating_add(len).div_ceil(block) {
+                data.extend(pattern(stamp, number, block as usize));
+            }
+            data.truncate(len as usize);
+            request.data = Some(data.into());
+        }
+        request
+    }
+
+    fn stamp(&self, id: RequestId) -> Content {
+        Content::Stamp(self.salt.wrapping_add(id.0))
+    }
+
+    /// Reads the clock.
+    fn tick(&mut self) -> Result<Time, Breach> {
+        let (from, to) = (self.now, self.device.now());
+        if to < from {
+            return Err(Breach::ClockBackwards { from, to });
+        }
+        self.now = to;
+        Ok(to)
+    }
+
+    /// Now and a little later.
+    pub(super) fn after(&mut self, by: Dur) -> Result<Time, Breach> {
+        Ok(self.tick()? + by)
+    }
+
+    fn unmoved(&self, during: &'static str, from: Time) -> Result<(), Breach> {
+        if self.info.modelled && self.now != from {
+            let to = self.now;
+            return Err(Breach::ClockMoved { during, from, to });
+        }
+        Ok(())
+    }
+
+    /// Offers a request; whether it was taken.
+    pub(super) fn offer(&mut self, request: Request, expect: Expect) -> Result<bool, Breach> {
+        self.offered += 1;
+        let copy = request.clone();
+        let depth = self.info.queue_depth;
+        let in_flight = self.in_flight.len();
+        let from = self.tick()?;
+        let outcome = self.device.submit(request);
+        let to = self.tick()?;
+        self.unmoved("submit", from)?;
+        if let Err(Busy(back)) = outcome {
+            if back != copy {
+                return Err(Breach::BusyChanged { id: copy.id });
+            }
+            if in_flight < depth as usize {
+                return Err(Breach::BusyEarly { in_flight, depth });
+            }
+            return Ok(false);
+        }
+        if in_flight >= depth as usize {
+            return Err(Breach::QueueOverrun { depth });
+        }
+        let holds = self.apply(&copy, expect);
+        let sent = Sent {
+            op: copy.op,
+            offset: copy.offset,
+            len: copy.len,
+            from,
+            to,
+            expect,
+            holds,
+        };
+        self.in_flight.insert(copy.id, sent);
+        Ok(true)
+    }
+
+    /// Lets a request have its effect on the shadow; what it must read.
+    fn apply(&mut self, request: &Request, expect: Expect) -> Vec<Option<Content>> {
+        if expect != Expect::Success || !self.options.keeps_bytes {
+            return Vec::new();
+        }
+        let block = self.block_bytes();
+        let blocks = request.offset / block..request.end() / block;
+        let content = match request.op {
+            Op::Flush => return Vec::new(),
+            Op::Read => return blocks.map(|b| self.shadow.get(&b).copied()).collect(),
+            Op::Write => Some(self.stamp(request.id)),
+            Op::Trim => self.options.trim_zeroes.then_some(Content::Zero),
+        };
+        self.set(blocks, content);
+        Vec::new()
+    }
+
+    fn set(&mut self, blocks: std::ops::Range<u64>, content: Option<Content>) {
+        for number in blocks {
+            match content {
+                Some(content) => self.shadow.insert(number, content),
+                None => self.shadow.remove(&number),
+            };
+        }
+    }
+
+    /// Whether `more` requests can be offered without one of them being too many.
+    pub(super) fn has_room(&self, more: usize) -> bool {
+        self.in_flight.is_empty() || self.in_flight.len() + more <= self.info.queue_depth as usize
+    }
+
+    /// Sends a right request to a queue with room and waits until nothing is in flight.
+    pub(super) fn run(&mut self, request: Request) -> Result<(), Breach> {
+        self.offer(request, Expect::Success)?;
+        self.drain()
+    }
+
+    /// Waits for everything in flight.
+    pub(super) fn drain(&mut self) -> Result<(), Breach> {
+        while !self.in_flight.is_empty() {
+            self.wait_some()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next completions.
+    pub(super) fn wait_some(&mut self) -> Result<Vec<Completion>, Breach> {
+        let patience = self.options.patience;
+        let until = self.after(patience)?;
+        let done = self.wait(until)?;
+        match self.in_flight.keys().next() {
+            Some(&id) if done.is_empty() => Err(Breach::Lost { id, patience }),
+            _ => Ok(done),
+        }
+    }
+
+    /// Waits for everything, and then for what must not come.
+    pub(super) fn settle(&mut self) -> Result<(), Breach> {
+        self.drain()?;
+        let until = self.after(Dur::ms(1))?;
+        self.wait(until)?;
+        Ok(())
+    }
+
+    /// [`Device::wait`], and every rule about it.
+    pub(super) fn wait(&mut self, until: Time) -> Result<Vec<Completion>, Breach> {
+        let before = self.tick()?;
+        let done = self.collect(until)?;
+        let now = self.tick()?;
+        self.check_clock(before, until, done.is_empty())?;
+        for completion in &done {
+            self.finish(completion, now)?;
+        }
+        if self.info.modelled
+            && !done.is_empty()
+            && let Some(late) = self.collect(now)?.first()
+        {
+            return Err(match self.in_flight.contains_key(&late.id) {
+                true => Breach::Apart { id: late.id },
+                false => Breach::NotInFlight { id: late.id },
+            });
+        }
+        Ok(done)
+    }
+
+    /// Calls `wait` with a list that is not empty.
+    fn collect(&mut self, until: Time) -> Result<Vec<Completion>, Breach> {
+        let there = Completion {
+            id: RequestId(u64::MAX),
+            op: Op::Flush,
+            submitted: Time::ZERO,
+            completed: Time::ZERO,
+            result: Ok(()),
+            data: None,
+        };
+        let mut done = vec![there.clone()];
+        self.device.wait(until, &mut done);
+        if done.first() != Some(&there) {
+            return Err(Breach::ListChanged);
+        }
+        done.remove(0);
+        Ok(done)
+    }
+
+    fn check_clock(&self, before: Time, until: Time, nothing: bool) -> Result<(), Breach> {
+        let (now, idle) = (self.now, self.in_flight.is_empty());
+        if until <= before {
+            return self.unmoved("wait until now", before);
+        }
+        if self.info.modelled && now > until {
+            return Err(Breach::Overshot { until, now });
+        }
+        if nothing && idle && until == Time::MAX {
+            return self.unmoved("wait for ever with nothing in flight", before);
+        }
+        if nothing && now < until {
+            return Err(Breach::EarlyReturn { until, now });
+        }
+        Ok(())
+    }
+
+    /// Every rule about a completion.
+    fn finish(&mut self, completion: &Completion, now: Time) -> Result<(), Breach> {
+        let id = completion.id;
+        let Some(sent) = self.in_flight.remove(&id) else {
+            return Err(Breach::NotInFlight { id });
+        };
+        self.report.requests += 1;
+        if completion.op != sent.op {
+            let (asked, got) = (sent.op, completion.op);
+            return Err(Breach::WrongOp { id, asked, got });
+        }
+        let (from, to, got) = (sent.from, sent.to, completion.submitted);
+        if got < from || got > to {
+            return Err(Breach::WrongSubmitted { id, from, to, got });
+        }
+        let earliest = completion.submitted.max(self.last_completed);
+        let from = if self.info.modelled { now } else { earliest };
+        let got = completion.completed;
+        if got < from || got > now {
+            let to = now;
+            return Err(Breach::WrongCompleted { id, from, to, got });
+        }
+        self.last_completed = got;
+        self.check_result(completion, &sent)?;
+        self.check_data(completion, &sent)
+    }
+
+    fn check_result(&mut self, completion: &Completion, sent: &Sent) -> Result<(), Breach> {
+        let &Sent {
+            op, offset, len, ..
+        } = sent;
+        let id = completion.id;
+        let got = completion.result.map_err(|error| error.kind);
+        let may_fail = self.options.may_fail;
+        let (expected, right) = match sent.expect {
+            Expect::Success => (Ok(()), got.is_ok() || may_fail),
+            Expect::AnyError => (Err(None), got.is_err()),
+            Expect::Error(kind) => {
+                let right = got == Err(kind) || (may_fail && got.is_err());
+                (Err(Some(kind)), right)
+            }
+        };
+        if !right {
+            return Err(Breach::WrongResult {
+                id,
+                op,
+                offset,
+                len,
+                expected,
+                got,
+            });
+        }
+        let Err(error) = completion.result else {
+            return Ok(());
+        };
+        if (error.op, error.offset, error.len) != (op, offset, len) {
+            return Err(Breach::WrongError { id });
+        }
+        if sent.expect == Expect::Success && matches!(op, Op::Write | Op::Trim) {
+            let block = self.block_bytes();
+            self.set(offset / block..(offset + len) / block, None);
+        }
+        Ok(())
+    }
+
+    fn check_data(&mut self, completion: &Completion, sent: &Sent) -> Result<(), Breach> {
+        let id = completion.id;
+        let got = completion.data.as_ref().map(|data| data.len() as u64);
+        let brings = sent.op == Op::Read && completion.result.is_ok();
+        let right = match got {
+            Some(len) => brings && len == sent.len,
+            None => !(brings && self.options.keeps_bytes),
+        };
+        if !right {
+            let expected = brings.then_some(sent.len);
+            return Err(Breach::DataLength { id, expected, got });
+        }
+        let Some(data) = &completion.data else {
+            return Ok(());
+        };
+        let block = self.block_bytes();
+        let first = sent.offset / block;
+        for ((number, bytes), holds) in (first..).zip(data.chunks(block as usize)).zip(&sent.holds)
+        {
+            let Some(content) = holds else { continue };
+            if bytes != pattern(*content, number, bytes.len()) {
+                let offset = number * block;
+                return Err(Breach::WrongData { id, offset });
+            }
+            self.report.bytes_compared += block;
+        }
+        Ok(())
+    }
+
+    /// Reads every block of the region whose content is known.
+    pub(super) fn verify(&mut self) -> Result<(), Breach> {
+        self.drain()?;
+        let known: Vec<u64> = self.shadow.keys().copied().collect();
+        let longest = self.request_blocks_max().min(64) as usize;
+        for run in known.chunk_by(|a, b| a + 1 == *b) {
+            for piece in run.chunks(longest.max(1)) {
+                let block = piece[0] - self.first_block();
+                let read = self.request(Op::Read, block, piece.len() as u64);
+                self.run(read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a request for these blocks of the region would meet another in flight, one of them changing bytes.
+    pub(super) fn conflicts(&self, request: &Request) -> bool {
+        let changes = |op| matches!(op, Op::Write | Op::Trim);
+        self.in_flight.values().any(|sent| {
+            (changes(sent.op) || changes(request.op))
+                && sent.offset < request.end()
+                && request.offset < sent.offset + sent.len
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! The fixed parts of the suite, one function for each.
+
+use super::Breach;
+use super::driver::{Driver, Expect};
+use crate::{Completion, Device, IoErrorKind, Op, Request};
+use fathom_base::{Dur, Time};
+
+type Check = Result<(), Breach>;
+
+/// Time passes in `wait` alone, forwards, as far as it is told and no further.
+pub(super) fn clock<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    driver.wait(Time::ZERO)?;
+    for step in [Dur(0), Dur(1), Dur::us(100)] {
+        let until = driver.after(step)?;
+        driver.wait(until)?;
+    }
+    driver.wait(Time::MAX)?;
+    let read = driver.request(Op::Read, 0, 1);
+    driver.offer(read.clone(), Expect::Success)?;
+    driver.wait(Time::ZERO)?;
+    if driver.in_flight() > 0 {
+        driver.wait(Time::MAX)?;
+    }
+    driver.drain()?;
+    // An identifier is free again once its request is done.
+    driver.offer(read, Expect::Success)?;
+    let mut step = Dur(1);
+    while driver.in_flight() > 0 && step < driver.options.patience {
+        let until = driver.after(step)?;
+        driver.wait(until)?;
+        step = step * 2;
+    }
+    driver.drain()?;
+    driver.wait(Time::MAX)?;
+    Ok(())
+}
+
+/// The queue takes as many as it says, hands back the next unchanged, and takes it after a completion.
+pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    let depth = u64::from(driver.info.queue_depth);
+    if depth > driver.options.operations {
+        driver.skip("queue", "the queue is deeper than Options::operations");
+        return Ok(());
+    }
+    for _ in 0..2 {
+        for n in 0..depth {
+            // Not where the write goes: nothing orders a read and a write in flight on a real drive.
+            let block = 1 + n % (driver.region_blocks() - 1);
+            let read = driver.request(Op::Read, block, 1);
+            driver.offer(read, Expect::Success)?;
+        }
+        // The driver holds both against the device: taking these, and handing back something else.
+        let op = if driver.info.read_only {
+            Op::Read
+        } else {
+            Op::Write
+        };
+        let one_more = driver.request(op, 0, 1);
+        driver.offer(one_more.clone(), Expect::Success)?;
+        driver.wait_some()?;
+        driver.offer(one_more, Expect::Success)?;
+        driver.drain()?;
+    }
+    driver.verify()
+}
+
+/// A wrong request is taken, completes with the right error, changes nothing and leaves no trace in the queue.
+pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    let writes = !driver.info.read_only;
+    if writes {
+        let write = driver.request(Op::Write, 0, 16);
+        driver.run(write)?;
+    }
+    for (request, expect) in wrong(driver) {
+        // As many as the queue is deep would fill it if each left something behind.
+        for _ in 0..u64::from(driver.info.queue_depth).clamp(1, 64) {
+            driver.offer(request.clone(), expect)?;
+            driver.drain()?;
+        }
+        driver.verify()?;
+    }
+    // Side by side with right ones.
+    let mix = wrong(driver);
+    for (n, (mut request, expect)) in (0..).zip(mix) {
+        while !driver.has_room(2) {
+            driver.wait_some()?;
+        }
+        request.id = driver.request(Op::Read, 0, 1).id;
+        driver.offer(request, expect)?;
+        let read = driver.request(Op::Read, n % 16, 1);
+        if !driver.offer(read.clone(), Expect::Success)? {
+            driver.wait_some()?;
+            driver.offer(read, Expect::Success)?;
+        }
+    }
+    driver.drain()?;
+    queue(driver)
+}
+
+/// Requests that must fail. None of them, if done in spite of all, writes outside of the region.
+fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
+    use IoErrorKind::{Misaligned, OutOfRange, ReadOnly, Unsupported};
+    let block = driver.block_bytes();
+    let (start, capacity) = (driver.offset(0), driver.info.capacity_bytes);
+    let max = driver.info.max_request_bytes;
+    let past = capacity.div_ceil(block).saturating_mul(block);
+    let far = u64::MAX - u64::MAX % block - block;
+    let mut list = vec![
+        (Op::Read, start, 0, Misaligned),
+        (Op::Read, past, block, OutOfRange),
+        (Op::Read, far, block, OutOfRange),
+    ];
+    if max < capacity - start {
+        let too_long = (max / block + 1).saturating_mul(block);
+        list.push((Op::Read, start, too_long, Misaligned));
+    }
+    if max >= block * 2 {
+        // The end of this one is past the end of all numbers.
+        list.push((Op::Read, far, block * 2, OutOfRange));
+        list.push((Op::Read, past - block, block * 2, OutOfRange));
+    }
+    if block > 1 {
+        list.push((Op::Read, start + 1, block, Misaligned));
+        list.push((Op::Read, start, block - 1, Misaligned));
+    }
+    if driver.info.read_only {
+        list.push((Op::Write, start, block, ReadOnly));
+        list.push((Op::Trim, start, block, ReadOnly));
+    } else {
+        list.push((Op::Write, start, 0, Misaligned));
+        list.push((Op::Write, past, block, OutOfRange));
+        if block > 1 {
+            list.push((Op::Write, start + block / 2, block, Misaligned));
+            list.push((Op::Write, start, block / 2, Misaligned));
+        }
+        if driver.info.trim {
+            list.push((Op::Trim, start, 0, Misaligned));
+            list.push((Op::Trim, past, block, OutOfRange));
+        } else {
+            list.push((Op::Trim, start, block, Unsupported));
+        }
+    }
+    // The largest device there can be leaves no numbers past its end.
+    list.retain(|&(_, offset, len, kind)| {
+        let on_device = offset.checked_add(len).is_some_and(|end| end <= capacity);
+        kind != OutOfRange || !(on_device || offset % block > 0)
+    });
+    let mut wrong = Vec::new();
+    for (op, offset, len, kind) in list {
+        wrong.push((driver.raw(op, offset, len), Expect::Error(kind)));
+    }
+    // A buffer that does not fit its request: reading past its end would be the worst of errors.
+    if driver.options.keeps_bytes && !driver.info.read_only && max >= block * 2 {
+        let mut short = driver.raw(Op::Write, start, block);
+        short.len = block * 2;
+        wrong.push((short, Expect::AnyError));
+    }
+    wrong
+}
+
+/// Equal requests of one instant are served in the order in which they came.
+pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    let depth = driver.info.queue_depth.clamp(1, 16);
+    let mut in_order: Vec<Completion> = Vec::new();
+    for _ in 0..depth {
+        let read = driver.request(Op::Read, 1, 1);
+        driver.offer(read, Expect::Success)?;
+    }
+    while driver.in_flight() > 0 {
+        in_order.extend(driver.wait_some()?);
+    }
+    for pair in in_order.windows(2) {
+        let same = pair[0].completed == pair[1].completed
+            && pair[0].submitted == pair[1].submitted
+            && pair[0].result == pair[1].result;
+        if same && pair[1].id < pair[0].id {
+            let (first, second) = (pair[1].id, pair[0].id);
+            return Err(Breach::Overtaken { first, second });
+        }
+    }
+    if !driver.info.modelled || driver.info.read_only || driver.options.may_fail {
+        let why = "the last of two writes of one instant is known of modelled devices only";
+        driver.skip("order: writes", why);
+        return Ok(());
+    }
+    // On a real drive nothing orders two writes in flight; in a model the last one wins, and a read sees it.
+    for n in 0..depth / 2 {
+        let write = driver.request(Op::Write, u64::from(n) % 3, 2);
+        driver.offer(write, Expect::Success)?;
+        let read = driver.request(Op::Read, 0, 4);
+        driver.offer(read, Expect::Success)?;
+    }
+    driver.verify()
+}
+
+/// A block reads as it was written last, whatever the lengths and borders of the requests.
+pub(super) fn bytes<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    if driver.info.read_only {
+        driver.skip("bytes", "the device is read-only");
+        let read = driver.request(Op::Read, 0, u64::MAX);
+        return driver.run(read);
+    }
+    // The whole, its middle, its borders, a block; then what straddles them.
+    let writes = [(0, 16), (4, 8), (0, 1), (15, 1), (7, 1), (3, 2), (11, 3)];
+    for (block, blocks) in writes {
+        let write = driver.request(Op::Write, block, blocks);
+        driver.run(write)?;
+        driver.verify()?;
+    }
+    for (block, blocks) in writes {
+        let read = driver.request(Op::Read, block, blocks);
+        driver.run(read)?;
+    }
+    // The longest request is still a right one, and so is the last block of the region.
+    for op in [Op::Write, Op::Read] {
+        let long = driver.request(op, 0, u64::MAX);
+        driver.run(long)?;
+        let last = driver.request(op, driver.region_blocks() - 1, 1);
+        driver.run(last)?;
+    }
+    Ok(())
+}
+
+/// A flush completes with nothing before it, after writes and among them.
+pub(super) fn flush<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    let flush = |driver: &mut Driver<'_, D>| driver.raw(Op::Flush, 0, 0);
+    for _ in 0..2 {
+        let request = flush(driver);
+        driver.run(request)?;
+    }
+    let op = if driver.info.read_only {
+        Op::Read
+    } else {
+        Op::Write
+    };
+    for block in 0..16 {
+        while !driver.has_room(2) {
+            driver.wait_some()?;
+        }
+        let write = driver.request(op, block, 1);
+        driver.offer(write, Expect::Success)?;
+        let request = flush(driver);
+        if !driver.offer(request.clone(), Expect::Success)? {
+            driver.wait_some()?;
+            driver.offer(request, Expect::Success)?;
+        }
+    }
+    driver.drain()?;
+    let request = flush(driver);
+    driver.run(request)?;
+    driver.verify()
+}
+
+/// A trim ends well and leaves its neighbours alone; what was trimmed can be written again.
+pub(super) fn trim<D: Device>(driver: &mut Driver<'_, D>) -> Check {
+    if driver.info.read_only || !driver.info.trim {
+        driver.skip("trim", "the device does not trim");
+        return Ok(());
+    }
+    for block in 0..16 {
+        let write = driver.request(Op::Write, block, 1);
+        driver.run(write)?;
+    }
+    for (block, blocks) in [(5, 1), (6, 4), (0, 2), (15, 1)] {
+        let trim = driver.request(Op::Trim, block, blocks);
+        driver.run(trim)?;
+        let read = driver.request(Op::Read, block, 1);
+        driver.run(read)?;
+        driver.verify()?;
+    }
+    for block in [0, 6, 15] {
+        let write = driver.request(Op::Write, block, 1);
+        driver.run(write)?;
+    }
+    driver.verify()
+}

@@ -1,0 +1,52 @@
+//! The null device: completes everything after a fixed time and keeps nothing.
+//!
+//! With a latency of zero, whatever time a stack above it takes is the stack's own. A read brings no data. It checks
+//! requests as every device does, and completes a wrong one with the error after the same time.
+
+use super::clock::Clock;
+use crate::{Busy, Completion, Device, DeviceInfo, Request};
+use fathom_base::{Dur, Time};
+
+/// Completes everything after a fixed time; keeps no bytes.
+#[derive(Clone, Debug)]
+pub struct NullDevice {
+    info: DeviceInfo,
+    latency: Dur,
+    clock: Clock,
+}
+
+impl NullDevice {
+    /// A device that tells `info` about itself (its time is modelled, whatever `info` says) and completes everything
+    /// after `latency`.
+    pub fn new(info: DeviceInfo, latency: Dur) -> Self {
+        Self {
+            info: DeviceInfo {
+                modelled: true,
+                ..info
+            },
+            latency,
+            clock: Clock::default(),
+        }
+    }
+}
+
+impl Device for NullDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        let request = self.clock.admit(&self.info, request)?;
+        let result = self.info.check(&request).map(|()| None);
+        self.clock.complete(&request, self.latency, result);
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.clock.wait(until, done);
+    }
+}

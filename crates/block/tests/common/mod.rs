@@ -1,0 +1,77 @@
+//! What the tests share: small devices, and one that behaves like a real drive.
+
+use fathom_base::{Dur, Rng, Time};
+use fathom_block::devices::modelled_info;
+use fathom_block::{Busy, Completion, Device, DeviceInfo, RamDevice, Request};
+
+/// A mebibyte of RAM behind a queue of eight.
+pub(crate) fn ram(latency: Dur) -> RamDevice {
+    let info = DeviceInfo {
+        queue_depth: 8,
+        ..modelled_info("ram", 1 << 20)
+    };
+    RamDevice::new(info, latency)
+}
+
+/// A device whose time passes also in `submit`, whose `wait` wakes late, and which so brings completions of several
+/// instants at once: a real drive, without one.
+pub(crate) struct RealLike<D> {
+    inner: D,
+    info: DeviceInfo,
+    rng: Rng,
+    came: Vec<Completion>,
+    in_flight: u32,
+}
+
+impl<D: Device> RealLike<D> {
+    pub(crate) fn new(inner: D) -> Self {
+        let info = DeviceInfo {
+            modelled: false,
+            ..inner.info().clone()
+        };
+        Self {
+            inner,
+            info,
+            rng: Rng::new(3, 0),
+            came: Vec::new(),
+            in_flight: 0,
+        }
+    }
+
+    fn pass(&mut self, at_most: u64) {
+        let until = self.inner.now() + Dur(self.rng.below(at_most));
+        while self.inner.now() < until {
+            self.inner.wait(until, &mut self.came);
+        }
+    }
+}
+
+impl<D: Device> Device for RealLike<D> {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        self.pass(500);
+        if self.in_flight >= self.info.queue_depth {
+            return Err(Busy(request));
+        }
+        self.inner.submit(request)?;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.inner.wait(self.inner.now(), &mut self.came);
+        if self.came.is_empty() {
+            self.inner.wait(until, &mut self.came);
+        }
+        self.pass(2000);
+        self.in_flight -= self.came.len() as u32;
+        done.append(&mut self.came);
+    }
+}

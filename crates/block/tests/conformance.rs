@@ -1,0 +1,219 @@
+//! Every device and every layer of this crate is a device.
+
+mod common;
+
+use common::{RealLike, ram};
+use fathom_base::{Dur, Rate};
+use fathom_block::conformance::{Options, Report, check};
+use fathom_block::devices::modelled_info;
+use fathom_block::layers::{Fault, Limits, OpDelay, PerOp, Stage, When};
+use fathom_block::{
+    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, NullDevice, Op, Paced, RamDevice, Stats,
+    Traced,
+};
+use std::num::NonZeroU32;
+
+/// Two latencies: nothing takes time, and something does.
+const LATENCIES: [Dur; 2] = [Dur::ZERO, Dur::us(10)];
+
+fn conforms<D: Device>(mut make: impl FnMut() -> D, options: &Options) -> Report {
+    check(&mut make, options).unwrap_or_else(|violation| panic!("{violation}"))
+}
+
+fn delays() -> PerOp<OpDelay> {
+    let delay = |fixed, jitter| OpDelay { fixed, jitter };
+    PerOp {
+        read: delay(Dur::us(5), Dur::us(30)),
+        write: delay(Dur::ZERO, Dur::us(3)),
+        flush: delay(Dur::us(100), Dur::ZERO),
+        trim: OpDelay::default(),
+    }
+}
+
+fn limits(burst: Dur) -> Limits {
+    Limits {
+        iops: NonZeroU32::new(70_000),
+        bandwidth: Rate::new(30_000_000),
+        burst,
+    }
+}
+
+fn faults(stage: Stage) -> Vec<Fault> {
+    vec![Fault {
+        ops: vec![Op::Read, Op::Write, Op::Trim, Op::Flush],
+        when: When::Chance(0.2),
+        stage,
+        kind: IoErrorKind::Medium,
+    }]
+}
+
+#[test]
+fn null_conforms() {
+    let options = Options {
+        keeps_bytes: false,
+        ..Options::default()
+    };
+    for latency in LATENCIES {
+        let report = conforms(
+            || NullDevice::new(modelled_info("null", 1 << 20), latency),
+            &options,
+        );
+        assert!(report.skipped.is_empty() && report.bytes_compared == 0);
+    }
+    conforms(
+        || NullDevice::new(modelled_info("largest", u64::MAX), Dur(1)),
+        &options,
+    );
+}
+
+#[test]
+fn ram_conforms_in_every_shape() {
+    let options = Options {
+        trim_zeroes: true,
+        ..Options::default()
+    };
+    for (depth, block, max) in [
+        (1, 512, 512),
+        (2, 4096, 12_288),
+        (32, 512, 1 << 20),
+        (5, 1, 100),
+    ] {
+        for latency in LATENCIES {
+            let info = DeviceInfo {
+                queue_depth: depth,
+                logical_block_bytes: block,
+                max_request_bytes: max,
+                ..modelled_info("ram", (1 << 20) + 777)
+            };
+            let report = conforms(|| RamDevice::new(info.clone(), latency), &options);
+            assert!(report.requests > options.operations && report.bytes_compared > 0);
+        }
+    }
+}
+
+#[test]
+fn ram_conforms_read_only_without_trim_and_in_a_region() {
+    for (read_only, trim) in [(true, true), (true, false), (false, false)] {
+        let info = DeviceInfo {
+            read_only,
+            trim,
+            ..modelled_info("ram", 1 << 20)
+        };
+        let report = conforms(|| RamDevice::new(info.clone(), Dur(9)), &Options::default());
+        assert!(report.skipped.contains_key("trim"));
+        assert_eq!(report.skipped.contains_key("bytes"), read_only);
+    }
+    let options = Options {
+        region: 700_001..720_000,
+        ..Options::default()
+    };
+    conforms(|| ram(Dur(9)), &options);
+}
+
+#[test]
+fn the_region_alone_is_touched() {
+    let region = 65_536..131_072;
+    let options = Options {
+        region: region.clone(),
+        ..Options::default()
+    };
+    let mut traces = Vec::new();
+    // Every rule gets the trace of a device of its own, kept in one list.
+    let sink = std::rc::Rc::new(std::cell::RefCell::new(&mut traces));
+    struct Shared<'a>(std::rc::Rc<std::cell::RefCell<&'a mut Vec<fathom_block::layers::Event>>>);
+    impl fathom_block::layers::Sink for Shared<'_> {
+        fn take(&mut self, event: fathom_block::layers::Event) {
+            self.0.borrow_mut().push(event);
+        }
+    }
+    conforms(|| Traced::new(ram(Dur(9)), Shared(sink.clone())), &options);
+    drop(sink);
+    let mut changes = 0;
+    for event in traces {
+        if let fathom_block::layers::Event::Submitted {
+            op: op @ (Op::Write | Op::Trim),
+            offset,
+            len,
+            ..
+        } = event
+        {
+            changes += 1;
+            let inside = region.start <= offset && offset + len <= region.end;
+            assert!(inside || offset >= 1 << 20, "{op} of {len} at {offset}");
+        }
+    }
+    assert!(changes > 100);
+}
+
+#[test]
+fn every_layer_conforms() {
+    let options = Options {
+        trim_zeroes: true,
+        ..Options::default()
+    };
+    for latency in LATENCIES {
+        conforms(|| Delayed::new(ram(latency), delays(), 4), &options);
+        conforms(|| Faulty::new(ram(latency), Vec::new(), 4), &options);
+        conforms(|| Stats::new(ram(latency)), &options);
+        conforms(|| Traced::new(ram(latency), Vec::new()), &options);
+        for burst in [Dur::ZERO, Dur::us(300)] {
+            conforms(|| Paced::new(ram(latency), limits(burst)), &options);
+        }
+        conforms(|| Paced::new(ram(latency), Limits::default()), &options);
+    }
+}
+
+#[test]
+fn every_layer_conforms_over_what_behaves_like_a_real_drive() {
+    let options = Options::default();
+    for latency in LATENCIES {
+        let real = || RealLike::new(ram(latency));
+        conforms(real, &options);
+        conforms(|| Delayed::new(real(), delays(), 4), &options);
+        conforms(|| Faulty::new(real(), Vec::new(), 4), &options);
+        conforms(|| Stats::new(real()), &options);
+        conforms(|| Traced::new(real(), Vec::new()), &options);
+        conforms(|| Paced::new(real(), limits(Dur::us(50))), &options);
+    }
+}
+
+#[test]
+fn a_device_that_fails_is_still_a_device() {
+    let options = Options {
+        may_fail: true,
+        ..Options::default()
+    };
+    for stage in [Stage::Before, Stage::After] {
+        for latency in LATENCIES {
+            conforms(|| Faulty::new(ram(latency), faults(stage), 4), &options);
+            let real = || RealLike::new(ram(latency));
+            conforms(|| Faulty::new(real(), faults(stage), 4), &options);
+        }
+    }
+}
+
+#[test]
+fn a_stack_of_all_layers_conforms() {
+    fn stack<D: Device + 'static>(device: D) -> impl Device {
+        let faulty = Faulty::new(device, faults(Stage::After), 1);
+        let delayed = Delayed::new(faulty, delays(), 2);
+        let paced = Paced::new(delayed, limits(Dur::us(100)));
+        let before = Faulty::new(paced, faults(Stage::Before), 3);
+        let boxed: Box<dyn Device> = Box::new(Delayed::new(before, delays(), 5));
+        Traced::new(Stats::new(Paced::new(boxed, limits(Dur::ZERO))), Vec::new())
+    }
+    let options = Options {
+        may_fail: true,
+        ..Options::default()
+    };
+    for latency in LATENCIES {
+        for seed in 0..4 {
+            let options = Options {
+                seed,
+                ..options.clone()
+            };
+            conforms(|| stack(ram(latency)), &options);
+            conforms(|| stack(RealLike::new(ram(latency))), &options);
+        }
+    }
+}
