@@ -52,6 +52,16 @@ impl<T> Slab<T> {
         self.items.get_mut(index as usize)?.as_mut()
     }
 
+    /// The indices of the values stored, in order.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        let used = self
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| item.is_some());
+        used.map(|(index, _)| index as u32)
+    }
+
     /// Values stored.
     pub fn len(&self) -> usize {
         self.items.len() - self.free.len()

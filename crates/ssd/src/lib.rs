@@ -1,1 +1,20 @@
-//! The model of a solid state drive.
+//! The model of a solid state drive: flash array, translation layer, buffers and host link behind the one
+//! [`fathom_block::Device`] contract.
+//!
+//! What a probe sees follows from these mechanisms; nothing here knows an answer. The model reads no clock, no
+//! file and no environment: a run is a function of (spec, seed). It models time always and bytes on request
+//! ([`Ssd::keep_data`]); it does not model bit errors, wear-out or thermal throttling.
+
+mod buffer;
+mod engine;
+mod ftl;
+mod geometry;
+mod host;
+mod nand;
+pub mod presets;
+pub mod spec;
+
+pub use engine::{Counters, Ssd};
+pub use ftl::MergeCounts;
+pub use geometry::Geometry;
+pub use spec::{Spec, SpecError};

@@ -1,0 +1,78 @@
+//! What leaves the buffer for the flash array in one go.
+
+use crate::buffer::LineView;
+use crate::nand::Place;
+use fathom_base::Lpn;
+
+/// Lines on their way to the translation layer, and the units they make.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    /// The line that is being added.
+    pub(super) line: LineView,
+    /// Lines in it.
+    pub(super) ids: Vec<u32>,
+    /// Runs of units, one after another as they will be programmed.
+    pub(super) runs: Vec<(Lpn, u32)>,
+    /// Units in all.
+    pub(super) units: u32,
+    /// Dirty sectors in all.
+    pub(super) dirty: u32,
+    /// Old data to read first.
+    pub(super) reads: Vec<Place>,
+    /// The unbuffered write that waits for it.
+    pub(super) owner: u32,
+    accepted: (usize, u32, usize),
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            line: LineView::default(),
+            ids: Vec::new(),
+            runs: Vec::new(),
+            units: 0,
+            dirty: 0,
+            reads: Vec::new(),
+            owner: super::flash::NOBODY,
+            accepted: (0, 0, 0),
+        }
+    }
+}
+
+impl Batch {
+    pub(super) fn clear(&mut self) {
+        self.ids.clear();
+        self.runs.clear();
+        self.reads.clear();
+        (self.units, self.dirty, self.accepted) = (0, 0, (0, 0, 0));
+        self.owner = super::flash::NOBODY;
+    }
+
+    /// Adds units, joined to the last run of the same line where they continue it.
+    pub(super) fn push(&mut self, lpn: Lpn, units: u32) {
+        self.units += units;
+        if self.runs.len() > self.accepted.0
+            && let Some((first, n)) = self.runs.last_mut()
+            && first.0 + *n == lpn.0
+        {
+            *n += units;
+            return;
+        }
+        self.runs.push((lpn, units));
+    }
+
+    /// The line belongs to the batch.
+    pub(super) fn accept(&mut self) {
+        self.ids.push(self.line.id);
+        self.dirty += self.line.dirty;
+        self.owner = self.line.owner;
+        self.accepted = (self.runs.len(), self.units, self.reads.len());
+    }
+
+    /// The line does not fit: takes back what it added.
+    pub(super) fn undo(&mut self) {
+        self.runs.truncate(self.accepted.0);
+        self.units = self.accepted.1;
+        self.reads.truncate(self.accepted.2);
+    }
+}

@@ -1,0 +1,379 @@
+//! From the translation layer's operations to the flash array's, in the order that must hold.
+
+use super::{Event, Ssd};
+use crate::ftl::{FlashOp, Ftl};
+use crate::host::Way;
+use crate::nand::{Job, Place, Work};
+use fathom_base::{Ppn, SECTOR_BYTES};
+
+/// No request.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// Whose a flash operation is, and what follows when it is done.
+#[derive(Clone, Debug)]
+pub(super) enum Ticket {
+    /// A host read: its bytes go over the link.
+    Read { request: u32, bytes: u32 },
+    /// A read for a program that waits for it.
+    Gather { program: u32 },
+    /// A program or a copy.
+    Program(Program),
+    /// An erase, with stations still at work.
+    Erase { cblock: u32, stations: u32 },
+    /// Sectors that are read ahead, and the requests that wait for them with their bytes.
+    Ahead {
+        first: u64,
+        sectors: u32,
+        waiting: Vec<(u32, u32)>,
+    },
+    /// Nobody's.
+    Background,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Program {
+    pub(super) number: u64,
+    pub(super) at: Ppn,
+    pub(super) units: u32,
+    /// Sectors of the buffer that it sets free.
+    pub(super) releases: u32,
+    /// The unbuffered write that waits for it.
+    pub(super) request: u32,
+    /// Reads that it waits for.
+    pub(super) reads: u32,
+    /// It waits for every program before it.
+    pub(super) ordered: bool,
+}
+
+/// What waits until every program with a lower number is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferred {
+    after: u64,
+    what: Waiting,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Erase { cblock: u32 },
+    Program { ticket: u32 },
+}
+
+impl Ssd {
+    /// The place of `units` units from `at` on.
+    pub(super) fn place(&self, at: Ppn, units: u32) -> Place {
+        Place {
+            cpage: at.0 / self.g.units_per_cpage,
+            first: (at.0 % self.g.units_per_cpage) * self.g.sectors_per_unit,
+            sectors: units * self.g.sectors_per_unit,
+        }
+    }
+
+    pub(super) fn submit_work(&mut self, work: Work, place: Place, ticket: u32) {
+        let station = self.g.station_of_cpage(place.cpage);
+        self.nand.submit(
+            Job {
+                work,
+                station,
+                place,
+                ticket,
+            },
+            self.now,
+            &mut self.events,
+        );
+    }
+
+    /// Background work on a station.
+    pub(super) fn occupy(&mut self, station: u32, ns: u32) {
+        let ticket = self.tickets.insert(Ticket::Background);
+        let place = Place {
+            cpage: 0,
+            first: 0,
+            sectors: 0,
+        };
+        let job = Job {
+            work: Work::Busy(ns),
+            station,
+            place,
+            ticket,
+        };
+        self.nand.submit(job, self.now, &mut self.events);
+    }
+
+    /// Issues what the translation layer asked for. The first host program waits for `reads` (old data of
+    /// partly written units); the last one releases `releases` sectors of the buffer.
+    pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
+        let ops = std::mem::take(&mut self.ops);
+        let last = ops
+            .iter()
+            .rposition(|op| matches!(op, FlashOp::Program { .. }));
+        let mut reads = reads;
+        let mut index = 0;
+        while index < ops.len() {
+            match ops[index] {
+                FlashOp::Program { at, units, ordered } => {
+                    let releases = if Some(index) == last { releases } else { 0 };
+                    let number = self.number_program();
+                    let program = Program {
+                        number,
+                        at,
+                        units,
+                        releases,
+                        request,
+                        reads: 0,
+                        ordered,
+                    };
+                    self.start_program(program, std::mem::take(&mut reads));
+                }
+                FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
+                FlashOp::Erase { cblock } => {
+                    let after = self.next_program;
+                    self.deferred.push_back(Deferred {
+                        after,
+                        what: Waiting::Erase { cblock },
+                    });
+                }
+            }
+            index += 1;
+        }
+        self.ops = ops;
+        self.ops.clear();
+        self.release_deferred();
+    }
+
+    fn number_program(&mut self) -> u64 {
+        self.next_program += 1;
+        self.programs_done.push_back(false);
+        self.next_program - 1
+    }
+
+    fn start_program(&mut self, program: Program, reads: &[Place]) {
+        if program.request != NOBODY
+            && let Some(active) = self.active.get_mut(program.request)
+        {
+            active.pending += 1;
+        }
+        let ticket = self.tickets.insert(Ticket::Program(Program {
+            reads: reads.len() as u32,
+            ..program
+        }));
+        if reads.is_empty() {
+            return self.submit_program(ticket);
+        }
+        for place in reads {
+            let gather = self.tickets.insert(Ticket::Gather { program: ticket });
+            self.submit_work(Work::Read, *place, gather);
+        }
+    }
+
+    fn submit_program(&mut self, ticket: u32) {
+        let Some(Ticket::Program(program)) = self.tickets.get(ticket) else {
+            return;
+        };
+        let program = *program;
+        if program.ordered && program.number > self.first_undone {
+            let what = Waiting::Program { ticket };
+            let position = self.deferred.partition_point(|d| d.after <= program.number);
+            self.deferred.insert(
+                position,
+                Deferred {
+                    after: program.number,
+                    what,
+                },
+            );
+            return;
+        }
+        self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
+    }
+
+    /// Issues the copies at the head of `ops` that share a target page; how many they are.
+    fn copy_gathered(&mut self, ops: &[FlashOp]) -> usize {
+        let per_page = self.g.units_per_cpage;
+        let mut sources: Vec<(Ppn, Ppn, u32)> = Vec::new();
+        for op in ops {
+            match *op {
+                FlashOp::Copy { from, to, units }
+                    if sources
+                        .first()
+                        .is_none_or(|s| s.1.0 / per_page == to.0 / per_page) =>
+                {
+                    sources.push((from, to, units));
+                }
+                _ => break,
+            }
+        }
+        let (Some(&(from, at, first_units)), Some(&(_, last, units))) =
+            (sources.first(), sources.last())
+        else {
+            return 1;
+        };
+        if let Some(store) = &mut self.store {
+            sources
+                .iter()
+                .for_each(|&(from, to, units)| store.copy(from, to, units));
+        }
+        let number = self.number_program();
+        let span = last.0 + units - at.0;
+        let program = Program {
+            number,
+            at,
+            units: span,
+            releases: 0,
+            request: NOBODY,
+            reads: 0,
+            ordered: false,
+        };
+        let stays =
+            self.g.station_of_cpage(from.0 / per_page) == self.g.station_of_cpage(at.0 / per_page);
+        if sources.len() == 1 && stays {
+            let ticket = self.tickets.insert(Ticket::Program(program));
+            self.submit_work(Work::Copy, self.place(from, first_units), ticket);
+        } else {
+            let reads: Vec<Place> = sources
+                .iter()
+                .map(|&(from, _, n)| self.place(from, n))
+                .collect();
+            self.start_program(program, &reads);
+        }
+        sources.len()
+    }
+
+    pub(super) fn op_done(&mut self, op: u32) {
+        let op = self.nand.done(op, self.now, &mut self.events);
+        self.counters.flash_ops += 1;
+        match self.tickets.get_mut(op.ticket) {
+            Some(Ticket::Erase { stations, .. }) if *stations > 1 => *stations -= 1,
+            _ => self.settle(op.ticket),
+        }
+        if self
+            .cut_after_ops
+            .is_some_and(|n| self.counters.flash_ops >= n)
+        {
+            self.power_cut();
+        }
+    }
+
+    fn settle(&mut self, ticket: u32) {
+        match self.tickets.remove(ticket) {
+            Some(Ticket::Read { request, bytes }) => self.part_read(request, bytes),
+            Some(Ticket::Gather { program }) => self.gathered(program),
+            Some(Ticket::Program(program)) => self.programmed(program),
+            Some(Ticket::Erase { cblock, .. }) => self.erased(cblock),
+            Some(Ticket::Ahead {
+                first,
+                sectors,
+                waiting,
+            }) => {
+                self.arriving.retain(|&t| t != ticket);
+                if let Some(reads) = &mut self.reads {
+                    reads.touch(first, u64::from(sectors));
+                }
+                waiting
+                    .into_iter()
+                    .for_each(|(request, bytes)| self.part_read(request, bytes));
+            }
+            Some(Ticket::Background) | None => {}
+        }
+    }
+
+    fn gathered(&mut self, program: u32) {
+        if let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) {
+            waiting.reads -= 1;
+            if waiting.reads == 0 {
+                self.submit_program(program);
+            }
+        }
+    }
+
+    fn programmed(&mut self, program: Program) {
+        self.counters.flash_sectors_programmed +=
+            u64::from(program.units * self.g.sectors_per_unit);
+        if let Some(store) = &mut self.store {
+            store.settle(program.at, program.units);
+        }
+        self.programs_done[(program.number - self.first_undone) as usize] = true;
+        while self.programs_done.front() == Some(&true) {
+            self.programs_done.pop_front();
+            self.first_undone += 1;
+        }
+        self.release_deferred();
+        if program.releases > 0 {
+            self.lines.release(program.releases);
+            self.draining -= u64::from(program.releases);
+            self.unblock();
+        }
+        if program.request != NOBODY
+            && let Some(active) = self.active.get_mut(program.request)
+        {
+            active.pending -= 1;
+            self.write_progress(program.request);
+        }
+        self.settle_flushes();
+    }
+
+    fn release_deferred(&mut self) {
+        while let Some(&Deferred { after, what }) = self.deferred.front() {
+            if after > self.first_undone {
+                break;
+            }
+            self.deferred.pop_front();
+            match what {
+                Waiting::Erase { cblock } => self.start_erase(cblock),
+                Waiting::Program { ticket } => self.submit_program(ticket),
+            }
+        }
+    }
+
+    fn start_erase(&mut self, cblock: u32) {
+        let stations: Vec<u32> = self.g.stations_of_cblock(cblock).collect();
+        let ticket = self.tickets.insert(Ticket::Erase {
+            cblock,
+            stations: stations.len() as u32,
+        });
+        let place = Place {
+            cpage: cblock * self.g.cpages_per_cblock,
+            first: 0,
+            sectors: 0,
+        };
+        for station in stations {
+            let job = Job {
+                work: Work::Erase,
+                station,
+                place,
+                ticket,
+            };
+            self.nand.submit(job, self.now, &mut self.events);
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.counters.erases += 1;
+        if let Some(store) = &mut self.store {
+            store.erase(
+                Ppn(cblock * self.g.units_per_cblock),
+                self.g.units_per_cblock,
+            );
+        }
+        self.ftl.erased(cblock);
+        self.stalled = false;
+        self.pump();
+    }
+
+    /// A part of a read is in the drive's memory: it goes over the link.
+    pub(super) fn part_read(&mut self, request: u32, bytes: u32) {
+        let end = self.link.transfer(Way::Out, u64::from(bytes), self.now);
+        let Some(active) = self.active.get_mut(request) else {
+            return;
+        };
+        active.last_transfer = active.last_transfer.max(end);
+        active.pending -= 1;
+        if active.pending == 0 {
+            self.events
+                .push(active.last_transfer, Event::Complete(request));
+        }
+    }
+
+    /// Sectors as bytes.
+    pub(super) fn bytes_of(sectors: u32) -> u32 {
+        sectors * SECTOR_BYTES as u32
+    }
+}

@@ -1,0 +1,365 @@
+//! The drive: events in order of time, and what each of them sets in motion.
+//!
+//! An event exists only where something is contended or ends: a command is through the controller, a piece of a
+//! write has crossed the link, a page register holds its data, an operation is done, a request is complete.
+//! Everything else is arithmetic. Data moves when an operation is issued and becomes durable when it is done.
+
+mod batch;
+mod flash;
+mod power;
+mod read;
+mod write;
+
+use crate::buffer::{ReadLines, WriteLines};
+use crate::ftl::{AnyFtl, FlashOp, Ftl, MergeCounts};
+use crate::geometry::Geometry;
+use crate::host::Link;
+use crate::nand::Nand;
+use crate::nand::store::Store;
+use crate::spec::{Drain, MappingKind, Noise, Spec, SpecError};
+use batch::Batch;
+use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use flash::{Deferred, Ticket};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What can happen. Numbers are indices of requests or of operations at the flash array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The controller is through with a command.
+    Command(u32),
+    /// A piece of a write has crossed the link.
+    Arrived(u32),
+    /// A page register holds its data.
+    Sensed(u32),
+    /// A flash operation is done.
+    OpDone(u32),
+    /// A request is complete.
+    Complete(u32),
+    /// Perhaps no write has come for a while.
+    Idle,
+    /// Background work begins.
+    Background,
+}
+
+/// A request in flight.
+#[derive(Clone, Debug)]
+struct Active {
+    request: Request,
+    submitted: Time,
+    /// Parts still to come: flash operations of a read, programs of an unbuffered write.
+    pending: u32,
+    /// Sectors of a write that have crossed the link.
+    arrived: u64,
+    /// The piece on the link: its sectors, and those for which room is set aside.
+    piece: (u32, u32),
+    /// When the last transfer of a read ends.
+    last_transfer: Time,
+    data: Option<Box<[u8]>>,
+}
+
+/// A flush that waits: first for the buffer to be drained up to `mark`, then for every program before `after`.
+#[derive(Clone, Copy, Debug)]
+struct Flushing {
+    request: u32,
+    mark: u64,
+    after: Option<u64>,
+}
+
+/// What the drive has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Sectors written by the host.
+    pub host_sectors_written: u64,
+    /// Sectors read by the host.
+    pub host_sectors_read: u64,
+    /// Sectors programmed, copies included.
+    pub flash_sectors_programmed: u64,
+    /// Flash operations done.
+    pub flash_ops: u64,
+    /// Clustered blocks erased.
+    pub erases: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// A modelled drive. `Clone` forks it with everything that it holds.
+#[derive(Clone, Debug)]
+pub struct Ssd {
+    info: DeviceInfo,
+    g: Geometry,
+    noise: Noise,
+    drain: Drain,
+    idle_delay: Dur,
+    battery: bool,
+    unbuffered: bool,
+    now: Time,
+    events: EventQueue<Event>,
+    link: Link,
+    nand: Nand,
+    ftl: AnyFtl,
+    lines: WriteLines,
+    reads: Option<ReadLines>,
+    active: Slab<Active>,
+    finished: Vec<Completion>,
+    tickets: Slab<Ticket>,
+    /// Writes that wait for room in the buffer, in order.
+    blocked: VecDeque<u32>,
+    flushes: Vec<Flushing>,
+    /// Lines that became dirty up to here are due.
+    drain_mark: u64,
+    /// Sectors on their way from the buffer into the flash array.
+    draining: u64,
+    /// The translation layer waits for an erase.
+    stalled: bool,
+    last_write: Time,
+    idle_scheduled: bool,
+    /// Units of different lines may share a clustered page.
+    gathers: bool,
+    /// Programs are numbered as they are issued; `programs_done` tells which are done from `first_undone` on.
+    next_program: u64,
+    first_undone: u64,
+    programs_done: VecDeque<bool>,
+    deferred: VecDeque<Deferred>,
+    arriving: Vec<u32>,
+    rng: Rng,
+    store: Option<Store>,
+    line_bytes: BTreeMap<u32, Box<[u8]>>,
+    counters: Counters,
+    cut_after_ops: Option<u64>,
+    powered: bool,
+    ops: Vec<FlashOp>,
+    batch: Batch,
+}
+
+impl Ssd {
+    /// A new drive, never written.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] where no such drive can be built.
+    pub fn new(spec: &Spec, seed: u64) -> Result<Ssd, SpecError> {
+        spec.check()?;
+        let g = Geometry::new(spec);
+        let buffer = spec.write_buffer.as_ref();
+        let capacity = buffer.map_or(u64::MAX / 2, |b| b.capacity.0 / SECTOR_BYTES);
+        let mut drive = Ssd {
+            info: info_of(spec),
+            noise: spec.noise.clone(),
+            drain: buffer.map_or(Drain::OnFull, |b| b.drain),
+            idle_delay: buffer.map_or(Dur::ZERO, |b| b.idle_delay),
+            battery: buffer.is_some_and(|b| b.battery),
+            unbuffered: buffer.is_none(),
+            now: Time::ZERO,
+            events: EventQueue::default(),
+            link: Link::new(&spec.host, spec.noise.command_percent, Rng::new(seed, 1)),
+            nand: Nand::new(&spec.flash, &g, spec.noise.flash_percent, Rng::new(seed, 2)),
+            ftl: AnyFtl::new(spec, &g),
+            lines: WriteLines::new(buffer.map(|b| b.policy), capacity, g.sectors_per_cpage),
+            reads: spec.read_buffer.as_ref().map(ReadLines::new),
+            active: Slab::default(),
+            finished: Vec::new(),
+            tickets: Slab::default(),
+            blocked: VecDeque::new(),
+            flushes: Vec::new(),
+            drain_mark: 0,
+            draining: 0,
+            stalled: false,
+            last_write: Time::ZERO,
+            idle_scheduled: false,
+            gathers: buffer.is_some()
+                && spec.mapping.kind == MappingKind::Page
+                && g.units_per_cpage > 1,
+            next_program: 0,
+            first_undone: 0,
+            programs_done: VecDeque::new(),
+            deferred: VecDeque::new(),
+            arriving: Vec::new(),
+            rng: Rng::new(seed, 3),
+            store: None,
+            line_bytes: BTreeMap::new(),
+            counters: Counters::default(),
+            cut_after_ops: None,
+            powered: true,
+            ops: Vec::new(),
+            batch: Batch::default(),
+            g,
+        };
+        drive.schedule_background();
+        Ok(drive)
+    }
+
+    /// From now on the drive keeps the bytes that are written and gives them back; writes without data write
+    /// zeros. Costs memory for every written sector; for a drive that was never written.
+    pub fn keep_data(mut self) -> Self {
+        self.store = Some(Store::default());
+        self
+    }
+
+    /// The layout.
+    pub fn geometry(&self) -> &Geometry {
+        &self.g
+    }
+
+    /// What the drive has done so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Merges and garbage collections so far.
+    pub fn merges(&self) -> MergeCounts {
+        self.ftl.merges()
+    }
+
+    /// Whether the translation layer's tables agree with each other; for tests. O(units).
+    ///
+    /// # Errors
+    /// What does not agree.
+    pub fn check(&self) -> Result<(), String> {
+        self.ftl.check()
+    }
+
+    fn schedule_background(&mut self) {
+        if self.noise.background_interval > Dur::ZERO {
+            let wait = self
+                .rng
+                .exponential(self.noise.background_interval.0 as f64);
+            self.events
+                .push(self.now + Dur(wait as u64 + 1), Event::Background);
+        }
+    }
+
+    fn background(&mut self) {
+        let station = self.rng.below(u64::from(self.g.stations)) as u32;
+        let length = self
+            .rng
+            .exponential(self.noise.background_duration.0 as f64);
+        self.occupy(station, length.min(4.0e9) as u32);
+        self.schedule_background();
+    }
+
+    fn handle(&mut self, event: Event) {
+        self.counters.events += 1;
+        match event {
+            Event::Command(id) => self.command(id),
+            Event::Arrived(id) => self.arrived(id),
+            Event::Sensed(op) => self.nand.sensed(op, self.now, &mut self.events),
+            Event::OpDone(op) => self.op_done(op),
+            Event::Complete(id) => self.complete(id, Ok(())),
+            Event::Idle => self.idle(),
+            Event::Background => self.background(),
+        }
+    }
+
+    fn command(&mut self, id: u32) {
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        match active.request.op {
+            Op::Read => self.begin_read(id),
+            Op::Write => self.next_piece(id),
+            Op::Flush => self.flush(id),
+            Op::Trim => self.trim(id),
+        }
+    }
+
+    fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
+        let Some(active) = self.active.remove(id) else {
+            return;
+        };
+        let Request {
+            id,
+            op,
+            offset,
+            len,
+            ..
+        } = active.request;
+        self.finished.push(Completion {
+            id,
+            op,
+            submitted: active.submitted,
+            completed: self.now,
+            result: result.map_err(|kind| IoError {
+                kind,
+                op,
+                offset,
+                len,
+            }),
+            data: active.data,
+        });
+    }
+}
+
+fn info_of(spec: &Spec) -> DeviceInfo {
+    DeviceInfo {
+        name: spec.name.clone(),
+        capacity_bytes: spec.capacity.0,
+        logical_block_bytes: spec.host.logical_block.0 as u32,
+        max_request_bytes: spec.host.max_request.0,
+        queue_depth: spec.host.queue_depth,
+        volatile_cache: spec.write_buffer.as_ref().is_some_and(|b| !b.battery),
+        trim: true,
+        read_only: false,
+        modelled: true,
+    }
+}
+
+impl Device for Ssd {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        if self.active.len() >= self.info.queue_depth as usize {
+            return Err(Busy(request));
+        }
+        let checked = self.info.check(&request).map_err(|error| error.kind);
+        let refused = if self.powered {
+            checked.err()
+        } else {
+            Some(IoErrorKind::Gone)
+        };
+        let id = self.active.insert(Active {
+            request,
+            submitted: self.now,
+            pending: 0,
+            arrived: 0,
+            piece: (0, 0),
+            last_transfer: self.now,
+            data: None,
+        });
+        match refused {
+            Some(kind) => self.complete(id, Err(kind)),
+            None => self
+                .events
+                .push(self.link.command(self.now), Event::Command(id)),
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        loop {
+            let next = self.events.next_at().unwrap_or(Time::MAX);
+            if !self.finished.is_empty() && next > self.now {
+                done.append(&mut self.finished);
+                return;
+            }
+            if next > until || (until == Time::MAX && self.active.is_empty()) {
+                break;
+            }
+            if let Some((at, event)) = self.events.pop() {
+                self.now = self.now.max(at);
+                self.handle(event);
+            } else {
+                break;
+            }
+        }
+        done.append(&mut self.finished);
+        if until != Time::MAX {
+            self.now = self.now.max(until);
+        }
+    }
+}

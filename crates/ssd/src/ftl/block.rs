@@ -1,0 +1,418 @@
+//! Block mapping with log blocks (`irbw` 2.1, `greedy-space` II; a log block serves one data block, as in BAST).
+//!
+//! Data blocks hold their units in order. A write is appended to the log block of its data block. A log block
+//! that was filled in order becomes the data block (switch merge); one that holds an orderly beginning is
+//! completed from the data block (partial merge); any other is merged with the data block into a new block
+//! (full merge). The log block to give up is the one least recently written.
+
+use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
+use crate::geometry::Geometry;
+use crate::nand::store::Store;
+use fathom_base::{Lpn, Ppn};
+use std::collections::{BTreeMap, VecDeque};
+
+const NO_LOG: u32 = u32::MAX;
+/// In a log's map: the unit is not in the log.
+const NOT_LOGGED: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Log {
+    /// The data block that it serves, by logical number; [`NO_CBLOCK`] for a log that is not in use.
+    lbn: u32,
+    cblock: u32,
+    next: u32,
+    in_order: bool,
+    last_write: u64,
+    slot_of: Vec<u32>,
+}
+
+/// The state of a block-mapped drive: a bit a unit, and a map for every log block.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockFtl {
+    g: Geometry,
+    partial_program: bool,
+    logs_per_group: u32,
+    data: Vec<u32>,
+    log_of: Vec<u32>,
+    live: Vec<u64>,
+    logs: Vec<Log>,
+    logs_in_group: Vec<u32>,
+    free: Vec<VecDeque<u32>>,
+    clock: u64,
+    merges: MergeCounts,
+}
+
+impl BlockFtl {
+    pub(crate) fn new(g: &Geometry, partial_program: bool, logs_per_group: u32) -> Self {
+        let free = (0..g.groups)
+            .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
+        Self {
+            partial_program,
+            logs_per_group,
+            data: vec![NO_CBLOCK; g.logical_cblocks as usize],
+            log_of: vec![NO_LOG; g.logical_cblocks as usize],
+            live: vec![0; (g.logical_units as usize).div_ceil(64)],
+            logs: Vec::new(),
+            logs_in_group: vec![0; g.groups as usize],
+            free: free.collect(),
+            clock: 0,
+            merges: MergeCounts::default(),
+            g: g.clone(),
+        }
+    }
+
+    #[inline]
+    fn group_of(&self, lbn: u32) -> u32 {
+        lbn % self.g.groups
+    }
+
+    #[inline]
+    fn is_live(&self, lpn: u32) -> bool {
+        self.live[(lpn / 64) as usize] >> (lpn % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn set_live(&mut self, lpn: u32, live: bool) {
+        let word = &mut self.live[(lpn / 64) as usize];
+        let bit = 1 << (lpn % 64);
+        *word = if live { *word | bit } else { *word & !bit };
+    }
+
+    /// The log of a data block with room for `units` more; opens one, and merges, where needed.
+    fn log_with_room(
+        &mut self,
+        lbn: u32,
+        units: u32,
+        ops: &mut Vec<FlashOp>,
+    ) -> Result<(u32, bool), Stall> {
+        let id = self.log_of[lbn as usize];
+        if id != NO_LOG {
+            if self.logs[id as usize].next + units <= self.g.units_per_cblock {
+                return Ok((id, false));
+            }
+            self.merge(id, ops)?;
+        }
+        let group = self.group_of(lbn);
+        while self.logs_in_group[group as usize] >= self.logs_per_group {
+            let Some(oldest) = self.oldest_log(group) else {
+                return Err(Stall);
+            };
+            self.merge(oldest, ops)?;
+        }
+        let cblock = self.free[group as usize].pop_front().ok_or(Stall)?;
+        Ok((self.open_log(lbn, cblock), true))
+    }
+
+    fn oldest_log(&self, group: u32) -> Option<u32> {
+        let logs = self.logs.iter().enumerate();
+        logs.filter(|(_, log)| log.lbn != NO_CBLOCK && self.group_of(log.lbn) == group)
+            .min_by_key(|(_, log)| log.last_write)
+            .map(|(id, _)| id as u32)
+    }
+
+    fn open_log(&mut self, lbn: u32, cblock: u32) -> u32 {
+        let unused = self.logs.iter().position(|log| log.lbn == NO_CBLOCK);
+        let id = unused.unwrap_or_else(|| {
+            let slot_of = vec![NOT_LOGGED; self.g.units_per_cblock as usize];
+            self.logs.push(Log {
+                lbn,
+                cblock,
+                next: 0,
+                in_order: true,
+                last_write: 0,
+                slot_of,
+            });
+            self.logs.len() - 1
+        });
+        let log = &mut self.logs[id];
+        log.slot_of.fill(NOT_LOGGED);
+        (log.lbn, log.cblock, log.next, log.in_order) = (lbn, cblock, 0, true);
+        let group = self.group_of(lbn);
+        self.logs_in_group[group as usize] += 1;
+        self.log_of[lbn as usize] = id as u32;
+        id as u32
+    }
+
+    fn close_log(&mut self, id: u32) {
+        let lbn = std::mem::replace(&mut self.logs[id as usize].lbn, NO_CBLOCK);
+        let group = self.group_of(lbn);
+        self.logs_in_group[group as usize] -= 1;
+        self.log_of[lbn as usize] = NO_LOG;
+    }
+
+    /// Turns a log and its data block into one data block.
+    fn merge(&mut self, id: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        let log = &self.logs[id as usize];
+        let (lbn, cblock, next, in_order) = (log.lbn, log.cblock, log.next, log.in_order);
+        let old = self.data[lbn as usize];
+        let target = if in_order {
+            cblock
+        } else {
+            let group = self.group_of(lbn);
+            self.free[group as usize].pop_front().ok_or(Stall)?
+        };
+        let units = self.g.units_per_cblock;
+        let mut moved = 0;
+        for offset in if in_order { next } else { 0 }..units {
+            let lpn = lbn * units + offset;
+            let from = self.lookup(Lpn(lpn));
+            if from.is_some() {
+                emit_copy(&self.g, from.0, target * units + offset, ops);
+                moved += 1;
+            }
+        }
+        match (in_order, next == units) {
+            (true, true) => self.merges.switch += 1,
+            (true, false) => self.merges.partial += 1,
+            (false, _) => self.merges.full += 1,
+        }
+        self.merges.moved_units += moved;
+        self.close_log(id);
+        self.data[lbn as usize] = target;
+        for emptied in [old, cblock] {
+            if emptied != NO_CBLOCK && emptied != target {
+                ops.push(FlashOp::Erase { cblock: emptied });
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, id: u32, lpn: u32, units: u32, opened: bool, ops: &mut Vec<FlashOp>) {
+        self.clock += 1;
+        let per_block = self.g.units_per_cblock;
+        let log = &mut self.logs[id as usize];
+        log.last_write = self.clock;
+        let (slot, offset) = (log.next, lpn % per_block);
+        log.in_order &= slot == offset;
+        for i in 0..units {
+            log.slot_of[(offset + i) as usize] = slot + i;
+        }
+        log.next += units;
+        if !self.partial_program {
+            let padded = log.next.next_multiple_of(self.g.units_per_cpage);
+            log.in_order &= padded == log.next;
+            log.next = padded;
+        }
+        let (at, full) = (
+            log.cblock * per_block + slot,
+            log.next == per_block && log.in_order,
+        );
+        (lpn..lpn + units).for_each(|lpn| self.set_live(lpn, true));
+        // A new log must not overtake the merge that made room for it: at a power cut a data block would then
+        // have two logs.
+        emit_programs(&self.g, at, units, opened, ops);
+        if full {
+            // Needs no free block, so that it cannot stall.
+            let _ = self.merge(id, ops);
+        }
+    }
+
+    /// After a power cut: one data block's clustered blocks, reduced to a data block and a log.
+    fn rebuild(&mut self, lbn: u32, cells: &[(u32, u32, u64)], ops: &mut Vec<FlashOp>) {
+        let per_block = self.g.units_per_cblock;
+        let mut newest: BTreeMap<u32, u64> = BTreeMap::new();
+        for &(_, offset, version) in cells {
+            let entry = newest.entry(offset).or_default();
+            *entry = (*entry).max(version);
+        }
+        newest
+            .keys()
+            .for_each(|&offset| self.set_live(lbn * per_block + offset, true));
+        let mut blocks: Vec<u32> = cells.iter().map(|c| c.0 / per_block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let holds = |cblock: u32, offset: u32| {
+            cells
+                .iter()
+                .any(|&(at, o, v)| at / per_block == cblock && o == offset && v == newest[&offset])
+        };
+        // Copies of a merge that was cut off, and blocks whose merge was done, hold nothing of their own.
+        let mut index = 0;
+        while blocks.len() > 1 && index < blocks.len() {
+            let others: Vec<u32> = blocks
+                .iter()
+                .copied()
+                .filter(|&b| b != blocks[index])
+                .collect();
+            let needed = newest.keys().any(|&o| !others.iter().any(|&b| holds(b, o)));
+            if needed {
+                index += 1;
+            } else {
+                ops.push(FlashOp::Erase {
+                    cblock: blocks.remove(index),
+                });
+            }
+        }
+        let latest = |cblock: &u32| {
+            cells
+                .iter()
+                .filter(|c| c.0 / per_block == *cblock)
+                .map(|c| c.2)
+                .max()
+        };
+        blocks.sort_by_key(latest);
+        let in_place = |cblock: u32| {
+            cells
+                .iter()
+                .all(|c| c.0 / per_block != cblock || c.0 % per_block == c.1)
+        };
+        if let Some(position) = blocks.iter().position(|&b| in_place(b)) {
+            self.data[lbn as usize] = blocks.remove(position);
+        }
+        for cblock in blocks {
+            self.adopt_log(lbn, cblock, cells, &newest);
+        }
+    }
+
+    /// Takes a clustered block for the log of a data block. It is closed for appending: where its last program
+    /// was cut off cannot be told.
+    fn adopt_log(
+        &mut self,
+        lbn: u32,
+        cblock: u32,
+        cells: &[(u32, u32, u64)],
+        newest: &BTreeMap<u32, u64>,
+    ) {
+        let per_block = self.g.units_per_cblock;
+        let id = self.open_log(lbn, cblock);
+        self.clock += 1;
+        let log = &mut self.logs[id as usize];
+        (log.next, log.in_order, log.last_write) = (per_block, false, self.clock);
+        for &(at, offset, version) in cells {
+            if at / per_block == cblock && version == newest[&offset] {
+                log.slot_of[offset as usize] = at % per_block;
+            }
+        }
+    }
+}
+
+impl Ftl for BlockFtl {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        let (lbn, offset) = (
+            lpn.0 / self.g.units_per_cblock,
+            lpn.0 % self.g.units_per_cblock,
+        );
+        if !self.is_live(lpn.0) {
+            return Ppn::NONE;
+        }
+        let id = self.log_of[lbn as usize];
+        if id != NO_LOG {
+            let log = &self.logs[id as usize];
+            let slot = log.slot_of[offset as usize];
+            if slot != NOT_LOGGED {
+                return Ppn(log.cblock * self.g.units_per_cblock + slot);
+            }
+        }
+        Ppn(self.data[lbn as usize] * self.g.units_per_cblock + offset)
+    }
+
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        // A batch lies within one clustered page of the host, so within one data block; a log that cannot take
+        // all of it is given up first, so that a stall leaves nothing half placed.
+        let units: u32 = runs.iter().map(|r| r.1).sum();
+        let Some(&(first, _)) = runs.first() else {
+            return Ok(());
+        };
+        let lbn = first.0 / self.g.units_per_cblock;
+        let padded = if self.partial_program {
+            units
+        } else {
+            runs.len() as u32 * self.g.units_per_cpage
+        };
+        let room = padded.min(self.g.units_per_cblock);
+        let (_, mut opened) = self.log_with_room(lbn, room, ops)?;
+        for &(lpn, n) in runs {
+            let id = self.log_of[lbn as usize];
+            if id == NO_LOG {
+                return Err(Stall);
+            }
+            self.append(id, lpn.0, n, opened, ops);
+            opened = false;
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        let per_block = self.g.units_per_cblock;
+        (lpn.0..lpn.0 + units).for_each(|lpn| self.set_live(lpn, false));
+        for lbn in lpn.0.div_ceil(per_block)..(lpn.0 + units) / per_block {
+            let data = std::mem::replace(&mut self.data[lbn as usize], NO_CBLOCK);
+            let id = self.log_of[lbn as usize];
+            let log = if id == NO_LOG {
+                NO_CBLOCK
+            } else {
+                self.logs[id as usize].cblock
+            };
+            if id != NO_LOG {
+                self.close_log(id);
+            }
+            let emptied = [data, log].into_iter().filter(|&b| b != NO_CBLOCK);
+            ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.free[(cblock / self.g.cblocks_per_group) as usize].push_back(cblock);
+    }
+
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+        let fresh = Self::new(&self.g, self.partial_program, self.logs_per_group);
+        *self = Self {
+            merges: self.merges,
+            ..fresh
+        };
+        let per_block = self.g.units_per_cblock;
+        let mut by_lbn: BTreeMap<u32, Vec<(u32, u32, u64)>> = BTreeMap::new();
+        let mut used = vec![false; self.g.cblocks() as usize];
+        let mut held = used.clone();
+        torn.iter()
+            .for_each(|at| used[(at.0 / per_block) as usize] = true);
+        for (at, cell) in store.scan() {
+            held[(at.0 / per_block) as usize] = true;
+            let (lbn, offset) = (cell.lpn.0 / per_block, cell.lpn.0 % per_block);
+            by_lbn
+                .entry(lbn)
+                .or_default()
+                .push((at.0, offset, cell.version));
+        }
+        for group in &mut self.free {
+            group.retain(|&b| !used[b as usize] && !held[b as usize]);
+        }
+        for (lbn, cells) in by_lbn {
+            self.rebuild(lbn, &cells, ops);
+        }
+        let torn_only = (0..self.g.cblocks()).filter(|&b| used[b as usize] && !held[b as usize]);
+        ops.extend(torn_only.map(|cblock| FlashOp::Erase { cblock }));
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut owners = vec![0u32; self.g.cblocks() as usize];
+        let logs = self
+            .logs
+            .iter()
+            .filter(|log| log.lbn != NO_CBLOCK)
+            .map(|log| log.cblock);
+        let data = self.data.iter().copied().filter(|&b| b != NO_CBLOCK);
+        for cblock in logs.chain(data).chain(self.free.iter().flatten().copied()) {
+            owners[cblock as usize] += 1;
+        }
+        if let Some(cblock) = owners.iter().position(|&n| n > 1) {
+            return Err(format!(
+                "clustered block {cblock} serves {} purposes",
+                owners[cblock]
+            ));
+        }
+        let lost = (0..self.g.logical_units).find(|&lpn| {
+            self.is_live(lpn)
+                && self.lookup(Lpn(lpn)).0 / self.g.units_per_cblock >= self.g.cblocks()
+        });
+        lost.map_or(Ok(()), |lpn| {
+            Err(format!("unit {lpn} is live and lies nowhere"))
+        })
+    }
+
+    fn merges(&self) -> MergeCounts {
+        self.merges
+    }
+}

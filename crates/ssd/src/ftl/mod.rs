@@ -1,0 +1,171 @@
+//! The translation layer: where a logical page is, where the next one goes, what must be moved to make room.
+//!
+//! A translation layer is a state machine that knows no time: it emits flash operations in the order in which
+//! their effects build on each other. The engine keeps that order where it matters: an erase starts only after
+//! every program that was emitted before it is done, and so does an *ordered* program. A clustered block can be
+//! used again only after [`Ftl::erased`].
+
+mod block;
+mod page;
+
+pub(crate) use block::BlockFtl;
+pub(crate) use page::PageFtl;
+
+use crate::geometry::Geometry;
+use crate::nand::store::Store;
+use crate::spec::{MappingKind, Spec};
+use fathom_base::{Lpn, Ppn};
+
+/// Clustered blocks of a group that are always in motion: one open for the host, one for copies, two in exchange.
+pub(crate) const RESERVE_CBLOCKS: u32 = 4;
+
+/// No clustered block.
+pub(crate) const NO_CBLOCK: u32 = u32::MAX;
+
+/// What a translation layer asks of the flash array. Units lie within one clustered page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlashOp {
+    /// Write `units` host units from `at` on; an `ordered` one waits for every program before it.
+    Program { at: Ppn, units: u32, ordered: bool },
+    /// Move `units` units. Neighbours with one target page are gathered and programmed at once.
+    Copy { from: Ppn, to: Ppn, units: u32 },
+    /// Erase a clustered block.
+    Erase { cblock: u32 },
+}
+
+/// No erased block is at hand; worth another try after the next [`Ftl::erased`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stall;
+
+/// Merges and garbage collections so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeCounts {
+    /// Log blocks that became data blocks as they were.
+    pub switch: u64,
+    /// Log blocks that were completed from the data block.
+    pub partial: u64,
+    /// Data and log blocks merged into a new block.
+    pub full: u64,
+    /// Victims of garbage collection (page mapping).
+    pub collected: u64,
+    /// Units moved by any of these.
+    pub moved_units: u64,
+}
+
+/// A mapping policy.
+pub(crate) trait Ftl {
+    /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
+    fn lookup(&self, lpn: Lpn) -> Ppn;
+
+    /// Places runs of units, at most a clustered page in all. On [`Stall`] no unit of them is placed, but `ops`
+    /// may still hold work that makes room.
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
+
+    /// Forgets units.
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
+
+    /// An erase is done.
+    fn erased(&mut self, cblock: u32);
+
+    /// After a power cut: builds the map again from what the flash holds; `torn` are places whose program was
+    /// cut off.
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>);
+
+    /// Whether the tables agree with each other; for tests. O(units).
+    fn check(&self) -> Result<(), String>;
+
+    /// Merges so far.
+    fn merges(&self) -> MergeCounts;
+}
+
+/// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
+#[derive(Clone, Debug)]
+pub(crate) enum AnyFtl {
+    Page(PageFtl),
+    Block(BlockFtl),
+}
+
+impl AnyFtl {
+    pub(crate) fn new(spec: &Spec, geometry: &Geometry) -> Self {
+        let partial = spec.mapping.partial_program;
+        match spec.mapping.kind {
+            MappingKind::Page => AnyFtl::Page(PageFtl::new(geometry, partial)),
+            MappingKind::Block => {
+                let logs = spec.mapping.log_blocks.div_ceil(geometry.groups);
+                AnyFtl::Block(BlockFtl::new(geometry, partial, logs))
+            }
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $ftl:ident => $call:expr) => {
+        match $self {
+            AnyFtl::Page($ftl) => $call,
+            AnyFtl::Block($ftl) => $call,
+        }
+    };
+}
+
+impl Ftl for AnyFtl {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        each!(self, ftl => ftl.lookup(lpn))
+    }
+    #[inline]
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        each!(self, ftl => ftl.write(runs, ops))
+    }
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        each!(self, ftl => ftl.trim(lpn, units, ops))
+    }
+    fn erased(&mut self, cblock: u32) {
+        each!(self, ftl => ftl.erased(cblock))
+    }
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+        each!(self, ftl => ftl.recover(store, torn, ops))
+    }
+    fn check(&self) -> Result<(), String> {
+        each!(self, ftl => ftl.check())
+    }
+    fn merges(&self) -> MergeCounts {
+        each!(self, ftl => ftl.merges())
+    }
+}
+
+/// Emits programs for `units` units from `at` on, split at clustered pages.
+fn emit_programs(g: &Geometry, at: u32, units: u32, ordered: bool, ops: &mut Vec<FlashOp>) {
+    let (mut at, end) = (at, at + units);
+    while at < end {
+        let upto = ((at / g.units_per_cpage + 1) * g.units_per_cpage).min(end);
+        ops.push(FlashOp::Program {
+            at: Ppn(at),
+            units: upto - at,
+            ordered,
+        });
+        at = upto;
+    }
+}
+
+/// Emits the copy of one unit, joined to the copy before it where both ends continue within their pages.
+fn emit_copy(g: &Geometry, from: u32, to: u32, ops: &mut Vec<FlashOp>) {
+    if let Some(FlashOp::Copy {
+        from: f,
+        to: t,
+        units,
+    }) = ops.last_mut()
+    {
+        let joins = f.0 + *units == from && t.0 + *units == to;
+        let same = f.0 / g.units_per_cpage == from / g.units_per_cpage
+            && t.0 / g.units_per_cpage == to / g.units_per_cpage;
+        if joins && same {
+            *units += 1;
+            return;
+        }
+    }
+    ops.push(FlashOp::Copy {
+        from: Ppn(from),
+        to: Ppn(to),
+        units: 1,
+    });
+}

@@ -1,0 +1,68 @@
+//! The host link: a controller that takes commands one after another, and a bus for the data.
+
+use crate::spec::{Host, Protocol};
+use fathom_base::{Dur, Rate, Rng, Time};
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Host to drive.
+    In,
+    /// Drive to host.
+    Out,
+}
+
+/// The link's state. Time on the bus is kept in picoseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    overhead: Dur,
+    latency: Dur,
+    rate: Rate,
+    full_duplex: bool,
+    jitter: f64,
+    controller_free: Time,
+    bus_free_ps: [u64; 2],
+    rng: Rng,
+}
+
+impl Link {
+    pub(crate) fn new(host: &Host, command_percent: f64, rng: Rng) -> Self {
+        Self {
+            overhead: host.command_overhead,
+            latency: host.latency,
+            rate: host.bandwidth,
+            full_duplex: host.protocol == Protocol::Nvme,
+            jitter: command_percent / 100.0,
+            controller_free: Time::ZERO,
+            bus_free_ps: [0; 2],
+            rng,
+        }
+    }
+
+    /// A command arrives now; when the controller is through with it.
+    #[inline]
+    pub(crate) fn command(&mut self, now: Time) -> Time {
+        let mut overhead = self.overhead;
+        if self.jitter > 0.0 {
+            let factor = (1.0 + self.jitter * self.rng.normal()).max(0.2);
+            overhead = Dur((overhead.0 as f64 * factor) as u64);
+        }
+        self.controller_free = self.controller_free.max(now) + overhead;
+        self.controller_free + self.latency
+    }
+
+    /// Data is ready to go now; when it has arrived.
+    #[inline]
+    pub(crate) fn transfer(&mut self, way: Way, bytes: u64, now: Time) -> Time {
+        let lane = usize::from(self.full_duplex && way == Way::Out);
+        let free = &mut self.bus_free_ps[lane];
+        *free = (*free).max(now.0 * 1_000) + self.rate.transfer_ps(bytes);
+        Time(free.div_ceil(1_000))
+    }
+
+    /// Forgets what was under way.
+    pub(crate) fn clear(&mut self) {
+        self.controller_free = Time::ZERO;
+        self.bus_free_ps = [0; 2];
+    }
+}
