@@ -205,6 +205,23 @@ mod tests {
     }
 
     #[test]
+    fn median_ranks_are_the_largest_that_keep_the_confidence() {
+        for n in 6..=50usize {
+            // Binomial coefficients one after the other, as shares of 2^n.
+            let (mut term, mut tail, mut rank) = (0.5f64.powi(n as i32), 0.0, None);
+            for r in 0..n / 2 {
+                tail += term;
+                if 2.0 * tail <= 0.05 {
+                    rank = Some(r);
+                }
+                term *= (n - r) as f64 / (r + 1) as f64;
+            }
+            assert_eq!(median_rank(n, 0.95), rank, "{n}");
+        }
+        assert_eq!(median_rank(0, 0.95), None);
+    }
+
+    #[test]
     fn median_interval_covers_under_a_skewed_distribution() {
         let seed = 11;
         let mut rng = Rng::new(seed, 0);
