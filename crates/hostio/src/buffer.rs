@@ -66,11 +66,10 @@ impl Noise {
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for piece in bytes.chunks_mut(ALIGN_BYTES) {
             let key = self.keys.next_u64();
-            let words = piece.len() / WORD_BYTES;
-            let start = self.keys.below((NOISE_WORDS - words) as u64) as usize;
-            let noise = &self.words[start..start + words];
-            for (out, word) in piece.chunks_exact_mut(WORD_BYTES).zip(noise) {
-                out.copy_from_slice(&(word ^ key).to_ne_bytes());
+            let (words, _rest) = piece.as_chunks_mut::<WORD_BYTES>();
+            let start = self.keys.below((NOISE_WORDS - words.len()) as u64) as usize;
+            for (out, word) in words.iter_mut().zip(&self.words[start..]) {
+                *out = (word ^ key).to_ne_bytes();
             }
         }
     }

@@ -150,7 +150,7 @@ fn open_existing(target: &Inspection, config: &HostConfig) -> Result<Opened, Hos
     if !block_device {
         refuse_memory(&config.path, &target.path)?;
     }
-    let mut flags = OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut flags = OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     flags |= if write { OFlags::RDWR } else { OFlags::RDONLY };
     // O_EXCL without O_CREAT claims a block device for this process, as a mount does (open(2)).
     flags |= if write && block_device {
