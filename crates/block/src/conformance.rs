@@ -12,6 +12,7 @@ mod breach;
 mod driver;
 mod random;
 mod rules;
+mod verdict;
 
 pub use breach::{Breach, Violation};
 

@@ -91,7 +91,7 @@ impl Broken {
 
     fn pass_held(&mut self) {
         if let Some(request) = self.held.take() {
-            self.inner.submit(request).unwrap();
+            self.inner.submit(request).expect("there is room");
         }
     }
 
@@ -101,7 +101,7 @@ impl Broken {
         match (self.flaw, request.op) {
             (WritesBeforeItRefuses, Op::Write) if wrong && request.offset < 1 << 19 => {
                 let copy = Request::new(u64::MAX, Op::Trim, 0, 512);
-                self.inner.submit(copy).unwrap();
+                self.inner.submit(copy).expect("there is room");
             }
             (TakesShortBuffers, Op::Write) => {
                 if let Some(data) = &mut request.data {

@@ -244,6 +244,24 @@ fn bytes_are_paced_and_trims_and_wrong_requests_carry_none() {
 }
 
 #[test]
+fn what_passes_and_completes_at_one_instant_comes_with_the_rest_of_it() {
+    let limits = Limits {
+        iops: NonZeroU32::new(1_000_000),
+        ..Limits::default()
+    };
+    let mut delays = PerOp::<OpDelay>::default();
+    delays.read.fixed = Dur(1000);
+    let mut device = Paced::new(Delayed::new(null(Dur::ZERO), delays, 0), limits);
+    // The read passes at 0 and is done at 1000 ns, when the flush passes and is done.
+    device.submit(request(1, Op::Read, 1)).unwrap();
+    device.submit(request(2, Op::Flush, 0)).unwrap();
+    let mut done = Vec::new();
+    device.wait(Time::MAX, &mut done);
+    let times: Vec<u64> = done.iter().map(|c| c.completed.0).collect();
+    assert_eq!(times, [1000, 1000]);
+}
+
+#[test]
 fn a_burst_saves_up_unused_time_and_no_more() {
     let limits = Limits {
         iops: NonZeroU32::new(1_000_000),

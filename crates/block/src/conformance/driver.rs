@@ -28,15 +28,15 @@ pub(super) enum Content {
 }
 
 /// A request in flight.
-struct Sent {
-    op: Op,
-    offset: u64,
-    len: u64,
-    from: Time,
-    to: Time,
-    expect: Expect,
+pub(super) struct Sent {
+    pub(super) op: Op,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) from: Time,
+    pub(super) to: Time,
+    pub(super) expect: Expect,
     /// For each block of a read: what it must hold, where that is known.
-    holds: Vec<Option<Content>>,
+    pub(super) holds: Vec<Option<Content>>,
 }
 
 /// A device under test.
@@ -44,13 +44,13 @@ pub(super) struct Driver<'a, D> {
     pub(super) device: D,
     pub(super) options: &'a Options,
     pub(super) info: DeviceInfo,
-    report: &'a mut Report,
-    in_flight: BTreeMap<RequestId, Sent>,
+    pub(super) report: &'a mut Report,
+    pub(super) in_flight: BTreeMap<RequestId, Sent>,
     offered: u64,
     /// Added to a request's number it gives the stamp of its bytes.
     salt: u64,
     now: Time,
-    last_completed: Time,
+    pub(super) last_completed: Time,
     /// By logical block number; what is absent is unknown.
     shadow: BTreeMap<u64, Content>,
 }
@@ -245,7 +245,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Vec::new()
     }
 
-    fn set(&mut self, blocks: std::ops::Range<u64>, content: Option<Content>) {
+    pub(super) fn set(&mut self, blocks: std::ops::Range<u64>, content: Option<Content>) {
         for number in blocks {
             match content {
                 Some(content) => self.shadow.insert(number, content),
@@ -345,100 +345,6 @@ impl<'a, D: Device> Driver<'a, D> {
         }
         if nothing && now < until {
             return Err(Breach::EarlyReturn { until, now });
-        }
-        Ok(())
-    }
-
-    /// Every rule about a completion.
-    fn finish(&mut self, completion: &Completion, now: Time) -> Result<(), Breach> {
-        let id = completion.id;
-        let Some(sent) = self.in_flight.remove(&id) else {
-            return Err(Breach::NotInFlight { id });
-        };
-        self.report.requests += 1;
-        if completion.op != sent.op {
-            let (asked, got) = (sent.op, completion.op);
-            return Err(Breach::WrongOp { id, asked, got });
-        }
-        let (from, to, got) = (sent.from, sent.to, completion.submitted);
-        if got < from || got > to {
-            return Err(Breach::WrongSubmitted { id, from, to, got });
-        }
-        let earliest = completion.submitted.max(self.last_completed);
-        let from = if self.info.modelled { now } else { earliest };
-        let got = completion.completed;
-        if got < from || got > now {
-            let to = now;
-            return Err(Breach::WrongCompleted { id, from, to, got });
-        }
-        self.last_completed = got;
-        self.check_result(completion, &sent)?;
-        self.check_data(completion, &sent)
-    }
-
-    fn check_result(&mut self, completion: &Completion, sent: &Sent) -> Result<(), Breach> {
-        let &Sent {
-            op, offset, len, ..
-        } = sent;
-        let id = completion.id;
-        let got = completion.result.map_err(|error| error.kind);
-        let may_fail = self.options.may_fail;
-        let (expected, right) = match sent.expect {
-            Expect::Success => (Ok(()), got.is_ok() || may_fail),
-            Expect::AnyError => (Err(None), got.is_err()),
-            Expect::Error(kind) => {
-                let right = got == Err(kind) || (may_fail && got.is_err());
-                (Err(Some(kind)), right)
-            }
-        };
-        if !right {
-            return Err(Breach::WrongResult {
-                id,
-                op,
-                offset,
-                len,
-                expected,
-                got,
-            });
-        }
-        let Err(error) = completion.result else {
-            return Ok(());
-        };
-        if (error.op, error.offset, error.len) != (op, offset, len) {
-            return Err(Breach::WrongError { id });
-        }
-        if sent.expect == Expect::Success && matches!(op, Op::Write | Op::Trim) {
-            let block = self.block_bytes();
-            self.set(offset / block..(offset + len) / block, None);
-        }
-        Ok(())
-    }
-
-    fn check_data(&mut self, completion: &Completion, sent: &Sent) -> Result<(), Breach> {
-        let id = completion.id;
-        let got = completion.data.as_ref().map(|data| data.len() as u64);
-        let brings = sent.op == Op::Read && completion.result.is_ok();
-        let right = match got {
-            Some(len) => brings && len == sent.len,
-            None => !(brings && self.options.keeps_bytes),
-        };
-        if !right {
-            let expected = brings.then_some(sent.len);
-            return Err(Breach::DataLength { id, expected, got });
-        }
-        let Some(data) = &completion.data else {
-            return Ok(());
-        };
-        let block = self.block_bytes();
-        let first = sent.offset / block;
-        for ((number, bytes), holds) in (first..).zip(data.chunks(block as usize)).zip(&sent.holds)
-        {
-            let Some(content) = holds else { continue };
-            if bytes != pattern(*content, number, bytes.len()) {
-                let offset = number * block;
-                return Err(Breach::WrongData { id, offset });
-            }
-            self.report.bytes_compared += block;
         }
         Ok(())
     }

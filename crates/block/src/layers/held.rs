@@ -10,7 +10,6 @@ pub(super) struct Held<D> {
     due: EventQueue<Completion>,
     came: Vec<Completion>,
     in_flight: usize,
-    last: Time,
 }
 
 impl<D: Device> Held<D> {
@@ -20,7 +19,6 @@ impl<D: Device> Held<D> {
             due: EventQueue::default(),
             came: Vec::new(),
             in_flight: 0,
-            last: Time::ZERO,
         }
     }
 
@@ -77,8 +75,7 @@ impl<D: Device> Held<D> {
         }
     }
 
-    fn hold(&mut self, mut completion: Completion) {
-        completion.completed = completion.completed.max(self.last);
+    fn hold(&mut self, completion: Completion) {
         self.due.push(completion.completed, completion);
     }
 
@@ -86,8 +83,7 @@ impl<D: Device> Held<D> {
     fn release(&mut self, now: Time, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
         while self.due.next_at().is_some_and(|at| at <= now) {
-            if let Some((at, completion)) = self.due.pop() {
-                self.last = at;
+            if let Some((_, completion)) = self.due.pop() {
                 self.in_flight = self.in_flight.saturating_sub(1);
                 done.push(completion);
             }
