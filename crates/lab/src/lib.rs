@@ -1,1 +1,6 @@
 //! Targets, run records on disk, campaigns: the only crate that knows every layer.
+//!
+//! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
+
+pub mod store;
+pub mod target;

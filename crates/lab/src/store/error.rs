@@ -1,0 +1,149 @@
+//! What can be wrong with a run on disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A run that cannot be read or written: what happened, where; [`StoreError::help`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried: `read`, `write`, `create`, `remove`.
+        doing: &'static str,
+        /// On which file or directory.
+        path: PathBuf,
+        /// Its reason.
+        source: io::Error,
+    },
+    /// There is no such run.
+    #[error("{} does not exist", path.display())]
+    Missing {
+        /// The file that was looked for.
+        path: PathBuf,
+    },
+    /// Something else stands where a directory is wanted.
+    #[error("{} is not a directory", path.display())]
+    NotADirectory {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// The directory holds a measurement of a real drive.
+    #[error("{} holds a measurement of a real drive", path.display())]
+    Occupied {
+        /// The record in the way.
+        path: PathBuf,
+        /// Whether that run came to its end.
+        complete: bool,
+    },
+    /// The file is no Parquet file, or not one of Fathom's.
+    #[error("{} is not a record of Fathom's: {detail}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        detail: String,
+    },
+    /// The file ends too early.
+    #[error("{} is truncated: its end is missing after {len} bytes", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Its length, in bytes.
+        len: u64,
+    },
+    /// The file has the right shape and wrong contents.
+    #[error("{} is damaged: {detail}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        detail: String,
+    },
+    /// The file was written by a later Fathom.
+    #[error("{} has record format {found}; this version reads format {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The one that is known here.
+        known: u32,
+    },
+    /// A profile that is not one.
+    #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
+    Profile {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, counted from 1.
+        line: Option<usize>,
+        /// What is wrong, and with which key.
+        detail: String,
+    },
+    /// The run cannot be expressed in the file's format.
+    #[error("{what} cannot be written: {detail}")]
+    Encode {
+        /// Which file.
+        what: &'static str,
+        /// Why.
+        detail: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotFound {
+            Self::Missing {
+                path: path.to_owned(),
+            }
+        } else {
+            Self::io("read", path, source)
+        }
+    }
+
+    /// What to do.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "give yourself permission, or choose another place".into()
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "make room or choose another place; nothing half-written was left behind".into()
+                }
+                _ => "check the path and the medium that holds it".into(),
+            },
+            Self::Missing { .. } => "name a directory that `fathom probe --out` has written".into(),
+            Self::NotADirectory { .. } => "name a directory; it need not exist yet".into(),
+            Self::Occupied { path, complete } => {
+                let dir = path.parent().unwrap_or(path).display();
+                if *complete {
+                    format!("choose another directory, or move {dir} away")
+                } else {
+                    format!("go on with `fathom probe --resume {dir}`, or choose another directory")
+                }
+            }
+            Self::Foreign { .. } => {
+                "name the directory of a run; its record.parquet is read".into()
+            }
+            Self::Truncated { .. } | Self::Damaged { .. } => {
+                "take the file from a backup, or measure again: a modelled drive gives the same record for the same seed"
+                    .into()
+            }
+            Self::Newer { .. } => "read it with the version of Fathom that wrote it".into(),
+            Self::Profile { path, .. } => {
+                let dir = path.parent().unwrap_or(path).display();
+                format!("`fathom solve {dir}` writes the profile again from the record")
+            }
+            Self::Encode { .. } => "choose a seed below 2^63".into(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Why a target cannot be measured: what happened, where, and what to do.
+
+use super::key;
+use fathom_base::Bytes;
+use fathom_hostio::HostError;
+use fathom_ssd::SpecError;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A text and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, for people.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+impl Place {
+    pub(super) fn new(name: impl Into<String>, text: &str) -> Self {
+        Self {
+            name: name.into(),
+            text: text.to_owned(),
+        }
+    }
+
+    /// The drive file's error, at its line and key.
+    pub(super) fn error(self, error: SpecError) -> TargetError {
+        let (at, key) = match &error {
+            SpecError::Syntax { line, column, .. } => {
+                let at = key::offset_of(&self.text, *line, *column);
+                let span = key::token_at(&self.text, at);
+                (Some(span), key::key_at(&self.text, *line))
+            }
+            SpecError::Value { key, .. } => {
+                (key::span_of(&self.text, key), Some((*key).to_owned()))
+            }
+        };
+        let line = at.as_ref().map(|at| key::line_of(&self.text, at.start));
+        TargetError::Drive(Box::new(DriveFault {
+            place: self,
+            at,
+            line,
+            key,
+            error,
+        }))
+    }
+}
+
+/// What is wrong with a drive file, and where.
+#[derive(Debug)]
+pub struct DriveFault {
+    /// The file and its text.
+    pub place: Place,
+    /// Where in the text, in bytes.
+    pub at: Option<Range<usize>>,
+    /// The line, counted from 1.
+    pub line: Option<usize>,
+    /// The key, with the tables above it.
+    pub key: Option<String>,
+    /// What is wrong, and what is allowed.
+    pub error: SpecError,
+}
+
+/// `drive.toml:12: flash.page: ...`
+impl fmt::Display for DriveFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place.name)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(key) = &self.key {
+            write!(f, ": {key}")?;
+        }
+        match &self.error {
+            SpecError::Syntax { message, .. } => write!(f, ": {message}"),
+            SpecError::Value { found, allowed, .. } => {
+                write!(f, ": is {found}; allowed is {allowed}")
+            }
+        }
+    }
+}
+
+/// A target that cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No preset has this name.
+    #[error("there is no modelled drive `{name}`")]
+    UnknownPreset {
+        /// What was asked for.
+        name: String,
+        /// Names like it, nearest first; may be empty.
+        nearest: Vec<String>,
+    },
+    /// The drive file cannot be read.
+    #[error("cannot read the drive file {}", path.display())]
+    DriveFile {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The drive file is wrong.
+    #[error("{0}")]
+    Drive(Box<DriveFault>),
+    /// A modelled drive cannot have this size.
+    #[error("the modelled drive cannot have a size of {size}: {error}")]
+    Size {
+        /// What was asked for.
+        size: Bytes,
+        /// Why not.
+        error: SpecError,
+    },
+    /// Permission to destroy was given for something else than a real drive.
+    #[error("`--destroy {destroy}` names a real drive, and the target is {target}")]
+    DestroyModel {
+        /// What it names.
+        destroy: String,
+        /// What would be measured.
+        target: String,
+    },
+    /// The record is of another drive than the one that is there now.
+    #[error("the record is of another drive than {name} is now: it was {recorded}, it is {found}")]
+    OtherDrive {
+        /// The target's name in both.
+        name: String,
+        /// The one in the record.
+        recorded: String,
+        /// The one found.
+        found: String,
+    },
+    /// A real target cannot be opened, or is refused.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl TargetError {
+    /// Whether this is the safety lock's refusal, and not a mistake in what was asked.
+    pub fn refused(&self) -> bool {
+        matches!(self, Self::Host(HostError::Refused(_)))
+    }
+
+    /// What to do, where the message does not say it itself.
+    pub fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::UnknownPreset { nearest, .. } if nearest.is_empty() => {
+                "`fathom list drives` shows all; model:PATH.toml is a drive file of your own".into()
+            }
+            Self::UnknownPreset { nearest, .. } => {
+                let names: Vec<_> = nearest.iter().map(|n| format!("model:{n}")).collect();
+                format!(
+                    "did you mean {}? `fathom list drives` shows all",
+                    names.join(" or ")
+                )
+            }
+            Self::DriveFile { .. } => {
+                "examples/ has a commented drive file to start one's own from".into()
+            }
+            Self::Drive(_) => {
+                "examples/ has a commented drive file with every key and what it may be".into()
+            }
+            Self::Size { .. } => "choose another `--size`, or leave it out".into(),
+            Self::DestroyModel { .. } => {
+                "leave `--destroy` out, or name the real drive as the target".into()
+            }
+            Self::OtherDrive { .. } => {
+                "connect the drive that was measured, or start a new run without `--resume`".into()
+            }
+            Self::Host(_) => return None,
+        })
+    }
+}

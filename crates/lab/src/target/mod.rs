@@ -1,0 +1,224 @@
+//! What a user names as a drive, and the device behind it.
+//!
+//! `model:NAME` is a preset, `model:PATH.toml` a drive file; everything else is a path: a directory (a scratch file of
+//! its own in it), a regular file or a block device. Real targets are opened by [`fathom_hostio`], whose safety lock
+//! decides what may be written; nothing here weakens it.
+
+mod error;
+mod key;
+
+pub use error::{DriveFault, Place, TargetError};
+
+use fathom_base::Bytes;
+use fathom_block::Device;
+use fathom_hostio::{HostConfig, Inspection, Kind};
+use fathom_probe::record::Target;
+use fathom_ssd::presets::{self, PRESETS, Preset};
+use fathom_ssd::{Spec, Ssd};
+use std::path::{Path, PathBuf};
+
+const MODEL: &str = "model:";
+/// How many names are suggested instead of an unknown one.
+const SUGGESTIONS_MAX: usize = 3;
+
+/// A drive as the user names it.
+#[derive(Clone, Debug)]
+pub enum TargetName {
+    /// A preset.
+    Preset(&'static Preset),
+    /// A drive file of the user's own.
+    DriveFile(PathBuf),
+    /// A directory, a regular file or a block device.
+    Real(PathBuf),
+}
+
+/// How to open a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// The size of the scratch file, or of the modelled drive instead of its own.
+    pub size: Option<Bytes>,
+    /// The name or serial number of a real drive whose contents may be destroyed.
+    pub destroy: Option<String>,
+    /// Never write to a real drive.
+    pub read_only: bool,
+    /// Of every random choice: a model's noise, the bytes that are written.
+    pub seed: u64,
+}
+
+/// A target, ready to be measured.
+pub struct Opened {
+    /// The drive.
+    pub device: Box<dyn Device>,
+    /// Which one it is.
+    pub target: Target,
+    /// What was found at a real target before it was opened.
+    pub found: Option<Inspection>,
+}
+
+impl TargetName {
+    /// Reads what the user wrote.
+    ///
+    /// # Errors
+    /// [`TargetError::UnknownPreset`] with the nearest names.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let Some(model) = text.strip_prefix(MODEL) else {
+            return Ok(Self::Real(text.into()));
+        };
+        if model.contains('/') || model.ends_with(".toml") {
+            return Ok(Self::DriveFile(model.into()));
+        }
+        presets::find(model)
+            .map(Self::Preset)
+            .ok_or_else(|| TargetError::UnknownPreset {
+                name: model.to_owned(),
+                nearest: nearest(model),
+            })
+    }
+
+    /// Opens it; `text` is what the user wrote.
+    ///
+    /// # Errors
+    /// [`TargetError`]: a drive file that cannot be read or makes no drive, or a real drive that cannot be opened
+    /// or is refused by the safety lock.
+    pub fn open(&self, text: &str, options: &OpenOptions) -> Result<Opened, TargetError> {
+        match self {
+            Self::Preset(preset) => {
+                let place = Place::new(format!("{MODEL}{}", preset.name), preset.toml);
+                open_model(text, preset.name, place, options)
+            }
+            Self::DriveFile(path) => {
+                let toml = read_drive_file(path)?;
+                let identity = path.file_stem().unwrap_or_default().to_string_lossy();
+                let place = Place::new(path.display().to_string(), &toml);
+                open_model(text, &identity, place, options)
+            }
+            Self::Real(path) => open_real(text, path, options),
+        }
+    }
+}
+
+/// Opens the drive of a record again, to go on with it: a modelled one from the drive file in the record, a real one by
+/// its name, with a scratch file of the same size.
+///
+/// # Errors
+/// [`TargetError`], and [`TargetError::OtherDrive`] where another drive is found under the name.
+pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, TargetError> {
+    let opened = match &recorded.spec {
+        Some(toml) => {
+            let place = Place::new(format!("{}, in the record", recorded.name), toml);
+            open_model(&recorded.name, &recorded.identity, place, options)?
+        }
+        None => {
+            let path = Path::new(&recorded.name);
+            let size = path.is_dir().then_some(Bytes(recorded.capacity_bytes));
+            let options = OpenOptions {
+                size,
+                ..options.clone()
+            };
+            open_real(&recorded.name, path, &options)?
+        }
+    };
+    if opened.target == *recorded {
+        Ok(opened)
+    } else {
+        Err(TargetError::OtherDrive {
+            name: recorded.name.clone(),
+            recorded: describe(recorded),
+            found: describe(&opened.target),
+        })
+    }
+}
+
+/// The presets' names nearest to `name`, best first: by edit distance where that is small, or as beginnings.
+pub fn nearest(name: &str) -> Vec<String> {
+    let distance = |preset: &Preset| strsim::damerau_levenshtein(name, preset.name);
+    let near = |preset: &&Preset| {
+        let small = distance(preset) <= 1 + preset.name.len() / 4;
+        small || (!name.is_empty() && preset.name.starts_with(name))
+    };
+    let mut found: Vec<&Preset> = PRESETS.iter().filter(near).collect();
+    found.sort_by_key(|preset| (distance(preset), preset.name));
+    let names = found.iter().map(|preset| preset.name.to_owned());
+    names.take(SUGGESTIONS_MAX).collect()
+}
+
+fn read_drive_file(path: &Path) -> Result<String, TargetError> {
+    std::fs::read_to_string(path).map_err(|source| TargetError::DriveFile {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn open_model(
+    name: &str,
+    identity: &str,
+    place: Place,
+    options: &OpenOptions,
+) -> Result<Opened, TargetError> {
+    if let Some(destroy) = &options.destroy {
+        return Err(TargetError::DestroyModel {
+            destroy: destroy.clone(),
+            target: name.to_owned(),
+        });
+    }
+    let mut spec = match Spec::from_toml(&place.text) {
+        Ok(spec) => spec,
+        Err(error) => return Err(place.error(error)),
+    };
+    if let Some(size) = options.size {
+        spec.capacity = size;
+        spec.check()
+            .map_err(|error| TargetError::Size { size, error })?;
+    }
+    let device = Ssd::new(&spec, options.seed).map_err(|error| place.error(error))?;
+    let device: Box<dyn Device> = Box::new(device);
+    let target = target_of(&*device, name, identity.to_owned(), Some(spec.to_toml()));
+    Ok(Opened {
+        device,
+        target,
+        found: None,
+    })
+}
+
+fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, TargetError> {
+    let config = HostConfig {
+        read_only: options.read_only,
+        destroy: options.destroy.clone(),
+        scratch_bytes: options.size.map(|size| size.0),
+        seed: options.seed,
+        ..HostConfig::new(path)
+    };
+    let device = fathom_hostio::open(&config)?;
+    let found = device.inspection().clone();
+    let identity = match found.kind {
+        Kind::Directory => format!("a scratch file on {}", device.identity()),
+        Kind::File => format!("a file on {}", device.identity()),
+        Kind::Block => device.identity().to_string(),
+    };
+    let target = target_of(&device, name, identity, None);
+    Ok(Opened {
+        device: Box::new(device),
+        target,
+        found: Some(found),
+    })
+}
+
+fn target_of(device: &dyn Device, name: &str, identity: String, spec: Option<String>) -> Target {
+    let info = device.info();
+    Target {
+        name: name.to_owned(),
+        identity,
+        modelled: info.modelled,
+        capacity_bytes: info.capacity_bytes,
+        logical_block_bytes: info.logical_block_bytes,
+        max_request_bytes: info.max_request_bytes,
+        queue_depth: info.queue_depth,
+        volatile_cache: info.volatile_cache,
+        spec,
+    }
+}
+
+fn describe(target: &Target) -> String {
+    let size = Bytes(target.capacity_bytes);
+    format!("{} of {size}", target.identity)
+}

@@ -1,0 +1,270 @@
+//! A run on disk comes back as it was, or as an error that says what is wrong.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fathom_lab::store::{
+    PROFILE_FILE, RECORD_FILE, REPORT_FILE, StoreError, check_output, encode_record, load_profile,
+    load_record, save_record, save_run, write_whole,
+};
+use fathom_probe::profile::{Estimate, Evidence};
+use fathom_probe::record::{Target, Timed};
+use fathom_probe::{
+    Cost, Method, Parameter, Profile, Record, RecordMeta, Sample, Series, Step, Value, Verdict,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+fn meta(modelled: bool) -> RecordMeta {
+    RecordMeta {
+        fathom: "0.1.0".into(),
+        seed: 7,
+        method: Method::Robust,
+        parameters: Parameter::ALL.to_vec(),
+        read_only: false,
+        budget_bytes: Some(1 << 30),
+        budget_ns: None,
+        region: Some([0, 1 << 30]),
+        thin: 1,
+        target: Target {
+            name: "model:ssd-a".into(),
+            identity: "with \"quotes\", ünicode\nand a line".into(),
+            modelled,
+            capacity_bytes: u64::MAX,
+            spec: Some("# a drive\nname = 'x'\n".into()),
+            ..Target::default()
+        },
+        complete: true,
+    }
+}
+
+fn record_of(samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
+    let step = |i| Step {
+        parameter: Parameter::ClusteredPage,
+        name: format!("sweep {i}"),
+        cost: Cost {
+            bytes_written: i,
+            ..Cost::default()
+        },
+    };
+    Record {
+        meta: meta(modelled),
+        steps: (0..steps as u64).map(step).collect(),
+        samples,
+    }
+}
+
+fn sample(i: u64) -> Sample {
+    Sample {
+        step: (i % 3) as u32,
+        parameter: Parameter::ALL[(i % 7) as usize],
+        series: [Series::Sweep, Series::RandomRead, Series::FullBuffer][(i % 3) as usize],
+        x: i << 12,
+        rep: (i % 5) as u32,
+        timed: [Timed::Read, Timed::WriteFlush][(i % 2) as usize],
+        offset: u64::MAX - i,
+        bytes: i,
+        ns: i * i,
+        at_ns: i * 1_000_003,
+    }
+}
+
+fn small(modelled: bool) -> Record {
+    record_of((0..50).map(sample).collect(), 3, modelled)
+}
+
+fn profile() -> Profile {
+    let meta = meta(true);
+    let estimate = Estimate {
+        value: Some(Value::Bytes(16384)),
+        unit: "B".into(),
+        low: Some(16384),
+        high: Some(16384),
+        verdict: Verdict::Identified,
+        method: Method::Robust,
+        cost: Cost::default(),
+        evidence: Evidence {
+            reason: "the latency drops every 16384 bytes".into(),
+            figures: BTreeMap::from([("drop_ns".into(), 1.5e5)]),
+        },
+    };
+    let absent = Estimate {
+        value: None,
+        low: None,
+        high: None,
+        verdict: Verdict::Absent,
+        ..estimate.clone()
+    };
+    Profile {
+        fathom: meta.fathom,
+        seed: meta.seed,
+        method: meta.method,
+        target: Target {
+            capacity_bytes: 1 << 36,
+            ..meta.target
+        },
+        cost: Cost::default(),
+        parameters: BTreeMap::from([
+            (Parameter::ClusteredPage, estimate),
+            (Parameter::ReadBuffer, absent),
+        ]),
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_comes_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("new/run");
+    save_run(&run, &small(true), &profile(), "<html>").unwrap();
+    assert_eq!(names(&run), [PROFILE_FILE, RECORD_FILE, REPORT_FILE]);
+    assert_eq!(load_record(&run).unwrap(), small(true));
+    assert_eq!(load_record(&run.join(RECORD_FILE)).unwrap(), small(true));
+    assert_eq!(load_profile(&run).unwrap(), profile());
+    assert_eq!(
+        encode_record(&small(true)).unwrap(),
+        fs::read(run.join(RECORD_FILE)).unwrap()
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_record_round_trips(
+        rows in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u32>(), 0..3u32), 0..200),
+    ) {
+        let samples = rows
+            .iter()
+            .map(|&(a, b, rep, step)| Sample { x: a, ns: b, at_ns: a ^ b, rep, step, ..sample(a % 210) })
+            .collect();
+        let record = record_of(samples, 3, true);
+        let dir = tempfile::tempdir().unwrap();
+        save_record(dir.path(), &record).unwrap();
+        prop_assert_eq!(load_record(dir.path()).unwrap(), record);
+    }
+
+    #[test]
+    fn a_record_with_one_wrong_byte_is_an_error(at in any::<prop::sample::Index>(), flip in 1..=255u8) {
+        let mut bytes = encode_record(&small(true)).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= flip;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(RECORD_FILE);
+        fs::write(&path, &bytes).unwrap();
+        prop_assert!(load_record(&path).is_err());
+    }
+
+    #[test]
+    fn a_record_cut_anywhere_is_truncated(cut in any::<prop::sample::Index>()) {
+        let bytes = encode_record(&small(true)).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(RECORD_FILE);
+        fs::write(&path, &bytes[..cut.index(bytes.len())]).unwrap();
+        let error = load_record(dir.path()).unwrap_err();
+        prop_assert!(matches!(error, StoreError::Truncated { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn what_is_no_record_is_named_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(RECORD_FILE);
+    assert!(matches!(
+        load_record(dir.path()),
+        Err(StoreError::Missing { .. })
+    ));
+    fs::write(&path, "hello, world").unwrap();
+    assert!(matches!(
+        load_record(dir.path()),
+        Err(StoreError::Foreign { .. })
+    ));
+    fs::write(&path, b"PAR1\xff\xff\xff\xffPAR1").unwrap();
+    assert!(matches!(
+        load_record(dir.path()),
+        Err(StoreError::Foreign { .. })
+    ));
+}
+
+#[test]
+fn a_sample_without_its_step_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    save_record(
+        dir.path(),
+        &record_of((0..50).map(sample).collect(), 2, true),
+    )
+    .unwrap();
+    assert!(matches!(
+        load_record(dir.path()),
+        Err(StoreError::Damaged { .. })
+    ));
+}
+
+#[test]
+fn a_broken_profile_is_named_by_line() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(PROFILE_FILE), "fathom = '1'\nseed = 'x'\n").unwrap();
+    let error = load_profile(dir.path()).unwrap_err();
+    assert!(
+        matches!(error, StoreError::Profile { line: Some(2), .. }),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_set_is_written_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = small(true);
+    save_run(dir.path(), &old, &profile(), "old").unwrap();
+    fs::remove_file(dir.path().join(REPORT_FILE)).unwrap();
+    fs::create_dir(dir.path().join(REPORT_FILE)).unwrap();
+    let new = record_of(vec![], 0, true);
+    assert!(save_run(dir.path(), &new, &profile(), "new").is_err());
+    assert_eq!(load_record(dir.path()).unwrap(), old);
+    assert_eq!(names(dir.path()), [PROFILE_FILE, RECORD_FILE, REPORT_FILE]);
+}
+
+#[test]
+fn a_directory_made_in_vain_is_taken_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("a/b");
+    assert!(write_whole(&run, &[("no/such/place", b"x")]).is_err());
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    save_run(dir.path(), &small(true), &profile(), "old").unwrap();
+    save_record(dir.path(), &small(true)).unwrap();
+    assert_eq!(names(dir.path()), [RECORD_FILE]);
+}
+
+#[test]
+fn a_measurement_is_not_overwritten_and_a_model_run_may_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    check_output(&run).unwrap();
+    assert!(!run.exists());
+    save_record(&run, &small(true)).unwrap();
+    check_output(&run).unwrap();
+    save_record(&run, &small(false)).unwrap();
+    assert!(matches!(
+        check_output(&run),
+        Err(StoreError::Occupied { complete: true, .. })
+    ));
+    let file = dir.path().join("file");
+    fs::write(&file, "x").unwrap();
+    assert!(matches!(
+        check_output(&file.join("run")),
+        Err(StoreError::NotADirectory { .. })
+    ));
+}
