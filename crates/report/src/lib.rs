@@ -1,1 +1,16 @@
-//! Tables, plots and one-file HTML from records and profiles.
+//! What people read of a run: the terminal table ([`text`]), the comparison of two profiles ([`mod@diff`]) and
+//! the one-file page with its figures ([`html`]).
+//!
+//! Reads records and profiles only and knows no model. Every function is pure: the same input gives the same
+//! text to the byte. Nothing is read, written or printed here; solving is `fathom-probe`'s, files are
+//! `fathom-lab`'s.
+
+pub mod diff;
+pub mod html;
+pub mod text;
+
+mod captions;
+mod figure;
+mod panels;
+mod points;
+mod words;

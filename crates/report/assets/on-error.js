@@ -1,0 +1,9 @@
+"use strict";
+// Whatever goes wrong in a later script is written into the page, where a reader (and a test) sees it.
+window.addEventListener("error", (event) => {
+  document.documentElement.dataset.error = event.message;
+  const note = document.createElement("p");
+  note.className = "notice failure";
+  note.textContent = "A figure could not be drawn: " + event.message;
+  (document.querySelector("main") || document.documentElement).prepend(note);
+});

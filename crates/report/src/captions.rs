@@ -1,0 +1,101 @@
+//! The sentences around a figure: what there is to see in it, and how many samples it shows.
+
+use crate::figure::{Axis, Marks};
+use crate::points::DRAWN_MAX;
+use crate::words;
+use fathom_probe::record::Series;
+use fathom_probe::{Estimate, Parameter, Value};
+
+/// What there is to see, in a sentence.
+pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Estimate>) -> String {
+    let size = estimate
+        .and_then(|e| e.value.as_ref())
+        .and_then(Value::bytes);
+    let said = |word: &str| match size {
+        Some(size) => format!(" (here {word} {})", words::bytes(size)),
+        None => String::new(),
+    };
+    let at = said("at");
+    match (parameter, series) {
+        (Parameter::ClusteredPage, [Series::Sweep]) => format!(
+            "Look for drops at equal distances{}: a write that fills whole internal pages needs nothing read \
+             before it.",
+            said("every")
+        ),
+        (Parameter::ClusteredPage, _) => {
+            "Look for the gap between the lines: a shifted write covers pages in part, \
+             and the drive has to read the rest of them first."
+                .to_owned()
+        }
+        (_, [Series::Onset]) => {
+            "Look for a rise: up to it the drive had room to put scattered writes aside, after \
+             it every write waits for cleaning."
+                .to_owned()
+        }
+        (Parameter::ClusteredBlock, _) => format!(
+            "Look for the size at which random writes become as fast as sequential ones{at}: from there on nothing \
+             has to be copied before an erase."
+        ),
+        (Parameter::LogicalBlock, _) => format!(
+            "Look for the size at which random writes become as fast as sequential ones{at}: from there on the \
+             order of writes does not matter."
+        ),
+        (Parameter::ReadBuffer, _) => format!(
+            "Look for the size up to which reading again is faster than reading first{at}: more does not fit into \
+             the buffer."
+        ),
+        (Parameter::WriteBuffer, [Series::FlushAfter]) => {
+            "Look for flushes that take long after writes that were \
+             fast: the buffer had taken the data, the flash had not."
+                .to_owned()
+        }
+        (Parameter::WriteBuffer, _) => format!(
+            "Look for the size up to which a write into an empty buffer is faster than one into a full buffer{at}: \
+             more does not fit."
+        ),
+        (Parameter::Prefetch, _) => {
+            "Look for consecutive reads that are clearly faster than scattered ones: the drive \
+             then reads ahead."
+                .to_owned()
+        }
+        (Parameter::WritePolicy, _) => {
+            "Look for writes to the same places that are clearly faster: the memory is then \
+             a cache, without a difference a FIFO buffer."
+                .to_owned()
+        }
+    }
+}
+
+/// How many samples there are, how many of them are drawn, how many of those lie above the axis at first, and
+/// what is shaded.
+pub(crate) fn note(
+    (total, drawn, above): (usize, usize, usize),
+    axis: Axis,
+    marks: &Marks,
+) -> String {
+    let number = |n: usize| words::count(n as u64);
+    let medians = match axis {
+        Axis::Strip => "large marks are medians, bars the middle half",
+        _ => "lines are medians",
+    };
+    let mut out = if drawn < total {
+        format!(
+            "{} of {} samples are drawn as points (at most {} of a series, the extremes always among them); \
+             {medians}, of all samples.",
+            number(drawn),
+            number(total),
+            number(DRAWN_MAX)
+        )
+    } else {
+        format!("{} samples, all drawn; {medians}.", number(total))
+    };
+    if above > 0 {
+        let verb = if above == 1 { "lies" } else { "lie" };
+        out.push_str(&format!(" {} {verb} above the axis.", number(above)));
+    }
+    if let Some((low, high)) = marks.interval {
+        let (low, high) = (words::bytes(low), words::bytes(high));
+        out.push_str(&format!(" Shaded: the interval, {low} to {high}."));
+    }
+    out
+}

@@ -1,0 +1,242 @@
+//! Two profiles side by side: where they agree, where they differ, and where nobody can tell.
+//!
+//! Two sizes agree if their intervals overlap. That is a comparison of what is known, not a test that the drives
+//! are equal: wide intervals agree easily, and the intervals are shown for that reason.
+
+use crate::text::{WIDTH, clean, wrap};
+use crate::words;
+use fathom_probe::{Estimate, Method, Parameter, Profile, Value, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Whether two answers say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The intervals overlap, the choices are the same, or both drives have no such thing.
+    Agrees,
+    /// The intervals are apart, the choices are not the same, or only one drive has such a thing.
+    Differs,
+    /// One of the answers is missing or open.
+    CannotTell,
+}
+
+impl Outcome {
+    /// For people: `agrees`, `differs`, `cannot tell`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Outcome::Agrees => "agrees",
+            Outcome::Differs => "differs",
+            Outcome::CannotTell => "cannot tell",
+        }
+    }
+}
+
+/// Where one of the profiles comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The drive as named by the user.
+    pub name: String,
+    /// What the drive says that it is.
+    pub identity: String,
+    /// How it was measured.
+    pub method: Method,
+    /// Of every random choice in the run.
+    pub seed: u64,
+    /// The version of Fathom that wrote it.
+    pub fathom: String,
+}
+
+/// One parameter in both profiles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParameterDiff {
+    /// Which one.
+    pub parameter: Parameter,
+    /// The first profile's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Estimate>,
+    /// The second profile's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right: Option<Estimate>,
+    /// Whether the intervals share a point, in both ends' unit; only where both have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals_overlap: Option<bool>,
+    /// Whether they say the same.
+    pub outcome: Outcome,
+    /// Why, in a few words.
+    pub why: String,
+}
+
+/// Two profiles compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Diff {
+    /// Where the first one comes from.
+    pub left: Source,
+    /// Where the second one comes from.
+    pub right: Source,
+    /// Every parameter that either of them has, in the order of [`Parameter::ALL`].
+    pub parameters: Vec<ParameterDiff>,
+}
+
+impl Diff {
+    /// How many parameters came out so.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        let same = |p: &&ParameterDiff| p.outcome == outcome;
+        self.parameters.iter().filter(same).count()
+    }
+}
+
+/// Compares two profiles, parameter by parameter.
+pub fn diff(left: &Profile, right: &Profile) -> Diff {
+    let pairs = Parameter::ALL.into_iter().filter_map(|parameter| {
+        let (l, r) = (
+            left.parameters.get(&parameter),
+            right.parameters.get(&parameter),
+        );
+        (l.is_some() || r.is_some()).then(|| compare(parameter, l, r))
+    });
+    Diff {
+        left: source(left),
+        right: source(right),
+        parameters: pairs.collect(),
+    }
+}
+
+fn source(profile: &Profile) -> Source {
+    Source {
+        name: profile.target.name.clone(),
+        identity: profile.target.identity.clone(),
+        method: profile.method,
+        seed: profile.seed,
+        fathom: profile.fathom.clone(),
+    }
+}
+
+/// Both ends, or the value itself where an end is missing.
+fn interval(estimate: &Estimate) -> Option<(u64, u64)> {
+    let value = estimate.value.as_ref().and_then(Value::bytes);
+    Some((estimate.low.or(value)?, estimate.high.or(value)?))
+}
+
+fn compare(parameter: Parameter, l: Option<&Estimate>, r: Option<&Estimate>) -> ParameterDiff {
+    let overlap = l.and_then(interval).zip(r.and_then(interval));
+    let overlap =
+        overlap.map(|((l_low, l_high), (r_low, r_high))| l_low <= r_high && r_low <= l_high);
+    let (outcome, why) = match (l, r) {
+        (Some(l), Some(r)) => judge(l, r, overlap),
+        (None, _) => (Outcome::CannotTell, "not measured in the first".to_owned()),
+        (_, None) => (Outcome::CannotTell, "not measured in the second".to_owned()),
+    };
+    ParameterDiff {
+        parameter,
+        left: l.cloned(),
+        right: r.cloned(),
+        intervals_overlap: overlap,
+        outcome,
+        why,
+    }
+}
+
+fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String) {
+    use Verdict::{Absent, Identified};
+    let (outcome, why) = match (l.verdict, r.verdict) {
+        (Absent, Absent) => (Outcome::Agrees, "neither drive has it"),
+        (Identified, Absent) => (Outcome::Differs, "only the first has it"),
+        (Absent, Identified) => (Outcome::Differs, "only the second has it"),
+        (Identified, Identified) => match (&l.value, &r.value, overlap) {
+            (Some(Value::Choice(l)), Some(Value::Choice(r)), _) if l == r => {
+                (Outcome::Agrees, "the same")
+            }
+            (Some(Value::Choice(_)), Some(Value::Choice(_)), _) => {
+                (Outcome::Differs, "not the same")
+            }
+            (_, _, Some(true)) => (Outcome::Agrees, "the intervals overlap"),
+            (_, _, Some(false)) => (Outcome::Differs, "the intervals are apart"),
+            (_, _, None) => (Outcome::CannotTell, "a value is missing or of another kind"),
+        },
+        (l, r) => {
+            let open = |v: Verdict| !matches!(v, Identified | Absent);
+            let which = match (open(l), open(r)) {
+                (true, true) => "both",
+                (true, false) => "the first",
+                _ => "the second",
+            };
+            return (Outcome::CannotTell, format!("open in {which}"));
+        }
+    };
+    (outcome, why.to_owned())
+}
+
+/// The comparison for the terminal, without colours: at most [`WIDTH`] columns as long as the names allow.
+pub fn text(diff: &Diff) -> String {
+    let mut out = String::new();
+    for (label, source) in [("First: ", &diff.left), ("Second:", &diff.right)] {
+        let identity = if source.identity.is_empty() || source.identity == source.name {
+            String::new()
+        } else {
+            format!(" ({})", clean(&source.identity))
+        };
+        out.push_str(&format!(
+            "{label} {}{identity}, {} method, seed {}, Fathom {}\n",
+            clean(&source.name),
+            words::method(source.method),
+            source.seed,
+            clean(&source.fathom)
+        ));
+    }
+    out.push('\n');
+    out.push_str(&table(diff));
+    let total = format!(
+        "\n{} of {} agree, {} differ, {} cannot be told.\n",
+        diff.count(Outcome::Agrees),
+        diff.parameters.len(),
+        diff.count(Outcome::Differs),
+        diff.count(Outcome::CannotTell)
+    );
+    out.push_str(&total);
+    out
+}
+
+fn side(estimate: Option<&Estimate>) -> String {
+    let Some(estimate) = estimate else {
+        return "–".to_owned();
+    };
+    if estimate.value.is_none() {
+        return estimate.verdict.words().to_owned();
+    }
+    let value = clean(&words::value(estimate));
+    match words::interval(estimate) {
+        interval if interval == "–" => value,
+        interval => format!("{value} ({interval})"),
+    }
+}
+
+fn table(diff: &Diff) -> String {
+    let head = ["parameter", "first", "second", "outcome", "why"].map(str::to_owned);
+    let rows = diff.parameters.iter().map(|p| {
+        [
+            words::title(p.parameter).to_owned(),
+            side(p.left.as_ref()),
+            side(p.right.as_ref()),
+            p.outcome.words().to_owned(),
+            p.why.clone(),
+        ]
+    });
+    let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    });
+    let left: usize = widths[..4].iter().map(|w| w + 2).sum();
+    let mut out = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row[..4].iter().zip(widths) {
+            line.push_str(&format!("{cell:width$}  "));
+        }
+        let why = wrap(&row[4], WIDTH.saturating_sub(left).max(16));
+        line.push_str(&why.join(&format!("\n{}", " ".repeat(left))));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,269 @@
+//! The one-file page: answers, one set of figures per question, costs, evidence and the drive's description.
+//!
+//! It works offline: style, figures' data and the drawing library are in the page, and its content security
+//! policy forbids the browser to fetch anything. What comes from the record or the profile is escaped. The page is
+//! a function of both, to the byte.
+
+use crate::figure::{self, Figure};
+use crate::{text, words};
+use fathom_probe::{Cost, Estimate, Parameter, Profile, Record, Verdict};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+mod details;
+
+const STYLE: &str = include_str!("../assets/report.css");
+const SCRIPT: &str = include_str!("../assets/report.js");
+/// First of all scripts: an error of a later one is shown on the page instead of leaving an empty figure.
+const ON_ERROR: &str = include_str!("../assets/on-error.js");
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                      img-src data: blob:";
+
+/// The page of a run: its record (samples, steps) and what was concluded from it.
+pub fn render(record: &Record, profile: &Profile) -> String {
+    let parts: Vec<Part> = shown(record, profile)
+        .into_iter()
+        .map(|parameter| {
+            let estimate = profile.parameters.get(&parameter);
+            Part {
+                parameter,
+                estimate,
+                figures: figure::figures(record, parameter, estimate),
+            }
+        })
+        .collect();
+    let title = format!("Fathom: {}", profile.target.name);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+                script { (PreEscaped(ON_ERROR)) }
+            }
+            body {
+                (header(record, profile))
+                main {
+                    (notices(record, profile))
+                    (answers(&parts))
+                    @for part in &parts { (section(record, part)) }
+                    (details::section(record, profile))
+                }
+                (data(&parts))
+                script { (PreEscaped(library())) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+struct Part<'a> {
+    parameter: Parameter,
+    estimate: Option<&'a Estimate>,
+    figures: Vec<Figure>,
+}
+
+/// What was asked after, answered or sampled, in order.
+fn shown(record: &Record, profile: &Profile) -> Vec<Parameter> {
+    let asked = |p: &Parameter| {
+        record.meta.parameters.contains(p)
+            || profile.parameters.contains_key(p)
+            || record.samples.iter().any(|s| s.parameter == *p)
+    };
+    Parameter::ALL.into_iter().filter(asked).collect()
+}
+
+/// The drawing library alone. The crate hands it out in one script element with a second one for formulas behind
+/// it, which is half as large again, is not used here and would read formulas into a drive's description.
+fn library() -> String {
+    let sources = plotly::Plot::offline_js_sources();
+    let start = sources.find('>').map_or(0, |i| i + 1);
+    let end = sources.find("</script>").unwrap_or(sources.len());
+    sources.get(start..end).unwrap_or_default().to_owned()
+}
+
+/// The figures' data. Inside a script element only `<` could end it.
+fn data(parts: &[Part]) -> Markup {
+    let figures: Vec<&Figure> = parts.iter().flat_map(|p| &p.figures).collect();
+    // Plain numbers, names and lists: serialising them cannot fail.
+    let json = serde_json::to_string(&figures).unwrap_or_default();
+    html! {
+        script id="figures" type="application/json" {
+            (PreEscaped(json.replace('<', "\\u003c")))
+        }
+    }
+}
+
+fn header(record: &Record, profile: &Profile) -> Markup {
+    let target = &profile.target;
+    let kind = if target.modelled {
+        "modelled drive"
+    } else {
+        "real drive"
+    };
+    html! {
+        header {
+            h1 { (target.name) }
+            @if !target.identity.is_empty() && target.identity != target.name {
+                p.identity { (target.identity) }
+            }
+            dl.facts {
+                (fact("capacity", &words::bytes(target.capacity_bytes)))
+                (fact("kind", kind))
+                (fact("sector", &words::bytes(u64::from(target.logical_block_bytes))))
+                (fact("longest request", &words::bytes(target.max_request_bytes)))
+                (fact("queue depth", &target.queue_depth.to_string()))
+                (fact("volatile cache", if target.volatile_cache { "yes" } else { "no" }))
+                (fact("method", words::method(profile.method)))
+                (fact("seed", &profile.seed.to_string()))
+                (fact("mode", if record.meta.read_only { "read-only" } else { "reads and writes" }))
+                @if let Some([first, end]) = record.meta.region {
+                    (fact("part used", &format!("{} to {}", words::bytes(first), words::bytes(end))))
+                }
+                @if record.meta.thin > 1 {
+                    (fact("grid", &format!("one size in {}", record.meta.thin)))
+                }
+                (fact("Fathom", &profile.fathom))
+            }
+            p.cost { "Cost of the run: " (text::cost(&profile.cost)) "." }
+        }
+    }
+}
+
+fn fact(name: &str, value: &str) -> Markup {
+    html! { div { dt { (name) } dd { (value) } } }
+}
+
+fn notices(record: &Record, profile: &Profile) -> Markup {
+    let meta = &record.meta;
+    let same =
+        meta.target == profile.target && meta.seed == profile.seed && meta.method == profile.method;
+    html! {
+        @if !meta.complete {
+            p.notice { "This run did not come to its end; what follows is what it had measured by then." }
+        }
+        @if !same {
+            p.notice {
+                "The record and the profile name different drives, seeds or methods: the figures may not be \
+                 those behind the answers."
+            }
+        }
+        noscript {
+            p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
+        }
+    }
+}
+
+fn answers(parts: &[Part]) -> Markup {
+    html! {
+        section {
+            h2 { "What the drive hides" }
+            @if parts.is_empty() {
+                p { "Nothing was asked after." }
+            } @else {
+                table.answers {
+                    thead {
+                        tr {
+                            th { "parameter" } th { "value" } th { "interval" } th { "verdict" } th { "why" }
+                            th { "cost" }
+                        }
+                    }
+                    tbody { @for part in parts { (answer(part)) } }
+                }
+            }
+        }
+    }
+}
+
+fn answer(part: &Part) -> Markup {
+    let name = html! { a href={ "#" (part.parameter) } { (words::title(part.parameter)) } };
+    let Some(estimate) = part.estimate else {
+        return html! {
+            tr { th scope="row" { (name) } td.why colspan="5" { "asked after, but without an answer" } }
+        };
+    };
+    html! {
+        tr {
+            th scope="row" { (name) }
+            td.value data-label="value" { (words::value(estimate)) }
+            td data-label="interval" { (words::interval(estimate)) }
+            td data-label="verdict" { (verdict(estimate.verdict)) }
+            td.why data-label="why" { (text::unbroken(&estimate.evidence.reason)) }
+            td.spent data-label="cost" { (spent(&estimate.cost)) }
+        }
+    }
+}
+
+fn verdict(verdict: Verdict) -> Markup {
+    let class = match verdict {
+        Verdict::Identified => "verdict identified",
+        Verdict::Absent => "verdict absent",
+        Verdict::NotIdentifiable => "verdict hidden",
+        Verdict::Inconclusive => "verdict open",
+    };
+    html! {
+        span class=(class) {
+            span aria-hidden="true" { (words::sign(verdict)) } " " (verdict.words())
+        }
+    }
+}
+
+/// What an answer cost, without what it did not.
+fn spent(cost: &Cost) -> Markup {
+    html! {
+        @if cost.bytes_written > 0 { span { (words::bytes(cost.bytes_written)) " written" } " " }
+        @if cost.bytes_read > 0 { span { (words::bytes(cost.bytes_read)) " read" } " " }
+        span { (words::duration(cost.device_ns)) }
+    }
+}
+
+fn section(record: &Record, part: &Part) -> Markup {
+    html! {
+        section id=(part.parameter) {
+            h2 {
+                (words::title(part.parameter))
+                @if let Some(estimate) = part.estimate {
+                    " " span.result {
+                        @if estimate.value.is_some() { strong { (words::value(estimate)) } " " }
+                        (verdict(estimate.verdict))
+                    }
+                }
+            }
+            p.question { (words::question(part.parameter)) }
+            @if part.figures.is_empty() {
+                p.empty { (nothing(record, part.parameter)) }
+            }
+            div.figures {
+                @for figure in &part.figures {
+                    figure {
+                        h3 { (figure.title) }
+                        p.see { (text::unbroken(&figure.see)) }
+                        div.plot id=(figure.id) role="img" aria-label=(figure.title) {}
+                        figcaption {
+                            (text::unbroken(&figure.note))
+                            @if figure.above > 0 {
+                                " " button type="button" data-all=(figure.id) { "Show all" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why there is no figure.
+fn nothing(record: &Record, parameter: Parameter) -> &'static str {
+    let writes = !matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
+    if record.meta.read_only && writes {
+        "No figure: this question needs writes, and the run was read-only."
+    } else if !record.meta.complete {
+        "No figure: the run ended before a sample was taken for this question."
+    } else {
+        "No figure: no sample was taken for this question."
+    }
+}

@@ -1,0 +1,75 @@
+//! Which series of which parameter are drawn together.
+
+use crate::points::Measure;
+use fathom_probe::Parameter;
+use fathom_probe::record::Series;
+
+/// A drawing that a parameter may have.
+pub(crate) struct Panel {
+    pub(crate) title: &'static str,
+    pub(crate) measure: Measure,
+    pub(crate) series: &'static [Series],
+}
+
+const THROUGHPUT: Panel = Panel {
+    title: "Throughput over request size",
+    measure: Measure::Throughput,
+    series: &[
+        Series::Sequential,
+        Series::Random,
+        Series::SequentialRead,
+        Series::RandomRead,
+    ],
+};
+const ONSET: Panel = Panel {
+    title: "Latency of scattered writes in a row",
+    measure: Measure::Latency,
+    series: &[Series::Onset],
+};
+
+pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> Panel {
+    Panel {
+        title,
+        measure: Measure::Latency,
+        series,
+    }
+}
+
+/// The drawings of a parameter. Samples of any other series get one of their own: nothing in a record is hidden.
+pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
+    match parameter {
+        Parameter::ClusteredPage => vec![
+            latency(
+                "Latency of flushed writes over their size",
+                &[Series::Sweep],
+            ),
+            latency(
+                "Aligned against shifted",
+                &[Series::Aligned, Series::Shifted],
+            ),
+        ],
+        Parameter::ClusteredBlock | Parameter::LogicalBlock => vec![THROUGHPUT, ONSET],
+        Parameter::ReadBuffer => vec![latency(
+            "Latency of a first read and of the same read again",
+            &[Series::Miss, Series::Hit],
+        )],
+        Parameter::WriteBuffer => vec![
+            latency(
+                "Latency of a write into an empty and into a full buffer",
+                &[Series::EmptyBuffer, Series::FullBuffer],
+            ),
+            latency(
+                "Latency of the flush after the write",
+                &[Series::FlushAfter],
+            ),
+        ],
+        Parameter::Prefetch => vec![latency(
+            "Scattered against consecutive reads",
+            &[Series::Scattered, Series::Consecutive],
+        )],
+        Parameter::WritePolicy => vec![latency(
+            "Writes to the same places against writes to new places",
+            &[Series::Rewrite, Series::Distinct],
+        )],
+    }
+}

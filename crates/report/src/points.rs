@@ -1,0 +1,191 @@
+//! From samples to what is drawn: medians of all samples, and few enough raw points that a phone can draw them.
+
+use fathom_probe::Sample;
+use fathom_probe::record::Series;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The most raw points of one series that are drawn. Each one is an element of the page's vector drawing:
+/// seven figures of two or three such series are what a phone still scrolls.
+pub(crate) const DRAWN_MAX: usize = 2_000;
+
+/// What a figure's vertical axis shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Of one request, in nanoseconds.
+    Latency,
+    /// In bytes per second.
+    Throughput,
+}
+
+/// How many requests a sample timed together (`bytes` over the request's size), at least one.
+pub(crate) fn requests(sample: &Sample) -> u64 {
+    if sample.series == Series::Onset {
+        return 1; // `x` is a count there
+    }
+    sample.bytes.checked_div(sample.x).unwrap_or(1).max(1)
+}
+
+/// A sample's height in the figure.
+pub(crate) fn height(sample: &Sample, measure: Measure) -> u64 {
+    match measure {
+        Measure::Latency => sample.ns / requests(sample),
+        Measure::Throughput => {
+            let per_second = u128::from(sample.bytes) * 1_000_000_000;
+            u64::try_from(per_second / u128::from(sample.ns.max(1))).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+/// Raw points, column by column; the hover text is made of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Raw {
+    pub(crate) x: Vec<u64>,
+    pub(crate) y: Vec<u64>,
+    pub(crate) ns: Vec<u64>,
+    pub(crate) requests: Vec<u64>,
+    pub(crate) offset: Vec<u64>,
+    pub(crate) rep: Vec<u32>,
+    pub(crate) at: Vec<u64>,
+}
+
+/// Quartiles over `x`, of all samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Medians {
+    pub(crate) x: Vec<u64>,
+    pub(crate) y: Vec<u64>,
+    pub(crate) low: Vec<u64>,
+    pub(crate) high: Vec<u64>,
+    pub(crate) n: Vec<usize>,
+}
+
+/// The `quarter`-th quartile of sorted values, in the middle between two where it falls between them.
+fn quartile(sorted: &[u64], quarter: usize) -> u64 {
+    let place = (sorted.len() - 1) * quarter; // in quarters of a step
+    let (index, rest) = (place / 4, place % 4);
+    let low = sorted[index];
+    let high = sorted[(index + 1).min(sorted.len() - 1)];
+    low + ((u128::from(high - low) * rest as u128) / 4) as u64
+}
+
+/// The quartiles of every `x`.
+pub(crate) fn medians(samples: &[&Sample], measure: Measure) -> Medians {
+    let mut by_x: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for sample in samples {
+        by_x.entry(sample.x)
+            .or_default()
+            .push(height(sample, measure));
+    }
+    let mut out = Medians::default();
+    for (x, mut heights) in by_x {
+        heights.sort_unstable();
+        out.x.push(x);
+        out.low.push(quartile(&heights, 1));
+        out.y.push(quartile(&heights, 2));
+        out.high.push(quartile(&heights, 3));
+        out.n.push(heights.len());
+    }
+    out
+}
+
+/// The samples to draw, in order of `x` and then of time: all of them, or at most [`DRAWN_MAX`] that hold the
+/// lowest and the highest of every stretch of `x`.
+pub(crate) fn thinned<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a Sample> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by_key(|s| (s.x, s.at_ns, s.rep));
+    if sorted.len() <= DRAWN_MAX {
+        return sorted;
+    }
+    // Four of each stretch: both extremes, and the first and the middle one for the body of the cloud.
+    let stretch = sorted.len().div_ceil(DRAWN_MAX / 4);
+    sorted
+        .chunks(stretch)
+        .flat_map(|chunk| {
+            let at = |i: &usize| height(chunk[*i], measure);
+            let lowest = (0..chunk.len()).min_by_key(at).unwrap_or(0);
+            let highest = (0..chunk.len()).max_by_key(at).unwrap_or(0);
+            let mut keep = vec![lowest, highest, 0, chunk.len() / 2];
+            keep.sort_unstable();
+            keep.dedup();
+            keep.into_iter().map(|i| chunk[i]).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// The columns of the samples.
+pub(crate) fn raw(samples: &[&Sample], measure: Measure) -> Raw {
+    let mut out = Raw::default();
+    for sample in samples {
+        out.x.push(sample.x);
+        out.y.push(height(sample, measure));
+        out.ns.push(sample.ns);
+        out.requests.push(requests(sample));
+        out.offset.push(sample.offset);
+        out.rep.push(sample.rep);
+        out.at.push(sample.at_ns);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_probe::Parameter;
+    use fathom_probe::record::Timed;
+
+    fn sample(x: u64, ns: u64, at_ns: u64) -> Sample {
+        Sample {
+            step: 0,
+            parameter: Parameter::ClusteredPage,
+            series: Series::Sweep,
+            x,
+            rep: 0,
+            timed: Timed::Write,
+            offset: 0,
+            bytes: x,
+            ns,
+            at_ns,
+        }
+    }
+
+    #[test]
+    fn a_sample_of_many_requests_counts_as_their_mean() {
+        let mut many = sample(4096, 1_000, 0);
+        many.bytes = 10 * 4096;
+        assert_eq!(height(&many, Measure::Latency), 100);
+        assert_eq!(height(&many, Measure::Throughput), 40_960_000_000);
+        many.series = Series::Onset;
+        assert_eq!(height(&many, Measure::Latency), 1_000);
+        assert_eq!(height(&sample(0, 7, 0), Measure::Latency), 7);
+        assert_eq!(
+            height(&sample(4096, 0, 0), Measure::Throughput),
+            4_096_000_000_000
+        );
+    }
+
+    #[test]
+    fn quartiles_are_of_all_samples_of_a_size() {
+        let all: Vec<Sample> = [9, 1, 5, 3, 7].map(|ns| sample(512, ns, ns)).to_vec();
+        let medians = medians(&all.iter().collect::<Vec<_>>(), Measure::Latency);
+        assert_eq!((medians.x, medians.n), (vec![512], vec![5]));
+        assert_eq!(
+            (medians.low, medians.y, medians.high),
+            (vec![3], vec![5], vec![7])
+        );
+        assert_eq!(quartile(&[10, 20], 2), 15);
+    }
+
+    #[test]
+    fn thinning_keeps_every_extreme_and_the_limit() {
+        let mut all: Vec<Sample> = (0..50_000)
+            .map(|i| sample(512 * (i % 100), 1_000, i))
+            .collect();
+        all[31_234].ns = 9_999_999;
+        all[777].ns = 1;
+        let drawn = thinned(&all.iter().collect::<Vec<_>>(), Measure::Latency);
+        assert!(drawn.len() <= DRAWN_MAX && drawn.len() > DRAWN_MAX / 4);
+        assert!(drawn.iter().any(|s| s.ns == 9_999_999) && drawn.iter().any(|s| s.ns == 1));
+        let sizes: std::collections::BTreeSet<u64> = drawn.iter().map(|s| s.x).collect();
+        assert_eq!(sizes.len(), 100);
+    }
+}

@@ -1,0 +1,313 @@
+//! The page: its text, what may not be in it, and that a browser draws it.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
+
+mod common;
+
+use common::NASTY;
+use fathom_probe::{Parameter, Profile, Record};
+use fathom_report::html;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The page without the contents of style and script elements, one element per line.
+fn skeleton(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(start) = ["<style>", "<script"]
+        .iter()
+        .filter_map(|t| rest.find(t))
+        .min()
+    {
+        let open = start + rest[start..].find('>').unwrap() + 1;
+        let close = open + rest[open..].find("</").unwrap();
+        let close = if rest[start..].starts_with("<style") {
+            close
+        } else {
+            open + rest[open..].find("</script>").unwrap()
+        };
+        out.push_str(&rest[..open]);
+        rest = &rest[close..];
+    }
+    out.push_str(rest);
+    out.replace("><", ">\n<")
+}
+
+fn both() -> (Record, Profile) {
+    let record = common::record();
+    let profile = common::profile(&record);
+    (record, profile)
+}
+
+fn figures(page: &str) -> usize {
+    page.matches("class=\"plot\"").count()
+}
+
+#[test]
+fn the_page_to_the_byte() {
+    let (record, profile) = both();
+    let page = html::render(&record, &profile);
+    assert_eq!(page, html::render(&record.clone(), &profile.clone()));
+    insta::assert_snapshot!(skeleton(&page));
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let (record, profile) = both();
+    let page = skeleton(&html::render(&record, &profile));
+    assert!(
+        !page.contains("http:") && !page.contains("https:"),
+        "an address in the page"
+    );
+    assert!(!page.contains(" src="), "an outside source");
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
+    for href in page.split("href=\"").skip(1) {
+        assert!(href.starts_with('#'), "{href:.40}");
+    }
+}
+
+#[test]
+fn the_library_is_there_once_and_without_the_one_for_formulas() {
+    let (record, profile) = both();
+    let page = html::render(&record, &profile);
+    assert_eq!(page.matches("* plotly.js v").count(), 1);
+    assert!(!page.contains("MathJax=") && !page.contains("window.MathJax"));
+}
+
+#[test]
+fn names_from_outside_are_escaped() {
+    let (mut record, mut profile) = both();
+    record.meta.target.name = NASTY.to_owned();
+    record.meta.target.identity = NASTY.to_owned();
+    record.meta.target.spec = Some(NASTY.to_owned());
+    record.meta.fathom = NASTY.to_owned();
+    record.steps[0].name = NASTY.to_owned();
+    profile.target = record.meta.target.clone();
+    profile.fathom = NASTY.to_owned();
+    for estimate in profile.parameters.values_mut() {
+        estimate.evidence.reason = NASTY.to_owned();
+        estimate.evidence.figures.insert(NASTY.to_owned(), 1.0);
+        if estimate.unit.is_empty() {
+            estimate.value = Some(fathom_probe::Value::Choice(NASTY.to_owned()));
+        }
+    }
+    let page = html::render(&record, &profile);
+    assert!(!page.contains("alert(1)</script>"));
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    assert_eq!(
+        page.matches("<script").count(),
+        html::render(&both().0, &both().1)
+            .matches("<script")
+            .count()
+    );
+}
+
+#[test]
+fn figures_without_samples_are_left_out_with_a_reason() {
+    let (mut record, mut profile) = both();
+    record.meta.read_only = true;
+    record
+        .samples
+        .retain(|s| s.parameter == Parameter::ReadBuffer);
+    profile
+        .parameters
+        .retain(|p, _| *p == Parameter::ReadBuffer);
+    let page = skeleton(&html::render(&record, &profile));
+    assert_eq!(figures(&page), 1);
+    // Five questions need writes; prefetch was merely not sampled.
+    assert_eq!(page.matches("the run was read-only").count(), 5);
+    assert_eq!(
+        page.matches("no sample was taken for this question")
+            .count(),
+        1
+    );
+    assert_eq!(page.matches("without an answer").count(), 6);
+}
+
+#[test]
+fn samples_of_an_unexpected_series_are_shown_all_the_same() {
+    let (mut record, profile) = both();
+    let before = figures(&html::render(&record, &profile));
+    record.samples.push(fathom_probe::Sample {
+        parameter: Parameter::WritePolicy,
+        ..record.samples[0]
+    });
+    let page = html::render(&record, &profile);
+    assert_eq!(figures(&page), before + 1);
+    assert!(page.contains("Other samples"));
+}
+
+#[test]
+fn an_unfinished_run_and_a_foreign_profile_are_pointed_out() {
+    let (mut record, mut profile) = both();
+    assert!(!html::render(&record, &profile).contains("<p class=\"notice\">This run did not"));
+    record.meta.complete = false;
+    profile.seed += 1;
+    let page = html::render(&record, &profile);
+    assert!(page.contains("did not come to its end"));
+    assert!(page.contains("name different drives, seeds or methods"));
+}
+
+#[test]
+fn nonsense_does_not_panic() {
+    let (mut record, mut profile) = both();
+    for (i, sample) in record.samples.iter_mut().enumerate() {
+        let value = [0, 1, u64::MAX, u64::MAX - 1][i % 4];
+        (sample.x, sample.ns, sample.bytes) = (value, value.rotate_left(3), !value);
+        (sample.offset, sample.at_ns, sample.step) = (value, value, u32::MAX);
+    }
+    for estimate in profile.parameters.values_mut() {
+        (estimate.low, estimate.high) = (Some(u64::MAX), Some(0));
+        estimate.evidence.figures.insert("nan".to_owned(), f64::NAN);
+    }
+    assert!(figures(&html::render(&record, &profile)) > 7);
+    record.samples.clear();
+    record.steps.clear();
+    record.meta.parameters.clear();
+    profile.parameters.clear();
+    assert!(html::render(&record, &profile).contains("Nothing was asked after."));
+}
+
+#[test]
+fn what_the_figures_say_of_their_samples_is_so() {
+    let (mut record, profile) = both();
+    record
+        .samples
+        .retain(|s| s.parameter == Parameter::ClusteredPage && s.x == 16 << 10);
+    record.samples.truncate(10);
+    for (rep, sample) in record.samples.iter_mut().enumerate() {
+        (sample.series, sample.rep) = (fathom_probe::record::Series::Sweep, rep as u32);
+        sample.ns = 100;
+    }
+    record.samples[9].ns = 1_000;
+    let page = html::render(&record, &profile);
+    assert!(page.contains("10 samples, all drawn; lines are medians. 1 lies above the axis."));
+    assert!(page.contains("Show all"));
+    // Nine tenths at 100 ns: median 100, the outlier in the data all the same.
+    assert!(page.contains(
+        "\"medians\":{\"x\":[16384],\"y\":[100],\"low\":[100],\"high\":[100],\"n\":[10]}"
+    ));
+    assert!(page.contains("\"y\":[100,100,100,100,100,100,100,100,100,1000]"));
+}
+
+fn chromium() -> Option<PathBuf> {
+    let names = [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ];
+    names.iter().map(PathBuf::from).find(|path| path.exists())
+}
+
+/// The page after its scripts ran, and what the browser complained of.
+fn open(browser: &Path, name: &str, page: &str) -> (String, String) {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("report.html");
+    std::fs::write(&file, page).unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--enable-logging=stderr",
+            "--v=0",
+        ])
+        .args([
+            "--virtual-time-budget=10000",
+            "--window-size=390,844",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let _ = std::fs::remove_dir_all(dir.join("profile"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_browser_draws_every_figure_without_an_error() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (record, mut profile) = both();
+    profile.target.name = NASTY.to_owned();
+    let page = html::render(&record, &profile);
+    let (dom, log) = open(&browser, "draws", &page);
+    let complaints: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    let root = &dom[dom.find("<html").unwrap()..];
+    let root = &root[..root.find('>').unwrap()];
+    assert!(!root.contains("data-error"), "{root}");
+    assert!(
+        root.contains(&format!("data-drawn=\"{}\"", figures(&page))),
+        "{root}"
+    );
+    for id in page
+        .split("class=\"plot\" id=\"")
+        .skip(1)
+        .map(|s| s.split('"').next().unwrap())
+    {
+        let start = dom.find(&format!("id=\"{id}\"")).unwrap();
+        let end = start + dom[start..].find("<figcaption").unwrap();
+        assert!(dom[start..end].contains("main-svg"), "{id} is not drawn");
+        assert!(
+            dom[start..end].contains("class=\"point\""),
+            "{id} has no points"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_wider_than_a_phone() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (mut record, profile) = both();
+    record.steps[0].name = "a step with quite a long name, longer than a line".to_owned();
+    // A window cannot be as narrow as a phone, a frame can; the page inside reports to the one outside.
+    let tell = "<script>setTimeout(() => {\
+        document.querySelectorAll('details').forEach((one) => { one.open = true; });\
+        const root = document.documentElement;\
+        parent.postMessage(root.clientWidth > 300 && root.scrollWidth <= root.clientWidth, '*');\
+    }, 3000)</script></body>";
+    let page = html::render(&record, &profile).replace("</body>", tell);
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("narrow-page");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("inner.html"), page).unwrap();
+    let outer = format!(
+        "<script>addEventListener('message', (e) => {{ document.title = 'fits: ' + e.data; }})</script>\
+         <iframe src='file://{}' style='width:360px;height:800px;border:0'></iframe>",
+        dir.join("inner.html").display()
+    );
+    let (dom, _) = open(&browser, "narrow", &outer);
+    assert!(dom.contains("<title>fits: true</title>"), "{dom}");
+}
+
+#[test]
+fn a_failing_script_is_seen_on_the_page() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (record, profile) = both();
+    let page = html::render(&record, &profile).replace("Plotly.react(", "Plotly.missing(");
+    let (dom, log) = open(&browser, "fails", &page);
+    assert!(
+        log.contains("CONSOLE"),
+        "the other test would not have seen it"
+    );
+    assert!(dom.contains("data-error=") && dom.contains("A figure could not be drawn"));
+}
