@@ -3,8 +3,14 @@
 //!
 //! Sees a drive only through [`fathom_block::Device`]. Depends on no model: the black box stays black.
 
+pub mod probes;
 pub mod profile;
 pub mod record;
+pub mod run;
+pub mod session;
+pub mod solve;
 
 pub use profile::{Cost, Estimate, Parameter, Profile, Value, Verdict};
 pub use record::{Method, Record, RecordMeta, Sample, Series, Step};
+pub use run::{RunConfig, RunError};
+pub use session::{Io, Observer, Progress, Session, Stop, Unobserved};

@@ -173,6 +173,60 @@ pub struct Estimate {
     pub evidence: Evidence,
 }
 
+impl Estimate {
+    /// An answer without a value.
+    pub fn without_value(
+        parameter: Parameter,
+        method: Method,
+        verdict: Verdict,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self {
+            value: None,
+            unit: parameter.unit().to_owned(),
+            low: None,
+            high: None,
+            verdict,
+            method,
+            cost: Cost::default(),
+            evidence: Evidence {
+                reason: reason.into(),
+                figures: BTreeMap::new(),
+            },
+        }
+    }
+
+    /// An identified value; a size has itself as its interval until [`Estimate::between`] says otherwise.
+    pub fn identified(
+        parameter: Parameter,
+        method: Method,
+        value: Value,
+        reason: impl Into<String>,
+    ) -> Self {
+        let bytes = value.bytes();
+        Self {
+            value: Some(value),
+            low: bytes,
+            high: bytes,
+            ..Self::without_value(parameter, method, Verdict::Identified, reason)
+        }
+    }
+
+    /// With an interval, in the unit of the value.
+    #[must_use]
+    pub fn between(mut self, low: u64, high: u64) -> Self {
+        (self.low, self.high) = (Some(low), Some(high));
+        self
+    }
+
+    /// With one more figure of evidence; its unit ends its name.
+    #[must_use]
+    pub fn figure(mut self, name: &str, value: f64) -> Self {
+        self.evidence.figures.insert(name.to_owned(), value);
+        self
+    }
+}
+
 /// What is known of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {

@@ -133,6 +133,10 @@ pub struct Target {
     pub spec: Option<String>,
 }
 
+fn as_printed() -> u32 {
+    1
+}
+
 /// What makes a run repeatable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordMeta {
@@ -152,6 +156,14 @@ pub struct RecordMeta {
     /// The longest that the run may take, in nanoseconds of the drive's clock, if bounded by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<u64>,
+    /// The part of the drive that the run uses, from its first byte to the one after its last; the whole drive
+    /// where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<[u64; 2]>,
+    /// How much thinner than printed the papers' grids are: 1 is as printed, 4 takes every fourth size and a
+    /// quarter of the repetitions.
+    #[serde(default = "as_printed")]
+    pub thin: u32,
     /// Which drive.
     pub target: Target,
     /// Whether the run came to its end.

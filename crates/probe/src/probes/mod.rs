@@ -1,0 +1,84 @@
+//! The probes: one file per parameter and method, in explicit lists.
+
+pub mod paper;
+pub mod robust;
+
+use crate::profile::{Estimate, Parameter};
+use crate::record::{Method, Record};
+use crate::session::{Session, Stop};
+use std::ops::Range;
+
+/// What a probe cannot do without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Writing: in a read-only run the parameter cannot be measured.
+    pub writes: bool,
+}
+
+/// What is known of a drive before anything is measured: enough to bound the bytes that a probe writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// The part of the drive that the run may touch, in bytes.
+    pub region: Range<u64>,
+    /// The logical block, in bytes; at least 1.
+    pub block_bytes: u64,
+    /// How much thinner than printed the papers' grids are; at least 1.
+    pub thin: u32,
+}
+
+impl Space {
+    /// How much may be touched, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.region.end.saturating_sub(self.region.start)
+    }
+}
+
+impl From<&Session<'_>> for Space {
+    fn from(session: &Session<'_>) -> Self {
+        Self {
+            region: session.region(),
+            block_bytes: u64::from(session.info().logical_block_bytes).max(1),
+            thin: session.thin(),
+        }
+    }
+}
+
+/// Measures one parameter.
+///
+/// `run` only takes samples, `solve` only reads them: what `run` decides on the way it decides by the same
+/// functions. Both see the samples of their own parameter and of those before it in [`Parameter::ALL`].
+pub trait Probe: Sync {
+    /// What it measures.
+    fn parameter(&self) -> Parameter;
+
+    /// What it cannot do without.
+    fn needs(&self) -> Needs;
+
+    /// The most that [`Probe::run`] writes, in bytes; it is stopped before it writes more.
+    fn bound(&self, space: &Space) -> u64;
+
+    /// Takes the samples, in steps.
+    ///
+    /// # Errors
+    /// What stopped a step.
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop>;
+
+    /// The answer, from samples that are whole. Its cost is filled in by the caller.
+    fn solve(&self, record: &Record) -> Estimate;
+}
+
+/// The probes of a method, in the order of [`Parameter::ALL`].
+pub fn list(method: Method) -> &'static [&'static dyn Probe] {
+    match method {
+        Method::Robust => robust::PROBES,
+        Method::Paper => paper::PROBES,
+    }
+}
+
+/// The probe of a parameter, where the method has one.
+pub fn find(method: Method, parameter: Parameter) -> Option<&'static dyn Probe> {
+    list(method)
+        .iter()
+        .copied()
+        .find(|probe| probe.parameter() == parameter)
+}

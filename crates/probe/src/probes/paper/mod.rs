@@ -1,0 +1,143 @@
+//! The papers' procedures as printed, to compare the robust ones with.
+//!
+//! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. Every probe struct is its own configuration;
+//! its `Default` holds the values that the paper gives as examples. What happens on a drive smaller than the
+//! papers' is in [`scaling`]. The answers come from the naive rules of [`crate::solve::paper`]: they have no
+//! interval and no null model, and are *identified* whenever the rule finds something.
+//!
+//! In a read-only run the procedures that only read leave `write_init` out.
+
+mod clustered_block;
+mod clustered_page;
+mod logical_block;
+mod prefetch;
+mod read_buffer;
+mod scaling;
+mod write_buffer;
+mod write_policy;
+
+pub use clustered_block::ClusteredBlock;
+pub use clustered_page::ClusteredPage;
+pub use logical_block::LogicalBlock;
+pub use prefetch::Prefetch;
+pub use read_buffer::ReadBuffer;
+pub use write_buffer::WriteBuffer;
+pub use write_policy::WritePolicy;
+
+use super::Probe;
+use crate::profile::{Estimate, Parameter, Value, Verdict};
+use crate::record::{Method, Record, Sample, Series, Timed};
+use crate::session::{Io, Session, Stop};
+use crate::solve::paper::{BufferPair, RatePair};
+use scaling::ReadPlaces;
+use std::collections::BTreeMap;
+
+/// In the order of [`Parameter::ALL`].
+pub const PROBES: &[&dyn Probe] = &[
+    &ClusteredPage::PRINTED,
+    &ClusteredBlock::PRINTED,
+    &LogicalBlock::PRINTED,
+    &ReadBuffer::PRINTED,
+    &WriteBuffer::PRINTED,
+    &Prefetch::PRINTED,
+    &WritePolicy::PRINTED,
+];
+
+/// `write_init`: "sequentially updating all the available sectors".
+fn write_init(session: &mut Session<'_>, parameter: Parameter, name: &str) -> Result<(), Stop> {
+    if session.read_only() {
+        return Ok(());
+    }
+    let region = session.region();
+    session
+        .step(parameter, name, |io| io.fill_sequential(region))
+        .map(|_| ())
+}
+
+/// Writes at each of `offsets` in order and takes one sample of all of them together.
+fn timed_writes(
+    io: &mut Io<'_>,
+    (series, len): (Series, u64),
+    offsets: &[u64],
+    flushed: bool,
+) -> Result<(), Stop> {
+    let mark = io.mark(offsets.first().copied().unwrap_or_default());
+    for &offset in offsets {
+        if flushed {
+            io.write_flush(offset, len)?;
+        } else {
+            io.write(offset, len)?;
+        }
+    }
+    let timed = if flushed {
+        Timed::WriteFlush
+    } else {
+        Timed::Write
+    };
+    io.sample_since(&mark, timed, series, len, 0);
+    Ok(())
+}
+
+/// Lines 5-7 of Procedures 3 and 4: reads garbage far from where the measured read will be.
+fn read_garbage(io: &mut Io<'_>, places: &ReadPlaces) -> Result<(), Stop> {
+    let slot = io.rng.below(places.garbage_slots);
+    let offset = places.garbage_start + slot * places.slot_bytes;
+    io.read(offset, places.slot_bytes).map(|_| ())
+}
+
+/// Mean latency of one request over its size, in nanoseconds, ascending. A sample may hold several requests.
+fn means(record: &Record, parameter: Parameter, series: Series) -> Vec<(u64, f64)> {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for sample in record.series(parameter, series) {
+        let sum = sums.entry(sample.x).or_default();
+        sum.0 += sample.ns as f64;
+        sum.1 += (sample.bytes / sample.x.max(1)).max(1) as f64;
+    }
+    sums.into_iter()
+        .map(|(x, (ns, count))| (x, ns / count))
+        .collect()
+}
+
+/// Throughputs of the sizes that were written both sequentially and randomly, ascending.
+fn rates(record: &Record, parameter: Parameter) -> Vec<RatePair> {
+    let rate = |s: &Sample| s.bytes as f64 * 1e9 / s.ns.max(1) as f64;
+    let of = |series| -> BTreeMap<u64, f64> {
+        let samples = record.series(parameter, series);
+        samples.map(|s| (s.x, rate(s))).collect()
+    };
+    let random = of(Series::Random);
+    of(Series::Sequential)
+        .into_iter()
+        .filter_map(|(x_bytes, sequential_bytes_per_s)| {
+            Some(RatePair {
+                x_bytes,
+                sequential_bytes_per_s,
+                random_bytes_per_s: *random.get(&x_bytes)?,
+            })
+        })
+        .collect()
+}
+
+/// "Buffer" beside "NAND" of the sizes that have both, ascending.
+fn buffer_pairs(record: &Record, parameter: Parameter, lines: [Series; 2]) -> Vec<BufferPair> {
+    let [buffer, nand] = lines.map(|series| means(record, parameter, series));
+    let nand: BTreeMap<u64, f64> = nand.into_iter().collect();
+    buffer
+        .into_iter()
+        .filter_map(|(x_bytes, buffer_ns)| {
+            Some(BufferPair {
+                x_bytes,
+                buffer_ns,
+                nand_ns: *nand.get(&x_bytes)?,
+            })
+        })
+        .collect()
+}
+
+fn found(parameter: Parameter, value: Value, reason: String) -> Estimate {
+    Estimate::identified(parameter, Method::Paper, value, reason)
+}
+
+fn nothing(parameter: Parameter, verdict: Verdict, reason: &str) -> Estimate {
+    Estimate::without_value(parameter, Method::Paper, verdict, reason)
+}

@@ -1,0 +1,112 @@
+//! Procedures 5 and 6, ProbeWriteBuffer and ProbeNANDWriteLatency (`parameter-aware-io` 4.2.6): a write into a
+//! flushed buffer against one into a buffer full of garbage.
+
+use super::{buffer_pairs, found, nothing, write_init};
+use crate::probes::{Needs, Probe, Space};
+use crate::profile::{Estimate, Parameter, Value, Verdict};
+use crate::record::{Record, Series};
+use crate::session::{Session, Stop};
+use crate::solve::paper::{BELOW_SHARE, largest_buffered};
+
+const PARAMETER: Parameter = Parameter::WriteBuffer;
+
+/// Procedures 5 and 6 and their inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteBuffer {
+    /// `TSW`: where the size stops growing, in bytes.
+    pub total_bytes: u64,
+    /// `ISW`: by how much it grows, in bytes.
+    pub increment_bytes: u64,
+    /// `NI`: writes per size.
+    pub iterations: u32,
+}
+
+impl WriteBuffer {
+    /// The values that the paper gives.
+    pub const PRINTED: Self = Self {
+        total_bytes: 1_024 << 10,
+        increment_bytes: 1 << 10,
+        iterations: 30,
+    };
+
+    fn sizes(&self, space: &Space) -> Vec<u64> {
+        let slot = space.write_slot(0);
+        space.sizes(
+            self.total_bytes,
+            self.increment_bytes,
+            slot.end - slot.start,
+        )
+    }
+
+    /// One procedure: the sixth fills the buffer with garbage first (`full`), the fifth does not.
+    fn procedure(&self, session: &mut Session<'_>, series: Series, full: bool) -> Result<(), Stop> {
+        let space = Space::from(&*session);
+        let (target, garbage) = (space.write_slot(0), space.write_slot(1));
+        let iterations = space.repetitions(self.iterations);
+        let name = if full { "full" } else { "empty" };
+        write_init(session, PARAMETER, &format!("{name} init"))?;
+        for size in self.sizes(&space) {
+            session.step(PARAMETER, &format!("{name} {size}"), |io| {
+                for rep in 0..iterations {
+                    io.flush()?;
+                    if full {
+                        io.write(garbage.start, garbage.end - garbage.start)?;
+                    }
+                    io.write(target.start, size)?;
+                    io.sample(series, size, rep);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for WriteBuffer {
+    fn default() -> Self {
+        Self::PRINTED
+    }
+}
+
+impl Probe for WriteBuffer {
+    fn parameter(&self) -> Parameter {
+        PARAMETER
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { writes: true }
+    }
+
+    fn bound(&self, space: &Space) -> u64 {
+        let sizes = self.sizes(space);
+        let slot = space.write_slot(1);
+        let garbage = sizes.len() as u64 * (slot.end - slot.start);
+        let per_iteration = garbage + 2 * sizes.iter().sum::<u64>();
+        u64::from(space.repetitions(self.iterations))
+            .saturating_mul(per_iteration)
+            .saturating_add(space.bytes().saturating_mul(2))
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        self.procedure(session, Series::EmptyBuffer, false)?;
+        self.procedure(session, Series::FullBuffer, true)
+    }
+
+    fn solve(&self, record: &Record) -> Estimate {
+        let pairs = buffer_pairs(record, PARAMETER, [Series::EmptyBuffer, Series::FullBuffer]);
+        let estimate = match largest_buffered(&pairs, BELOW_SHARE) {
+            Some(bytes) => found(
+                PARAMETER,
+                Value::Bytes(bytes),
+                format!("up to {bytes} bytes a write into the empty buffer is much shorter"),
+            ),
+            // As for SSD-D: "we could not draw any conclusion".
+            None => nothing(
+                PARAMETER,
+                Verdict::Inconclusive,
+                "a write into the empty buffer is not much shorter at the smallest size",
+            ),
+        };
+        estimate.figure("sizes", pairs.len() as f64)
+    }
+}

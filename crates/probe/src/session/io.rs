@@ -1,0 +1,303 @@
+//! What a step may do: transfers, timed; idling; samples.
+
+use super::limits::Limits;
+use super::observer::{Observer, Progress};
+use super::stop::Stop;
+use super::transfer::{Queue, Span, split};
+use crate::profile::{Cost, Parameter};
+use crate::record::{Sample, Series, Timed};
+use fathom_base::{Dur, Rng, Time};
+use fathom_block::{Device, DeviceInfo, Op};
+use std::ops::Range;
+
+/// How much one transfer of [`Io::fill_sequential`] moves: long enough to fill every queue, short enough to
+/// interrupt. In bytes.
+const FILL_BYTES: u64 = 4 << 20;
+
+/// What was reached before the step, and who it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin<'a> {
+    pub(super) parameter: Parameter,
+    pub(super) name: &'a str,
+    pub(super) step: u32,
+    pub(super) written: u64,
+    pub(super) samples: u64,
+    pub(super) bound: u64,
+}
+
+/// What was timed last.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    timed: Timed,
+    offset: u64,
+    bytes: u64,
+    took: Dur,
+    at: Time,
+}
+
+/// A point in time from which [`Io::sample_since`] measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    at: Time,
+    moved: u64,
+    offset: u64,
+}
+
+/// A step's hand on the drive. Every transfer checks first whether it may: interruption, budgets, region.
+pub struct Io<'a> {
+    /// This step's own randomness: a function of the run's seed, the parameter and the step's name.
+    pub rng: Rng,
+    device: &'a mut dyn Device,
+    observer: &'a mut dyn Observer,
+    ids: &'a mut Range<u64>,
+    limits: Limits,
+    origin: Origin<'a>,
+    began: Time,
+    cost: Cost,
+    samples: Vec<Sample>,
+    last: Option<Timing>,
+}
+
+impl<'a> Io<'a> {
+    pub(super) fn new(
+        device: &'a mut dyn Device,
+        observer: &'a mut dyn Observer,
+        ids: &'a mut Range<u64>,
+        (limits, origin): (Limits, Origin<'a>),
+        rng: Rng,
+    ) -> Self {
+        let began = device.now();
+        Self {
+            rng,
+            device,
+            observer,
+            ids,
+            limits,
+            origin,
+            began,
+            cost: Cost::default(),
+            samples: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// What the step measured and what it cost.
+    pub(super) fn finish(self) -> (Vec<Sample>, Cost) {
+        let cost = self.cost();
+        (self.samples, cost)
+    }
+
+    /// What the drive tells about itself.
+    pub fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    /// The part of the drive that the run may touch.
+    pub fn region(&self) -> Range<u64> {
+        self.limits.region.clone()
+    }
+
+    /// The drive's clock.
+    pub fn now(&self) -> Time {
+        self.device.now()
+    }
+
+    /// What the step has cost so far.
+    pub fn cost(&self) -> Cost {
+        Cost {
+            device_ns: self.now().since(self.began).0,
+            ..self.cost
+        }
+    }
+
+    /// What the step has sampled so far.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Reads `len` bytes at `offset`; from the first submission to the last completion. Longer than the drive's
+    /// longest request: in pieces, kept in flight up to its queue depth. So do the other transfers.
+    ///
+    /// # Errors
+    /// Any [`Stop`] but `Mismatch` and `Repeated`; so do the other transfers.
+    pub fn read(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+        self.timed(Timed::Read, Op::Read, offset, len)
+    }
+
+    /// Writes `len` bytes at `offset`.
+    pub fn write(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+        self.timed(Timed::Write, Op::Write, offset, len)
+    }
+
+    /// Flushes the drive's write buffer.
+    pub fn flush(&mut self) -> Result<Dur, Stop> {
+        self.timed(Timed::Flush, Op::Flush, 0, 0)
+    }
+
+    /// Writes `len` bytes at `offset` and flushes; the time of both together.
+    pub fn write_flush(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+        let at = self.transfer(Op::Write, &[(offset, len)], None)?.from;
+        let to = self.transfer(Op::Flush, &[(0, 0)], None)?.to;
+        self.keep(Timed::WriteFlush, (offset, len), at, to)
+    }
+
+    /// Tells the drive that `len` bytes at `offset` are no longer needed. Not sampled.
+    pub fn trim(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+        Ok(self.transfer(Op::Trim, &[(offset, len)], None)?.took())
+    }
+
+    /// Reads each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
+    pub fn read_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
+        self.queued(Timed::Read, Op::Read, list, depth)
+    }
+
+    /// Writes each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
+    pub fn write_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
+        self.queued(Timed::Write, Op::Write, list, depth)
+    }
+
+    /// Lets the drive be for that long, on its clock.
+    pub fn idle(&mut self, pause: Dur) -> Result<(), Stop> {
+        self.may_go_on(pause)?;
+        let until = self.now() + pause;
+        let mut none = Vec::new();
+        self.device.wait(until, &mut none);
+        Ok(())
+    }
+
+    /// Writes all of `range` in ascending order with long requests, then flushes: the papers' `write_init`.
+    /// Writes nothing where the budget does not reach for all of it.
+    pub fn fill_sequential(&mut self, range: Range<u64>) -> Result<(), Stop> {
+        let wanted = range.end.saturating_sub(range.start);
+        self.limits.check_bytes(wanted, self.cost.bytes_written)?;
+        let mut at = range.start;
+        while at < range.end {
+            let len = FILL_BYTES.min(range.end - at);
+            self.transfer(Op::Write, &[(at, len)], None)?;
+            at += len;
+        }
+        self.transfer(Op::Flush, &[(0, 0)], None).map(|_| ())
+    }
+
+    /// Records what was timed last as a sample; nothing where nothing has been timed.
+    pub fn sample(&mut self, series: Series, x: u64, rep: u32) {
+        if let Some(timing) = self.last {
+            self.record(series, x, rep, timing);
+        }
+    }
+
+    /// Starts a measurement of several transfers together; `offset` is where it says it was.
+    pub fn mark(&self, offset: u64) -> Mark {
+        Mark {
+            at: self.now(),
+            moved: self.moved(),
+            offset,
+        }
+    }
+
+    /// Records everything since `mark` as one sample: its bytes and its time by the drive's clock.
+    pub fn sample_since(&mut self, mark: &Mark, timed: Timed, series: Series, x: u64, rep: u32) {
+        let timing = Timing {
+            timed,
+            offset: mark.offset,
+            bytes: self.moved() - mark.moved,
+            took: self.now().since(mark.at),
+            at: mark.at,
+        };
+        self.record(series, x, rep, timing);
+    }
+
+    fn record(&mut self, series: Series, x: u64, rep: u32, timing: Timing) {
+        self.samples.push(Sample {
+            step: self.origin.step,
+            parameter: self.origin.parameter,
+            series,
+            x,
+            rep,
+            timed: timing.timed,
+            offset: timing.offset,
+            bytes: timing.bytes,
+            ns: timing.took.0,
+            at_ns: timing.at.0,
+        });
+    }
+
+    fn moved(&self) -> u64 {
+        self.cost.bytes_written + self.cost.bytes_read
+    }
+
+    fn timed(&mut self, timed: Timed, op: Op, offset: u64, len: u64) -> Result<Dur, Stop> {
+        let span = self.transfer(op, &[(offset, len)], None)?;
+        self.keep(timed, (offset, len), span.from, span.to)
+    }
+
+    fn queued(
+        &mut self,
+        timed: Timed,
+        op: Op,
+        list: &[(u64, u64)],
+        depth: u32,
+    ) -> Result<Dur, Stop> {
+        let Some(&(offset, _)) = list.first() else {
+            return Ok(Dur::ZERO);
+        };
+        let span = self.transfer(op, list, Some(depth))?;
+        let bytes = list.iter().map(|(_, len)| len).sum();
+        self.keep(timed, (offset, bytes), span.from, span.to)
+    }
+
+    fn keep(
+        &mut self,
+        timed: Timed,
+        (offset, bytes): (u64, u64),
+        at: Time,
+        to: Time,
+    ) -> Result<Dur, Stop> {
+        let took = to.since(at);
+        self.last = Some(Timing {
+            timed,
+            offset,
+            bytes,
+            took,
+            at,
+        });
+        Ok(took)
+    }
+
+    fn transfer(&mut self, op: Op, list: &[(u64, u64)], depth: Option<u32>) -> Result<Span, Stop> {
+        self.may_go_on(Dur::ZERO)?;
+        let bytes = self.limits.check(op, list, self.cost.bytes_written)?;
+        let info = self.device.info();
+        let block = u64::from(info.logical_block_bytes).max(1);
+        let longest = match op {
+            Op::Read | Op::Write => info.max_request_bytes.max(block) / block * block,
+            Op::Flush | Op::Trim => u64::MAX,
+        };
+        let depth = depth.unwrap_or(u32::MAX).min(info.queue_depth);
+        let pieces = list.iter().flat_map(|&extent| split(extent, longest));
+        let (span, result) = Queue::new(&mut *self.device, &mut *self.ids, op, depth).run(pieces);
+        // A failed transfer counts in full: some of it may be on the drive.
+        self.cost.requests += span.requests;
+        match op {
+            Op::Write => self.cost.bytes_written += bytes,
+            Op::Read => self.cost.bytes_read += bytes,
+            Op::Flush | Op::Trim => {}
+        }
+        self.observer.progress(&Progress {
+            parameter: self.origin.parameter,
+            step: self.origin.name,
+            bytes_written: self.origin.written + self.cost.bytes_written,
+            bound_bytes: self.origin.bound,
+            samples: self.origin.samples + self.samples.len() as u64,
+        });
+        result?;
+        Ok(span)
+    }
+
+    fn may_go_on(&self, pause: Dur) -> Result<(), Stop> {
+        if self.observer.interrupted() {
+            return Err(Stop::Interrupted);
+        }
+        self.limits.check_time(self.now().since(self.began), pause)
+    }
+}

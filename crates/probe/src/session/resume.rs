@@ -1,0 +1,143 @@
+//! What an earlier, unfinished run left: whole steps, and costs of steps that were cut short.
+
+use super::marks;
+use crate::profile::{Cost, Parameter};
+use crate::record::{Record, RecordMeta, Sample};
+use std::collections::BTreeMap;
+
+/// A record that a run cannot go on from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the record is of another run: its {what} is {recorded}, and {wanted} is asked for; start a new record"
+)]
+pub struct OtherRun {
+    /// What differs.
+    pub what: &'static str,
+    /// In the record.
+    pub recorded: String,
+    /// In this run.
+    pub wanted: String,
+}
+
+type Key = (Parameter, String);
+
+/// What an earlier run left.
+#[derive(Debug, Default)]
+pub(super) struct Old {
+    /// Execute every step again, and compare.
+    modelled: bool,
+    steps: BTreeMap<Key, (Cost, Vec<Sample>)>,
+    lost: BTreeMap<Parameter, Vec<(String, Cost)>>,
+    /// What the earlier run spent, as far as this run counts it.
+    pub(super) spent: Cost,
+}
+
+impl Old {
+    /// Takes an earlier record apart.
+    pub(super) fn of(record: Record, meta: &RecordMeta) -> Result<Self, OtherRun> {
+        check_same_run(&record.meta, meta)?;
+        let modelled = meta.target.modelled;
+        let budgets = |m: &RecordMeta| (m.budget_bytes, m.budget_ns);
+        if modelled && budgets(&record.meta) != budgets(meta) {
+            // Under other budgets the run may take other steps, and every later one sees another drive: nothing
+            // to compare with, and nothing lost but comparing.
+            return Ok(Self::default());
+        }
+        let mut old = Self {
+            modelled,
+            ..Self::default()
+        };
+        let mut samples = vec![Vec::new(); record.steps.len()];
+        for sample in record.samples {
+            if let Some(list) = samples.get_mut(sample.step as usize) {
+                list.push(sample);
+            }
+        }
+        for (step, samples) in record.steps.into_iter().zip(samples) {
+            if !modelled {
+                old.spent += step.cost;
+            }
+            if !marks::is_mark(&step) {
+                old.steps
+                    .insert((step.parameter, step.name), (step.cost, samples));
+            } else if !modelled && step.cost != Cost::default() {
+                let lost = old.lost.entry(step.parameter).or_default();
+                lost.push((marks::subject(&step.name).to_owned(), step.cost));
+            }
+        }
+        Ok(old)
+    }
+
+    /// The step of that name, where it need not be executed again.
+    pub(super) fn whole(
+        &mut self,
+        parameter: Parameter,
+        name: &str,
+    ) -> Option<(Cost, Vec<Sample>)> {
+        if self.modelled {
+            return None;
+        }
+        self.steps.remove(&(parameter, name.to_owned()))
+    }
+
+    /// Whether a step that was executed did what the record says, as far as that says anything.
+    pub(super) fn agrees(
+        &self,
+        parameter: Parameter,
+        name: &str,
+        cost: Cost,
+        samples: &[Sample],
+    ) -> bool {
+        let place = |sample: &Sample| Sample { step: 0, ..*sample };
+        self.steps
+            .get(&(parameter, name.to_owned()))
+            .is_none_or(|(old_cost, old)| {
+                *old_cost == cost && old.iter().map(place).eq(samples.iter().map(place))
+            })
+    }
+
+    /// What was spent on `parameter` without a result.
+    pub(super) fn lost(&mut self, parameter: Parameter) -> Vec<(String, Cost)> {
+        self.lost.remove(&parameter).unwrap_or_default()
+    }
+}
+
+fn check_same_run(old: &RecordMeta, new: &RecordMeta) -> Result<(), OtherRun> {
+    fn same<T: PartialEq + std::fmt::Debug>(
+        what: &'static str,
+        old: &T,
+        new: &T,
+    ) -> Result<(), OtherRun> {
+        if old == new {
+            return Ok(());
+        }
+        Err(OtherRun {
+            what,
+            recorded: format!("{old:?}"),
+            wanted: format!("{new:?}"),
+        })
+    }
+    same("version of Fathom", &old.fathom, &new.fathom)?;
+    same("seed", &old.seed, &new.seed)?;
+    same("method", &old.method, &new.method)?;
+    same("list of parameters", &old.parameters, &new.parameters)?;
+    same("read-only mode", &old.read_only, &new.read_only)?;
+    same("region", &old.region, &new.region)?;
+    same("thinning", &old.thin, &new.thin)?;
+    let (a, b) = (&old.target, &new.target);
+    same("drive", &a.identity, &b.identity)?;
+    same("drive file", &a.spec, &b.spec)?;
+    same("kind of drive", &a.modelled, &b.modelled)?;
+    same("capacity", &a.capacity_bytes, &b.capacity_bytes)?;
+    same(
+        "logical block",
+        &a.logical_block_bytes,
+        &b.logical_block_bytes,
+    )?;
+    same(
+        "longest request",
+        &a.max_request_bytes,
+        &b.max_request_bytes,
+    )?;
+    same("queue depth", &a.queue_depth, &b.queue_depth)
+}

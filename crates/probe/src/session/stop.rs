@@ -1,0 +1,69 @@
+//! Why a probe stops before its end.
+
+use crate::profile::Parameter;
+use fathom_block::{IoError, IoErrorKind};
+
+/// Why a step, a parameter or a run came to no end. [`Stop::ends_run`] tells which of them it concerns.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The observer asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// Writing on would exceed the user's budget, or what the probe announced.
+    #[error(
+        "the budget of bytes is spent: {wanted} bytes were to be written and {left} are left; allow more"
+    )]
+    BudgetBytes {
+        /// What the next write or fill takes, in bytes.
+        wanted: u64,
+        /// What may still be written, in bytes.
+        left: u64,
+    },
+    /// The user's budget of time on the drive's clock is spent.
+    #[error("the budget of time is spent: {spent_ns} ns of {budget_ns} ns; allow more")]
+    BudgetTime {
+        /// Spent so far, in nanoseconds.
+        spent_ns: u64,
+        /// Allowed, in nanoseconds.
+        budget_ns: u64,
+    },
+    /// The parameter cannot be measured without writing, and the run is read-only.
+    #[error("needs writing, and the run is read-only; allow writing")]
+    ReadOnly,
+    /// A request failed.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// A modelled drive, run again, did not do what the record says.
+    #[error(
+        "step `{step}` of {parameter} went otherwise than in the record: the record is of another drive or \
+         version; start a new one"
+    )]
+    Mismatch {
+        /// Of which parameter.
+        parameter: Parameter,
+        /// Which step.
+        step: String,
+    },
+    /// Two steps of one parameter have the same name, so that resuming could not tell them apart.
+    #[error("step `{step}` of {parameter} ran twice: a fault of the probe; report it")]
+    Repeated {
+        /// Of which parameter.
+        parameter: Parameter,
+        /// Which step.
+        step: String,
+    },
+}
+
+impl Stop {
+    /// Whether the whole run ends, and not only the parameter. A medium error and a request that the drive does
+    /// not know concern one parameter; a drive that is gone, full or fails in unknown ways concerns all.
+    pub fn ends_run(&self) -> bool {
+        match self {
+            Stop::BudgetBytes { .. } | Stop::BudgetTime { .. } | Stop::ReadOnly => false,
+            Stop::Io(error) => {
+                !matches!(error.kind, IoErrorKind::Medium | IoErrorKind::Unsupported)
+            }
+            Stop::Interrupted | Stop::Mismatch { .. } | Stop::Repeated { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Requests in flight: what the block layer below an application does to a long transfer.
+
+use fathom_base::{Dur, Time};
+use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request};
+use std::ops::Range;
+
+/// How often a device that is busy with nothing in flight is asked again, a millisecond apart, before it counts
+/// as gone.
+const PATIENCE: u32 = 1_000;
+
+/// When a transfer was on the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// First submission.
+    pub(super) from: Time,
+    /// Last completion.
+    pub(super) to: Time,
+    /// Requests made.
+    pub(super) requests: u64,
+}
+
+impl Span {
+    pub(super) fn took(&self) -> Dur {
+        self.to.since(self.from)
+    }
+}
+
+/// `(offset, len)` in requests of at most `request_bytes_max`.
+pub(super) fn split(
+    (offset, len): (u64, u64),
+    request_bytes_max: u64,
+) -> impl Iterator<Item = (u64, u64)> {
+    let end = offset.saturating_add(len);
+    let mut at = offset;
+    // A transfer without length is one request: the drive refuses a read or write like that, and flushes have none.
+    let mut first = true;
+    std::iter::from_fn(move || {
+        let piece = (at, request_bytes_max.min(end - at));
+        let more = std::mem::take(&mut first) || piece.1 > 0;
+        at += piece.1;
+        more.then_some(piece)
+    })
+}
+
+/// Makes requests of one kind on behalf of a step.
+pub(super) struct Queue<'a> {
+    device: &'a mut dyn Device,
+    ids: &'a mut Range<u64>,
+    op: Op,
+    depth: u32,
+    in_flight: u32,
+    span: Span,
+    failed: Option<IoError>,
+    done: Vec<Completion>,
+}
+
+impl<'a> Queue<'a> {
+    pub(super) fn new(
+        device: &'a mut dyn Device,
+        ids: &'a mut Range<u64>,
+        op: Op,
+        depth: u32,
+    ) -> Self {
+        let now = device.now();
+        let span = Span {
+            from: now,
+            to: now,
+            requests: 0,
+        };
+        Self {
+            device,
+            ids,
+            op,
+            depth: depth.max(1),
+            in_flight: 0,
+            span,
+            failed: None,
+            done: Vec::new(),
+        }
+    }
+
+    /// Keeps up to `depth` requests in flight, in the order given, until all are done. After a failure no more
+    /// are submitted, but those in flight are waited for.
+    pub(super) fn run(
+        mut self,
+        pieces: impl Iterator<Item = (u64, u64)>,
+    ) -> (Span, Result<(), IoError>) {
+        for (offset, len) in pieces {
+            while self.in_flight >= self.depth && self.failed.is_none() {
+                self.collect();
+            }
+            if self.failed.is_some() {
+                break;
+            }
+            let id = self.ids.next().unwrap_or_default();
+            self.submit(Request::new(id, self.op, offset, len));
+        }
+        while self.in_flight > 0 {
+            self.collect();
+        }
+        (self.span, self.failed.map_or(Ok(()), Err))
+    }
+
+    fn submit(&mut self, mut request: Request) {
+        for _ in 0..PATIENCE {
+            match self.device.submit(request) {
+                Ok(()) => {
+                    self.in_flight += 1;
+                    self.span.requests += 1;
+                    return;
+                }
+                Err(Busy(back)) => request = back,
+            }
+            if self.in_flight > 0 {
+                self.collect();
+                if self.failed.is_some() {
+                    return;
+                }
+            } else {
+                let soon = self.device.now() + Dur::ms(1);
+                self.device.wait(soon, &mut self.done);
+            }
+        }
+        self.fail(request.offset, request.len);
+    }
+
+    fn collect(&mut self) {
+        self.device.wait(Time::MAX, &mut self.done);
+        if self.done.is_empty() {
+            // The contract promises a completion; a device that breaks it has lost the requests.
+            self.in_flight = 0;
+            self.fail(0, 0);
+        }
+        for completion in self.done.drain(..) {
+            self.in_flight = self.in_flight.saturating_sub(1);
+            self.span.to = self.span.to.max(completion.completed);
+            if let Err(error) = completion.result {
+                self.failed.get_or_insert(error);
+            }
+        }
+    }
+
+    fn fail(&mut self, offset: u64, len: u64) {
+        self.failed.get_or_insert(IoError {
+            kind: IoErrorKind::Gone,
+            op: self.op,
+            offset,
+            len,
+        });
+    }
+}

@@ -1,0 +1,229 @@
+//! A drive of a few lines with planted units, and observers that count and interrupt. One command at a time, no
+//! noise: every latency is a formula.
+#![allow(dead_code)] // every test file uses another part
+
+use fathom_base::{Dur, Time};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_probe::{Observer, Progress, Record};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+pub(crate) const KIB: u64 = 1 << 10;
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// What is planted, in bytes; 0 for none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Planted {
+    pub(crate) page: u64,
+    pub(crate) block: u64,
+    pub(crate) read_buffer: u64,
+    pub(crate) write_buffer: u64,
+    /// A write that repeats an earlier one, with at most so many bytes of others in between, needs no room.
+    pub(crate) rewrite_within: Option<u64>,
+    /// Reads at offset 0 are served ahead.
+    pub(crate) read_ahead: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Fake {
+    pub(crate) info: DeviceInfo,
+    pub(crate) planted: Planted,
+    /// Every request taken.
+    pub(crate) log: Vec<(Op, u64, u64)>,
+    pub(crate) bytes_written: u64,
+    pub(crate) in_flight_max: usize,
+    /// More than so many in flight are refused, whatever the queue depth says.
+    pub(crate) busy_from: usize,
+    /// The request of that index (from 0) fails so.
+    pub(crate) fail_at: Option<(usize, IoErrorKind)>,
+    now: Time,
+    busy_until: Time,
+    in_flight: Vec<(Time, Completion)>,
+    last_read: Option<(u64, u64)>,
+    last_write_end: u64,
+    buffered: u64,
+    /// What had been written when this was.
+    written: BTreeMap<(u64, u64), u64>,
+}
+
+pub(crate) fn info(capacity_bytes: u64) -> DeviceInfo {
+    DeviceInfo {
+        name: "fake".to_owned(),
+        capacity_bytes,
+        logical_block_bytes: 512,
+        max_request_bytes: 256 * KIB,
+        queue_depth: 4,
+        volatile_cache: true,
+        trim: false,
+        read_only: false,
+        modelled: true,
+    }
+}
+
+impl Fake {
+    pub(crate) fn new(capacity_bytes: u64, planted: Planted) -> Self {
+        Self {
+            info: info(capacity_bytes),
+            planted,
+            log: Vec::new(),
+            bytes_written: 0,
+            in_flight_max: 0,
+            busy_from: usize::MAX,
+            fail_at: None,
+            now: Time::ZERO,
+            busy_until: Time::ZERO,
+            in_flight: Vec::new(),
+            last_read: None,
+            last_write_end: 0,
+            buffered: 0,
+            written: BTreeMap::new(),
+        }
+    }
+
+    /// The same drive in another process: its clock starts again, its state stays.
+    pub(crate) fn restart(&mut self) {
+        self.now = Time::ZERO;
+        self.busy_until = Time::ZERO;
+    }
+
+    fn service(&mut self, request: &Request) -> Dur {
+        let &Request { offset, len, .. } = request;
+        match request.op {
+            Op::Flush => Dur(1_000 + 20 * std::mem::take(&mut self.buffered)),
+            Op::Trim => Dur(1_000),
+            Op::Read => self.read(offset, len),
+            Op::Write => self.write(offset, len),
+        }
+    }
+
+    /// 10 ns per byte from flash, 1 ns from the buffer.
+    fn read(&mut self, offset: u64, len: u64) -> Dur {
+        let again = self.last_read == Some((offset, len)) && len <= self.planted.read_buffer;
+        self.last_read = Some((offset, len));
+        let ahead = self.planted.read_ahead && offset == 0;
+        Dur(1_000 + len * if again || ahead { 1 } else { 10 })
+    }
+
+    /// 2 ns per byte over the link; what the buffer cannot take costs 20 more, partly written pages are read, and a
+    /// block that is neither written whole nor in order is merged.
+    fn write(&mut self, offset: u64, len: u64) -> Dur {
+        let Planted { page, block, .. } = self.planted;
+        let room = self.planted.write_buffer.saturating_sub(self.buffered);
+        let flash = len.saturating_sub(room);
+        self.buffered += len - flash;
+        let partial = |unit: u64| {
+            let at = |edge: u64| u64::from(unit > 0 && !edge.is_multiple_of(unit));
+            at(offset) + at(offset + len)
+        };
+        let in_order = offset == self.last_write_end;
+        self.last_write_end = offset + len;
+        let merges = if in_order { 0 } else { partial(block).min(1) };
+        let since = self
+            .written
+            .insert((offset, len), self.bytes_written + len)
+            .map(|before| self.bytes_written - before);
+        self.bytes_written += len;
+        if since.is_some_and(|bytes| self.planted.rewrite_within >= Some(bytes)) {
+            return Dur(1_000 + 2 * len);
+        }
+        Dur(1_000 + 2 * len + 20 * flash + 200_000 * partial(page) + 50 * block * merges)
+    }
+}
+
+impl Device for Fake {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        let most = self.busy_from.min(self.info.queue_depth as usize);
+        if self.in_flight.len() >= most {
+            return Err(Busy(request));
+        }
+        let mut result = self.info.check(&request);
+        if let Some((_, kind)) = self.fail_at.filter(|(at, _)| *at == self.log.len()) {
+            let Request {
+                op, offset, len, ..
+            } = request;
+            result = Err(IoError {
+                kind,
+                op,
+                offset,
+                len,
+            });
+        }
+        self.log.push((request.op, request.offset, request.len));
+        let took = result.map_or(Dur(10), |()| self.service(&request));
+        self.busy_until = self.busy_until.max(self.now) + took;
+        let completion = Completion {
+            id: request.id,
+            op: request.op,
+            submitted: self.now,
+            completed: self.busy_until,
+            result,
+            data: None,
+        };
+        self.in_flight.push((self.busy_until, completion));
+        self.in_flight_max = self.in_flight_max.max(self.in_flight.len());
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        let Some(&(first, _)) = self.in_flight.first() else {
+            if until != Time::MAX {
+                self.now = self.now.max(until);
+            }
+            return;
+        };
+        self.now = self.now.max(first.min(until));
+        while self
+            .in_flight
+            .first()
+            .is_some_and(|(at, _)| *at <= self.now)
+        {
+            done.push(self.in_flight.remove(0).1);
+        }
+    }
+}
+
+/// Interrupts at the `at`-th question, counts the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    pub(crate) interrupt_at: Option<u64>,
+    pub(crate) asked: Cell<u64>,
+    pub(crate) checkpoints: usize,
+    pub(crate) last_written: u64,
+    pub(crate) bound: u64,
+}
+
+impl Watch {
+    pub(crate) fn interrupting_at(question: u64) -> Self {
+        Self {
+            interrupt_at: Some(question),
+            ..Self::default()
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        assert!(progress.bytes_written >= self.last_written);
+        self.last_written = progress.bytes_written;
+        self.bound = progress.bound_bytes;
+    }
+
+    fn interrupted(&self) -> bool {
+        let asked = self.asked.get();
+        self.asked.set(asked + 1);
+        self.interrupt_at.is_some_and(|at| asked >= at)
+    }
+
+    fn step_done(&mut self, record: &Record) {
+        assert!(!record.meta.complete);
+        self.checkpoints += 1;
+    }
+}

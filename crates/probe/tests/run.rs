@@ -1,0 +1,279 @@
+//! Whole runs over a drive of a few lines: resuming, budgets, read-only, failures, and that solving the record
+//! agrees with the run.
+
+#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+
+mod fake;
+
+use fake::{Fake, MIB, Planted, Watch};
+use fathom_base::Dur;
+use fathom_block::IoErrorKind;
+use fathom_probe::run::{answer, run, solve, write_bound};
+use fathom_probe::{Method, Parameter, Record, RunConfig, RunError, Unobserved, Verdict};
+
+fn drive() -> Fake {
+    let planted = Planted {
+        page: 16 << 10,
+        block: MIB,
+        write_buffer: 128 << 10,
+        ..Planted::default()
+    };
+    Fake::new(8 * MIB, planted)
+}
+
+/// Small enough to be cut short at every place.
+fn config() -> RunConfig {
+    RunConfig {
+        seed: 11,
+        method: Method::Paper,
+        parameters: vec![Parameter::ReadBuffer, Parameter::ClusteredPage],
+        thin: 256,
+        ..RunConfig::default()
+    }
+}
+
+fn measure(device: &mut Fake, config: &RunConfig, previous: Option<Record>) -> Record {
+    run(device, config, previous, &mut Unobserved).unwrap()
+}
+
+#[test]
+fn cut_short_anywhere_and_resumed_a_modelled_run_is_the_same() {
+    let mut watch = Watch::default();
+    let whole = run(&mut drive(), &config(), None, &mut watch).unwrap();
+    assert!(whole.meta.complete && !whole.samples.is_empty());
+    assert_eq!(
+        whole.meta.parameters,
+        [Parameter::ClusteredPage, Parameter::ReadBuffer]
+    );
+    let questions = watch.asked.get();
+    assert!(questions > 30, "{questions}");
+    for at in 0..questions {
+        let mut watch = Watch::interrupting_at(at);
+        let cut = run(&mut drive(), &config(), None, &mut watch).unwrap();
+        assert!(!cut.meta.complete, "at {at}");
+        assert!(cut.samples.len() <= whole.samples.len());
+        let resumed = measure(&mut drive(), &config(), Some(cut));
+        assert_eq!(resumed, whole, "at {at}");
+        assert_eq!(solve(&resumed), solve(&whole));
+    }
+}
+
+#[test]
+fn cut_short_anywhere_and_resumed_a_real_run_is_whole_and_counts_everything() {
+    let real = || {
+        let mut device = drive();
+        device.info.modelled = false;
+        device
+    };
+    let mut watch = Watch::default();
+    let whole = run(&mut real(), &config(), None, &mut watch).unwrap();
+    let names = |record: &Record| -> Vec<String> {
+        let steps = record.steps.iter().map(|s| s.name.clone());
+        steps
+            .filter(|name| !name.starts_with("abandoned"))
+            .collect()
+    };
+    for at in 0..watch.asked.get() {
+        let mut device = real();
+        let cut = run(
+            &mut device,
+            &config(),
+            None,
+            &mut Watch::interrupting_at(at),
+        )
+        .unwrap();
+        device.restart();
+        let resumed = measure(&mut device, &config(), Some(cut));
+        assert!(resumed.meta.complete);
+        assert_eq!(names(&resumed), names(&whole), "at {at}");
+        assert_eq!(resumed.samples.len(), whole.samples.len(), "at {at}");
+        assert_eq!(
+            solve(&resumed).cost.bytes_written,
+            device.bytes_written,
+            "at {at}"
+        );
+    }
+}
+
+#[test]
+fn the_budget_of_bytes_is_never_exceeded() {
+    let unbounded = measure(&mut drive(), &config(), None);
+    let all = solve(&unbounded).cost.bytes_written;
+    let bound = write_bound(&config(), &drive().info);
+    assert!(all <= bound, "{all} of {bound}");
+    for budget in [
+        0,
+        511,
+        512,
+        8 * MIB - 1,
+        8 * MIB,
+        9 * MIB,
+        17 * MIB + 512,
+        all - 1,
+        all,
+    ] {
+        let config = RunConfig {
+            budget_bytes: Some(budget),
+            ..config()
+        };
+        let mut device = drive();
+        let record = measure(&mut device, &config, None);
+        assert!(
+            device.bytes_written <= budget,
+            "{} of {budget}",
+            device.bytes_written
+        );
+        assert!(record.meta.complete);
+        let profile = solve(&record);
+        assert_eq!(profile.cost.bytes_written, device.bytes_written);
+        let stopped = profile.parameters.values().filter(|e| {
+            e.verdict == Verdict::Inconclusive && e.evidence.reason.contains("budget of bytes")
+        });
+        assert_eq!(stopped.count() > 0, budget < all, "{budget}");
+    }
+}
+
+#[test]
+fn what_a_stopped_step_wrote_is_counted() {
+    // Four flushed writes of 32 KiB per step; the budget holds the preparation and two of them.
+    let config = RunConfig {
+        thin: 16,
+        budget_bytes: Some(8 * MIB + 2 * (32 << 10)),
+        ..config()
+    };
+    let mut device = drive();
+    let record = measure(&mut device, &config, None);
+    assert_eq!(device.bytes_written, 8 * MIB + 2 * (32 << 10));
+    assert!(record.samples.is_empty());
+    let profile = solve(&record);
+    assert_eq!(profile.cost.bytes_written, device.bytes_written);
+    let page = &profile.parameters[&Parameter::ClusteredPage];
+    assert_eq!(page.cost.bytes_written, device.bytes_written);
+}
+
+#[test]
+fn a_spent_budget_can_be_raised_on_a_real_drive() {
+    let mut device = drive();
+    device.info.modelled = false;
+    let tight = RunConfig {
+        budget_bytes: Some(9 * MIB),
+        ..config()
+    };
+    let record = measure(&mut device, &tight, None);
+    let first = device.bytes_written;
+    let reads = |r: &Record| answer(r, Parameter::ReadBuffer).verdict;
+    assert_eq!(reads(&record), Verdict::Inconclusive);
+    let more = RunConfig {
+        budget_bytes: Some(1 << 40),
+        ..config()
+    };
+    let record = measure(&mut device, &more, Some(record));
+    assert_eq!(reads(&record), Verdict::Absent);
+    assert_eq!(solve(&record).cost.bytes_written, device.bytes_written);
+    assert!(first > 0 && device.bytes_written > first);
+}
+
+#[test]
+fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
+    let config = RunConfig {
+        read_only: true,
+        parameters: Parameter::ALL.to_vec(),
+        ..config()
+    };
+    let mut device = drive();
+    let record = measure(&mut device, &config, None);
+    assert_eq!(device.bytes_written, 0);
+    assert_eq!(write_bound(&config, &device.info), 0);
+    let profile = solve(&record);
+    for (parameter, estimate) in &profile.parameters {
+        let reads = matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
+        let refused = estimate.evidence.reason.contains("read-only");
+        assert_eq!(refused, !reads, "{parameter}: {estimate:?}");
+    }
+}
+
+#[test]
+fn a_budget_of_time_leaves_the_rest_inconclusive() {
+    let config = RunConfig {
+        budget_time: Some(Dur::ms(100)),
+        ..config()
+    };
+    let profile = solve(&measure(&mut drive(), &config, None));
+    for estimate in profile.parameters.values() {
+        assert!(
+            estimate.evidence.reason.contains("budget of time"),
+            "{estimate:?}"
+        );
+    }
+}
+
+#[test]
+fn a_full_drive_ends_the_run_with_its_record_and_a_medium_error_ends_the_parameter() {
+    let requests = measure_log();
+    let last = requests - 1;
+    let failing = |kind| {
+        let mut device = drive();
+        device.fail_at = Some((last, kind));
+        run(&mut device, &config(), None, &mut Unobserved)
+    };
+    for kind in [IoErrorKind::NoSpace, IoErrorKind::Gone, IoErrorKind::Os(5)] {
+        let Err(RunError::Failed {
+            parameter, record, ..
+        }) = failing(kind)
+        else {
+            panic!("{kind:?} did not end the run");
+        };
+        assert_eq!(parameter, Parameter::ReadBuffer);
+        assert!(!record.meta.complete && !record.samples.is_empty());
+        let page = answer(&record, Parameter::ClusteredPage);
+        assert_ne!(
+            page.evidence.reason,
+            answer(&record, parameter).evidence.reason
+        );
+        assert!(
+            answer(&record, parameter)
+                .evidence
+                .reason
+                .contains("resume")
+        );
+    }
+    let record = failing(IoErrorKind::Medium).unwrap();
+    assert!(record.meta.complete);
+    let reason = answer(&record, Parameter::ReadBuffer).evidence.reason;
+    assert!(reason.contains("the medium failed"), "{reason}");
+}
+
+fn measure_log() -> usize {
+    let mut device = drive();
+    measure(&mut device, &config(), None);
+    device.log.len()
+}
+
+#[test]
+fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
+    for region in [0..0, 100..8 * MIB, 0..9 * MIB, 0..512] {
+        let config = RunConfig {
+            region: Some(region),
+            ..config()
+        };
+        let refused = run(&mut drive(), &config, None, &mut Unobserved);
+        assert!(
+            matches!(refused, Err(RunError::Region { .. })),
+            "{refused:?}"
+        );
+    }
+    let region = 2 * MIB..6 * MIB;
+    let config = RunConfig {
+        region: Some(region.clone()),
+        parameters: Parameter::ALL.to_vec(),
+        ..config()
+    };
+    let mut device = drive();
+    let record = measure(&mut device, &config, None);
+    assert!(record.meta.complete);
+    for &(op, offset, len) in device.log.iter().filter(|(_, _, len)| *len > 0) {
+        let inside = region.contains(&offset) && offset + len <= region.end;
+        assert!(inside, "{op} {offset} {len}");
+    }
+    assert!(device.bytes_written <= write_bound(&config, &device.info));
+}

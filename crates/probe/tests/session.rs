@@ -1,0 +1,292 @@
+//! One step at a time: what a step may do, what it leaves, and what resuming makes of it.
+
+#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+
+mod fake;
+
+use fake::{Fake, KIB, MIB, Planted, Watch};
+use fathom_base::{Dur, Time};
+use fathom_block::{Device, IoErrorKind, Op};
+use fathom_probe::run::target_of;
+use fathom_probe::session::OtherRun;
+use fathom_probe::{
+    Method, Parameter, Record, RecordMeta, Sample, Series, Session, Stop, Unobserved,
+};
+
+const P: Parameter = Parameter::ReadBuffer;
+
+fn meta(device: &Fake) -> RecordMeta {
+    RecordMeta {
+        fathom: "0".to_owned(),
+        seed: 7,
+        method: Method::Robust,
+        parameters: vec![P],
+        read_only: false,
+        budget_bytes: None,
+        budget_ns: None,
+        region: None,
+        thin: 1,
+        target: target_of(device.info()),
+        complete: false,
+    }
+}
+
+fn drive() -> Fake {
+    Fake::new(16 * MIB, Planted::default())
+}
+
+/// A session that has announced to write anything at all.
+fn with<R>(
+    device: &mut Fake,
+    meta: RecordMeta,
+    previous: Option<Record>,
+    work: impl FnOnce(&mut Session<'_>) -> R,
+) -> Result<(R, Record), OtherRun> {
+    let mut observer = Unobserved;
+    let mut session = Session::open(device, &mut observer, meta, previous, 0)?;
+    let result = work(&mut session);
+    Ok((result, session.record().clone()))
+}
+
+#[test]
+fn a_long_read_is_split_and_kept_in_flight() {
+    let mut device = drive();
+    let meta = meta(&device);
+    let ((), record) = with(&mut device, meta, None, |session| {
+        session
+            .step(P, "long", |io| {
+                let took = io.read(512, MIB + 512)?;
+                // One after the other on this drive: five requests of 1000 ns and 10 ns per byte.
+                assert_eq!(took, Dur(5 * 1_000 + 10 * (MIB + 512)));
+                io.sample(Series::Miss, MIB, 3);
+                Ok(())
+            })
+            .unwrap();
+    })
+    .unwrap();
+    let quarter = 256 * KIB;
+    let pieces: Vec<_> = (0..4)
+        .map(|i| (Op::Read, 512 + i * quarter, quarter))
+        .chain([(Op::Read, 512 + MIB, 512)])
+        .collect();
+    assert_eq!(device.log, pieces);
+    assert_eq!(device.in_flight_max, 4);
+    let sample = record.samples[0];
+    assert_eq!(
+        (sample.offset, sample.bytes, sample.rep),
+        (512, MIB + 512, 3)
+    );
+    let cost = record.steps[0].cost;
+    assert_eq!((cost.bytes_read, cost.requests), (MIB + 512, 5));
+    assert_eq!(cost.device_ns, sample.ns);
+}
+
+#[test]
+fn queued_requests_keep_to_their_depth() {
+    let mut device = drive();
+    let meta = meta(&device);
+    with(&mut device, meta, None, |session| {
+        let list: Vec<_> = (0..6).map(|i| (i * 4096, 4096)).collect();
+        session
+            .step(P, "two", |io| io.read_queued(&list, 2).map(|_| ()))
+            .unwrap();
+    })
+    .unwrap();
+    assert_eq!(device.in_flight_max, 2);
+    assert_eq!(device.log.len(), 6);
+}
+
+#[test]
+fn a_busy_drive_gets_everything_in_order_and_one_that_takes_nothing_counts_as_gone() {
+    let list: Vec<_> = (0..6).map(|i| (i * 4096, 4096)).collect();
+    for busy_from in [1, 0] {
+        let mut device = drive();
+        device.busy_from = busy_from;
+        let meta = meta(&device);
+        let (result, _) = with(&mut device, meta, None, |session| {
+            session.step(P, "busy", |io| io.read_queued(&list, 4).map(|_| ()))
+        })
+        .unwrap();
+        let asked: Vec<_> = device.log.iter().map(|&(_, at, len)| (at, len)).collect();
+        if busy_from == 1 {
+            assert_eq!(asked, list);
+            result.unwrap();
+        } else {
+            assert!(matches!(result, Err(Stop::Io(e)) if e.kind == IoErrorKind::Gone));
+        }
+    }
+}
+
+#[test]
+fn a_step_that_fails_leaves_no_sample_and_randomness_is_its_own() {
+    let draw = |first: bool| {
+        let mut device = drive();
+        let meta = meta(&device);
+        with(&mut device, meta, None, |session| {
+            if first {
+                let stop = session.step(P, "a", |io| {
+                    io.rng.next_u64();
+                    io.read(0, 512)?;
+                    io.sample(Series::Hit, 1, 0);
+                    io.read(0, 100).map(|_| ())
+                });
+                assert!(matches!(stop, Err(Stop::Io(e)) if e.kind == IoErrorKind::Misaligned));
+                assert!(session.record().samples.is_empty() && session.record().steps.is_empty());
+            }
+            let mut drawn = 0;
+            let work = session.step(P, "b", |io| {
+                drawn = io.rng.next_u64();
+                Ok(())
+            });
+            work.unwrap();
+            drawn
+        })
+        .unwrap()
+        .0
+    };
+    assert_eq!(draw(true), draw(false));
+}
+
+#[test]
+fn nothing_leaves_the_region_and_names_are_unique() {
+    let mut device = drive();
+    let meta = RecordMeta {
+        region: Some([MIB, 2 * MIB]),
+        ..meta(&device)
+    };
+    with(&mut device, meta, None, |session| {
+        for (name, offset) in [("below", MIB - 512), ("above", 2 * MIB - 512)] {
+            let stop = session.step(P, name, |io| io.read(offset, KIB).map(|_| ()));
+            assert!(matches!(stop, Err(Stop::Io(e)) if e.kind == IoErrorKind::OutOfRange));
+        }
+        session
+            .step(P, "in", |io| io.read(2 * MIB - KIB, KIB).map(|_| ()))
+            .unwrap();
+        let twice = session.step(P, "in", |_| Ok(()));
+        assert!(matches!(twice, Err(Stop::Repeated { .. })), "{twice:?}");
+    })
+    .unwrap();
+    assert_eq!(device.log.len(), 1);
+}
+
+#[test]
+fn what_was_not_announced_is_not_written() {
+    let mut device = drive();
+    let meta = meta(&device);
+    with(&mut device, meta, None, |session| {
+        let stop = session.step(P, "write", |io| io.write(0, 512).map(|_| ()));
+        let (wanted, left) = (512, 0);
+        assert_eq!(stop, Err(Stop::BudgetBytes { wanted, left }));
+    })
+    .unwrap();
+    assert!(device.log.is_empty());
+}
+
+#[test]
+fn a_budget_of_time_stops_before_the_transfer_and_before_the_pause() {
+    let mut device = drive();
+    let meta = RecordMeta {
+        budget_ns: Some(50_000),
+        ..meta(&device)
+    };
+    with(&mut device, meta, None, |session| {
+        // Each takes 1000 + 5120 ns: after nine the budget is spent.
+        for i in 0..9 {
+            session
+                .step(P, &format!("{i}"), |io| io.read(0, 512).map(|_| ()))
+                .unwrap();
+        }
+        assert_eq!(session.remaining_ns(), Some(0));
+        let stop = session.step(P, "over", |io| io.read(0, 512).map(|_| ()));
+        let spent_ns = 9 * 6_120;
+        let wanted = Stop::BudgetTime {
+            spent_ns,
+            budget_ns: 50_000,
+        };
+        assert_eq!(stop.unwrap_err(), wanted);
+    })
+    .unwrap();
+    let mut device = drive();
+    let meta = RecordMeta {
+        budget_ns: Some(50_000),
+        ..self::meta(&device)
+    };
+    with(&mut device, meta, None, |session| {
+        session.step(P, "short", |io| io.idle(Dur::us(10))).unwrap();
+        let stop = session.step(P, "long", |io| io.idle(Dur::us(40)));
+        assert!(matches!(stop, Err(Stop::BudgetTime { .. })));
+    })
+    .unwrap();
+    assert_eq!(device.now(), Time(10_000));
+}
+
+fn two_steps(session: &mut Session<'_>) -> Result<Vec<Sample>, Stop> {
+    for name in ["a", "b"] {
+        session.step(P, name, |io| {
+            let at = io.rng.below(100) * 4096;
+            io.read(at, 4096)?;
+            io.sample(Series::Miss, 4096, 0);
+            Ok(())
+        })?;
+    }
+    Ok(session.record().samples.clone())
+}
+
+#[test]
+fn a_real_drive_is_not_asked_twice_and_a_modelled_one_must_agree() {
+    let mut device = drive();
+    let first = meta(&device);
+    let (samples, record) = with(&mut device, first.clone(), None, two_steps).unwrap();
+    let samples = samples.unwrap();
+    assert_ne!(samples[0].offset, samples[1].offset);
+
+    // Modelled: executed again, and another drive is found out.
+    let mut same = drive();
+    let again = with(&mut same, first.clone(), Some(record.clone()), two_steps).unwrap();
+    assert_eq!((again.0.unwrap(), same.log.len()), (samples.clone(), 2));
+    assert_eq!(again.1, record);
+    let mut changed = record.clone();
+    changed.samples[1].ns += 1;
+    let (stop, left) = with(&mut drive(), first.clone(), Some(changed), two_steps).unwrap();
+    let step = "b".to_owned();
+    assert_eq!(stop, Err(Stop::Mismatch { parameter: P, step }));
+    assert_eq!(left.samples, samples[..1]);
+
+    // Real: whole steps come from the record.
+    let mut real = first.clone();
+    real.target.modelled = false;
+    let mut old = record.clone();
+    old.meta = real.clone();
+    old.steps.pop();
+    old.samples.pop();
+    let mut device = drive();
+    let (resumed, _) = with(&mut device, real, Some(old), two_steps).unwrap();
+    assert_eq!(device.log.len(), 1);
+    let places = |list: &[Sample]| list.iter().map(|s| (s.step, s.offset)).collect::<Vec<_>>();
+    assert_eq!(places(&resumed.unwrap()), places(&samples));
+
+    // Another seed: another run.
+    let other = RecordMeta { seed: 8, ..first };
+    let refused = with(&mut drive(), other, Some(record), |_| ()).unwrap_err();
+    assert_eq!((refused.what, refused.recorded.as_str()), ("seed", "7"));
+}
+
+#[test]
+fn an_interruption_is_seen_before_every_transfer() {
+    let mut device = drive();
+    let meta = meta(&device);
+    // One question when the step begins, one before each transfer.
+    let mut watch = Watch::interrupting_at(3);
+    let mut session = Session::open(&mut device, &mut watch, meta, None, 0).unwrap();
+    let stop = session.step(P, "reads", |io| {
+        for i in 0..10 {
+            io.read(i * 512, 512)?;
+            io.sample(Series::Miss, 512, 0);
+        }
+        Ok(())
+    });
+    assert_eq!(stop, Err(Stop::Interrupted));
+    assert!(session.record().samples.is_empty());
+    assert_eq!(device.log.len(), 2);
+    assert_eq!(watch.checkpoints, 0);
+}
