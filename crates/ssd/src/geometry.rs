@@ -6,7 +6,7 @@
 //! page `i` of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so
 //! that neighbours lie on different channels.
 
-use crate::spec::Spec;
+use crate::spec::{MappingKind, Spec};
 use fathom_base::SECTOR_BYTES;
 
 /// The derived layout of a drive. Counts, all of them; `cpage` is a clustered page, `cblock` a clustered block.
@@ -22,6 +22,10 @@ pub struct Geometry {
     pub lanes_per_group: u32,
     /// Clustered blocks in a group, over-provisioning included.
     pub cblocks_per_group: u32,
+    /// Clustered blocks of a group that are always in motion, beyond what the spec asks for.
+    pub reserve_cblocks: u32,
+    /// Mapped units of a clustered block that may stay empty: the rest of a page that cannot be programmed again.
+    pub units_lost_per_cblock: u32,
     /// Clustered pages in a clustered block.
     pub cpages_per_cblock: u32,
     /// Mapped units in a clustered page.
@@ -59,16 +63,30 @@ impl Geometry {
         let over =
             (f64::from(share) * spec.mapping.over_provisioning_percent / 100.0).round() as u32;
         let logs = spec.mapping.log_blocks.div_ceil(groups);
-        // Two open blocks and two in exchange beyond what the user asked for: without them nothing can move.
-        let spare = over.max(logs) + crate::ftl::RESERVE_CBLOCKS;
+        let units_per_cpage = (flash.clustered_page.0 / spec.unit()) as u32;
+        let paged = spec.mapping.kind == MappingKind::Page;
+        let lost = if paged && !spec.mapping.partial_program {
+            units_per_cpage - 1
+        } else {
+            0
+        };
+        // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
+        // a power cut, beyond what the user asked for: without them nothing can move.
+        let reserve = if paged { 5 } else { 4 };
+        // Enough blocks for all data though each of them may have lost some units.
+        let held = u64::from(share) * u64::from(units_per_cblock);
+        let held = held.div_ceil(u64::from(units_per_cblock - lost)) as u32;
+        let spare = over.max(logs).max(held - share) + reserve;
         Geometry {
             channels: flash.channels,
             stations: dies / (width / flash.planes_per_die).max(1),
             groups,
             lanes_per_group: wide / width,
             cblocks_per_group: share + spare,
+            reserve_cblocks: reserve,
+            units_lost_per_cblock: lost,
             cpages_per_cblock: (flash.clustered_block.0 / flash.clustered_page.0) as u32,
-            units_per_cpage: (flash.clustered_page.0 / spec.unit()) as u32,
+            units_per_cpage,
             units_per_cblock,
             sectors_per_unit: (spec.unit() / SECTOR_BYTES) as u32,
             sectors_per_cpage: (flash.clustered_page.0 / SECTOR_BYTES) as u32,
@@ -91,6 +109,18 @@ impl Geometry {
         self.cblocks() * self.units_per_cblock
     }
 
+    /// The clustered block of a mapped unit's place.
+    #[inline]
+    pub(crate) fn cblock_of_unit(&self, place: u32) -> u32 {
+        place / self.units_per_cblock
+    }
+
+    /// The group of a clustered block.
+    #[inline]
+    pub(crate) fn group_of_cblock(&self, cblock: u32) -> u32 {
+        cblock / self.cblocks_per_group
+    }
+
     /// The station that works on a clustered page (numbered over all clustered blocks).
     #[inline]
     pub(crate) fn station_of_cpage(&self, cpage: u32) -> u32 {
@@ -106,11 +136,10 @@ impl Geometry {
         lane % self.stations
     }
 
-    /// The stations of a clustered block, which an erase occupies, may repeat where lanes share a die.
-    pub(crate) fn stations_of_cblock(&self, cblock: u32) -> impl Iterator<Item = u32> + '_ {
-        let group = cblock / self.cblocks_per_group;
-        (0..self.lanes_per_group)
-            .map(move |l| self.station_of_lane(group * self.lanes_per_group + l))
+    /// The station of lane `lane` of a clustered block's group; lanes that share a die give the same one.
+    #[inline]
+    pub(crate) fn station_of_cblock(&self, cblock: u32, lane: u32) -> u32 {
+        self.station_of_lane(self.group_of_cblock(cblock) * self.lanes_per_group + lane)
     }
 
     /// The channels of station `station` and how many planes of a clustered page lie on each, in page order.

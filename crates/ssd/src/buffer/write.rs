@@ -312,9 +312,10 @@ impl WriteLines {
         self.masks[id as usize * self.words + (sector / 64) as usize] >> (sector % 64) & 1 == 1
     }
 
-    /// Forgets sectors of a clustered page: they were trimmed.
-    pub(crate) fn discard(&mut self, cline: u32, first: u32, sectors: u32) {
+    /// Forgets sectors of a clustered page: they were trimmed. Gives the owners of the lines that had no others.
+    pub(crate) fn discard(&mut self, cline: u32, first: u32, sectors: u32) -> Vec<u32> {
         let ids: Vec<u32> = self.lines_of(cline).collect();
+        let mut owners = Vec::new();
         for id in ids {
             let gone = self.overlap(id, first, sectors);
             for w in 0..self.words {
@@ -323,9 +324,11 @@ impl WriteLines {
             self.lines[id as usize].dirty -= gone;
             self.used -= u64::from(gone);
             if self.lines[id as usize].dirty == 0 {
+                owners.push(self.lines[id as usize].owner);
                 self.remove(id);
             }
         }
+        owners
     }
 
     /// Every line in order of age, and an empty buffer: what a battery saves at a power cut.

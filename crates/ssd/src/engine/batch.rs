@@ -48,6 +48,14 @@ impl Batch {
         self.owner = super::flash::NOBODY;
     }
 
+    /// Whether the page of the line that is being added has units in the batch already.
+    pub(super) fn has_page(&self, units_per_cpage: u32) -> bool {
+        let page = self.line.cline;
+        self.runs
+            .iter()
+            .any(|(lpn, _)| lpn.0 / units_per_cpage == page)
+    }
+
     /// Adds units, joined to the last run of the same line where they continue it.
     pub(super) fn push(&mut self, lpn: Lpn, units: u32) {
         self.units += units;

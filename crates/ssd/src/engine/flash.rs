@@ -32,17 +32,24 @@ pub(super) enum Ticket {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
-    pub(super) number: u64,
-    pub(super) at: Ppn,
-    pub(super) units: u32,
+    number: u64,
+    at: Ppn,
+    units: u32,
+    /// Where its station itself copies from; [`Ppn::NONE`] if the data comes from the controller.
+    from: Ppn,
     /// Sectors of the buffer that it sets free.
-    pub(super) releases: u32,
+    releases: u32,
     /// The unbuffered write that waits for it.
-    pub(super) request: u32,
+    request: u32,
     /// Reads that it waits for.
-    pub(super) reads: u32,
-    /// It waits for every program before it.
-    pub(super) ordered: bool,
+    reads: u32,
+}
+
+/// Programs into a clustered block wait until every program with a lower number than `after` is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Barrier {
+    cblock: u32,
+    after: u64,
 }
 
 /// What waits until every program with a lower number is done.
@@ -110,27 +117,29 @@ impl Ssd {
         let mut index = 0;
         while index < ops.len() {
             match ops[index] {
-                FlashOp::Program { at, units, ordered } => {
+                FlashOp::Program { at, units } => {
                     let releases = if Some(index) == last { releases } else { 0 };
-                    let number = self.number_program();
                     let program = Program {
-                        number,
+                        number: self.number_program(),
                         at,
                         units,
+                        from: Ppn::NONE,
                         releases,
                         request,
                         reads: 0,
-                        ordered,
                     };
                     self.start_program(program, std::mem::take(&mut reads));
                 }
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
                 FlashOp::Erase { cblock } => {
                     let after = self.next_program;
-                    self.deferred.push_back(Deferred {
-                        after,
-                        what: Waiting::Erase { cblock },
-                    });
+                    let what = Waiting::Erase { cblock };
+                    self.deferred.push_back(Deferred { after, what });
+                }
+                FlashOp::Barrier { cblock } => {
+                    let (after, undone) = (self.next_program, self.first_undone);
+                    self.barriers.retain(|barrier| barrier.after > undone);
+                    self.barriers.push(Barrier { cblock, after });
                 }
             }
             index += 1;
@@ -170,71 +179,68 @@ impl Ssd {
             return;
         };
         let program = *program;
-        if program.ordered && program.number > self.first_undone {
+        if let Some(after) = self.barrier_before(&program) {
             let what = Waiting::Program { ticket };
-            let position = self.deferred.partition_point(|d| d.after <= program.number);
-            self.deferred.insert(
-                position,
-                Deferred {
-                    after: program.number,
-                    what,
-                },
-            );
-            return;
+            let position = self.deferred.partition_point(|d| d.after <= after);
+            self.deferred.insert(position, Deferred { after, what });
+        } else if program.from.is_some() {
+            self.submit_work(Work::Copy, self.place(program.from, program.units), ticket);
+        } else {
+            self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
         }
-        self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
+    }
+
+    /// Which programs must be done before this one may start, if some are not.
+    #[inline]
+    fn barrier_before(&self, program: &Program) -> Option<u64> {
+        if self.barriers.is_empty() {
+            return None;
+        }
+        let cblock = self.g.cblock_of_unit(program.at.0);
+        let undone = |b: &&Barrier| b.cblock == cblock && b.after > self.first_undone;
+        let applies = |b: &&Barrier| b.after <= program.number && undone(b);
+        self.barriers.iter().find(applies).map(|b| b.after)
     }
 
     /// Issues the copies at the head of `ops` that share a target page; how many they are.
     fn copy_gathered(&mut self, ops: &[FlashOp]) -> usize {
+        let Some(&FlashOp::Copy { from, to: at, .. }) = ops.first() else {
+            return 1;
+        };
         let per_page = self.g.units_per_cpage;
-        let mut sources: Vec<(Ppn, Ppn, u32)> = Vec::new();
+        let mut reads = std::mem::take(&mut self.gather);
+        let mut end = at.0;
         for op in ops {
             match *op {
-                FlashOp::Copy { from, to, units }
-                    if sources
-                        .first()
-                        .is_none_or(|s| s.1.0 / per_page == to.0 / per_page) =>
-                {
-                    sources.push((from, to, units));
+                FlashOp::Copy { from, to, units } if to.0 / per_page == at.0 / per_page => {
+                    reads.push(self.place(from, units));
+                    end = to.0 + units;
+                    if let Some(store) = &mut self.store {
+                        store.copy(from, to, units);
+                    }
                 }
                 _ => break,
             }
         }
-        let (Some(&(from, at, first_units)), Some(&(_, last, units))) =
-            (sources.first(), sources.last())
-        else {
-            return 1;
-        };
-        if let Some(store) = &mut self.store {
-            sources
-                .iter()
-                .for_each(|&(from, to, units)| store.copy(from, to, units));
-        }
-        let number = self.number_program();
-        let span = last.0 + units - at.0;
+        let copies = reads.len();
+        let station = |at: Ppn| self.g.station_of_cpage(at.0 / per_page);
+        let stays = copies == 1 && station(from) == station(at);
         let program = Program {
-            number,
+            number: self.number_program(),
             at,
-            units: span,
+            units: end - at.0,
+            from: if stays { from } else { Ppn::NONE },
             releases: 0,
             request: NOBODY,
             reads: 0,
-            ordered: false,
         };
-        let stays =
-            self.g.station_of_cpage(from.0 / per_page) == self.g.station_of_cpage(at.0 / per_page);
-        if sources.len() == 1 && stays {
-            let ticket = self.tickets.insert(Ticket::Program(program));
-            self.submit_work(Work::Copy, self.place(from, first_units), ticket);
-        } else {
-            let reads: Vec<Place> = sources
-                .iter()
-                .map(|&(from, _, n)| self.place(from, n))
-                .collect();
-            self.start_program(program, &reads);
+        if stays {
+            reads.clear();
         }
-        sources.len()
+        self.start_program(program, &reads);
+        reads.clear();
+        self.gather = reads;
+        copies
     }
 
     pub(super) fn op_done(&mut self, op: u32) {
@@ -324,20 +330,17 @@ impl Ssd {
     }
 
     fn start_erase(&mut self, cblock: u32) {
-        let stations: Vec<u32> = self.g.stations_of_cblock(cblock).collect();
-        let ticket = self.tickets.insert(Ticket::Erase {
-            cblock,
-            stations: stations.len() as u32,
-        });
+        let stations = self.g.lanes_per_group;
+        let ticket = self.tickets.insert(Ticket::Erase { cblock, stations });
         let place = Place {
             cpage: cblock * self.g.cpages_per_cblock,
             first: 0,
             sectors: 0,
         };
-        for station in stations {
+        for lane in 0..stations {
             let job = Job {
                 work: Work::Erase,
-                station,
+                station: self.g.station_of_cblock(cblock, lane),
                 place,
                 ticket,
             };

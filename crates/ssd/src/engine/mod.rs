@@ -6,6 +6,7 @@
 
 mod batch;
 mod flash;
+mod order;
 mod power;
 mod read;
 mod write;
@@ -14,13 +15,14 @@ use crate::buffer::{ReadLines, WriteLines};
 use crate::ftl::{AnyFtl, FlashOp, Ftl, MergeCounts};
 use crate::geometry::Geometry;
 use crate::host::Link;
-use crate::nand::Nand;
 use crate::nand::store::Store;
+use crate::nand::{Nand, Place};
 use crate::spec::{Drain, MappingKind, Noise, Spec, SpecError};
 use batch::Batch;
 use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
-use flash::{Deferred, Ticket};
+use flash::{Barrier, Deferred, Ticket};
+use order::Hazards;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What can happen. Numbers are indices of requests or of operations at the flash array.
@@ -79,6 +81,8 @@ pub struct Counters {
     pub flash_ops: u64,
     /// Clustered blocks erased.
     pub erases: u64,
+    /// Times that a write found no erased block and waited for one.
+    pub stalls: u64,
     /// Events handled.
     pub events: u64,
 }
@@ -121,6 +125,8 @@ pub struct Ssd {
     first_undone: u64,
     programs_done: VecDeque<bool>,
     deferred: VecDeque<Deferred>,
+    barriers: Vec<Barrier>,
+    hazards: Hazards,
     arriving: Vec<u32>,
     rng: Rng,
     store: Option<Store>,
@@ -129,6 +135,7 @@ pub struct Ssd {
     cut_after_ops: Option<u64>,
     powered: bool,
     ops: Vec<FlashOp>,
+    gather: Vec<Place>,
     batch: Batch,
 }
 
@@ -173,6 +180,8 @@ impl Ssd {
             first_undone: 0,
             programs_done: VecDeque::new(),
             deferred: VecDeque::new(),
+            barriers: Vec::new(),
+            hazards: Hazards::default(),
             arriving: Vec::new(),
             rng: Rng::new(seed, 3),
             store: None,
@@ -181,6 +190,7 @@ impl Ssd {
             cut_after_ops: None,
             powered: true,
             ops: Vec::new(),
+            gather: Vec::new(),
             batch: Batch::default(),
             g,
         };
@@ -216,6 +226,11 @@ impl Ssd {
     /// What does not agree.
     pub fn check(&self) -> Result<(), String> {
         self.ftl.check()
+    }
+
+    /// Bytes of the tables that grow with the capacity: the map, the state of blocks, stations and channels.
+    pub fn state_bytes(&self) -> usize {
+        self.ftl.state_bytes() + self.nand.state_bytes()
     }
 
     fn schedule_background(&mut self) {
@@ -254,11 +269,26 @@ impl Ssd {
         let Some(active) = self.active.get(id) else {
             return;
         };
-        match active.request.op {
+        let request = &active.request;
+        if self.hazards.admit(id, request) {
+            self.begin(id, request.op);
+        }
+    }
+
+    fn begin(&mut self, id: u32, op: Op) {
+        match op {
             Op::Read => self.begin_read(id),
             Op::Write => self.next_piece(id),
             Op::Flush => self.flush(id),
             Op::Trim => self.trim(id),
+        }
+    }
+
+    /// All of a write has crossed the link: what waited for it may begin.
+    fn received(&mut self, id: u32) {
+        self.hazards.received(id);
+        while let Some((next, op)) = self.hazards.admit_held() {
+            self.begin(next, op);
         }
     }
 
@@ -313,14 +343,18 @@ impl Device for Ssd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        if self.active.len() >= self.info.queue_depth as usize {
+        // What is complete but not collected still takes its place in the queue.
+        if self.active.len() + self.finished.len() >= self.info.queue_depth as usize {
             return Err(Busy(request));
         }
         let checked = self.info.check(&request).map_err(|error| error.kind);
-        let refused = if self.powered {
-            checked.err()
-        } else {
-            Some(IoErrorKind::Gone)
+        let data = request.data.as_ref().filter(|_| request.op == Op::Write);
+        let refused = match checked {
+            _ if !self.powered => Some(IoErrorKind::Gone),
+            Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
+                Some(IoErrorKind::Misaligned)
+            }
+            checked => checked.err(),
         };
         let id = self.active.insert(Active {
             request,
@@ -341,6 +375,8 @@ impl Device for Ssd {
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        // What happens at this very instant belongs to it, however early `until` is.
+        let until = until.max(self.now);
         loop {
             let next = self.events.next_at().unwrap_or(Time::MAX);
             if !self.finished.is_empty() && next > self.now {

@@ -64,6 +64,8 @@ impl Ssd {
         self.link.clear();
         self.tickets.clear();
         self.deferred.clear();
+        self.barriers.clear();
+        self.hazards.clear();
         self.programs_done.clear();
         self.first_undone = self.next_program;
         self.flushes.clear();

@@ -80,6 +80,7 @@ impl Ssd {
         if !whole {
             return self.next_piece(id);
         }
+        self.received(id);
         match (self.unbuffered, fua) {
             (true, _) => {} // completes with its last program
             (false, true) => self.flush(id),
@@ -94,6 +95,14 @@ impl Ssd {
             && active.arrived == active.request.len / SECTOR_BYTES
         {
             self.complete(id, Ok(()));
+        }
+    }
+
+    /// A piece of an unbuffered write that waited to be programmed was trimmed.
+    fn piece_gone(&mut self, id: u32) {
+        if let Some(active) = self.active.get_mut(id) {
+            active.pending -= 1;
+            self.write_progress(id);
         }
     }
 
@@ -186,11 +195,9 @@ impl Ssd {
             let (mut sector, last) = (from * per_unit, to * per_unit);
             while sector < last {
                 let n = (last - sector).min(per_line - sector % per_line);
-                self.lines.discard(
-                    (sector / per_line) as u32,
-                    (sector % per_line) as u32,
-                    n as u32,
-                );
+                let (cline, first) = ((sector / per_line) as u32, (sector % per_line) as u32);
+                let owners = self.lines.discard(cline, first, n as u32);
+                owners.into_iter().for_each(|id| self.piece_gone(id));
                 sector += n;
             }
             self.ftl
@@ -209,6 +216,7 @@ impl Ssd {
         while !self.stalled && self.should_drain() {
             if self.drain_batch() == Err(Stall) {
                 self.stalled = true;
+                self.counters.stalls += 1;
             }
         }
         if !self.flushes.is_empty() {
@@ -248,6 +256,10 @@ impl Ssd {
                 break;
             }
             self.lines.view(id, &mut batch.line);
+            // A second line of a page is drained after the first is placed, for it may need it.
+            if batch.has_page(self.g.units_per_cpage) {
+                break;
+            }
             let units = batch.units;
             self.plan(&mut batch);
             if batch.units > self.g.units_per_cpage && units > 0 {

@@ -4,6 +4,12 @@
 //! that was filled in order becomes the data block (switch merge); one that holds an orderly beginning is
 //! completed from the data block (partial merge); any other is merged with the data block into a new block
 //! (full merge). The log block to give up is the one least recently written.
+//!
+//! After a power cut. A new log, and a block that a full merge fills, are filled only when everything before
+//! them is programmed (a barrier), so that of the blocks of one data block, in order of birth, only the last can
+//! be unfinished. A block's birth and what it was made from stand in the spare area of its pages. A merge that was
+//! cut off is forgotten, as long as the blocks that it read are there; they are erased only when it is done.
+//! TRIM is kept in memory only: what was trimmed may come back.
 
 use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
@@ -26,6 +32,24 @@ struct Log {
     slot_of: Vec<u32>,
 }
 
+/// What the spare area says about a clustered block. Births are unique and never 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Origin {
+    birth: u64,
+    /// The data block when it was opened, by birth; 0 if there was none.
+    data: u64,
+    /// The log block, if it was opened to merge one into it; 0 for a log block.
+    log: u64,
+}
+
+/// A unit found after a power cut.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    place: u32,
+    offset: u32,
+    version: u64,
+}
+
 /// The state of a block-mapped drive: a bit a unit, and a map for every log block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockFtl {
@@ -38,6 +62,7 @@ pub(crate) struct BlockFtl {
     logs: Vec<Log>,
     logs_in_group: Vec<u32>,
     free: Vec<VecDeque<u32>>,
+    origins: Vec<Origin>,
     clock: u64,
     merges: MergeCounts,
 }
@@ -55,6 +80,7 @@ impl BlockFtl {
             logs: Vec::new(),
             logs_in_group: vec![0; g.groups as usize],
             free: free.collect(),
+            origins: vec![Origin::default(); g.cblocks() as usize],
             clock: 0,
             merges: MergeCounts::default(),
             g: g.clone(),
@@ -84,11 +110,11 @@ impl BlockFtl {
         lbn: u32,
         units: u32,
         ops: &mut Vec<FlashOp>,
-    ) -> Result<(u32, bool), Stall> {
+    ) -> Result<u32, Stall> {
         let id = self.log_of[lbn as usize];
         if id != NO_LOG {
             if self.logs[id as usize].next + units <= self.g.units_per_cblock {
-                return Ok((id, false));
+                return Ok(id);
             }
             self.merge(id, ops)?;
         }
@@ -99,8 +125,29 @@ impl BlockFtl {
             };
             self.merge(oldest, ops)?;
         }
+        let cblock = self.take_free(lbn, 0, ops)?;
+        Ok(self.open_log(lbn, cblock))
+    }
+
+    /// An erased block for a data block: for a log, or to merge the log of birth `log` into.
+    fn take_free(&mut self, lbn: u32, log: u64, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
+        let group = self.group_of(lbn);
         let cblock = self.free[group as usize].pop_front().ok_or(Stall)?;
-        Ok((self.open_log(lbn, cblock), true))
+        let data = self.data[lbn as usize];
+        self.clock += 1;
+        self.origins[cblock as usize] = Origin {
+            birth: self.clock,
+            data: self.birth(data),
+            log,
+        };
+        ops.push(FlashOp::Barrier { cblock });
+        Ok(cblock)
+    }
+
+    fn birth(&self, cblock: u32) -> u64 {
+        self.origins
+            .get(cblock as usize)
+            .map_or(0, |origin| origin.birth)
     }
 
     fn oldest_log(&self, group: u32) -> Option<u32> {
@@ -148,8 +195,7 @@ impl BlockFtl {
         let target = if in_order {
             cblock
         } else {
-            let group = self.group_of(lbn);
-            self.free[group as usize].pop_front().ok_or(Stall)?
+            self.take_free(lbn, self.birth(cblock), ops)?
         };
         let units = self.g.units_per_cblock;
         let mut moved = 0;
@@ -177,110 +223,95 @@ impl BlockFtl {
         Ok(())
     }
 
-    fn append(&mut self, id: u32, lpn: u32, units: u32, opened: bool, ops: &mut Vec<FlashOp>) {
+    /// Puts runs of units side by side into a log that has room for them.
+    fn append(&mut self, id: u32, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) {
         self.clock += 1;
         let per_block = self.g.units_per_cblock;
         let log = &mut self.logs[id as usize];
         log.last_write = self.clock;
-        let (slot, offset) = (log.next, lpn % per_block);
-        log.in_order &= slot == offset;
-        for i in 0..units {
-            log.slot_of[(offset + i) as usize] = slot + i;
+        let first = log.next;
+        for &(lpn, units) in runs {
+            let offset = lpn.0 % per_block;
+            log.in_order &= log.next == offset;
+            for i in 0..units {
+                log.slot_of[(offset + i) as usize] = log.next + i;
+            }
+            log.next += units;
         }
-        log.next += units;
+        let (at, units) = (log.cblock * per_block + first, log.next - first);
         if !self.partial_program {
             let padded = log.next.next_multiple_of(self.g.units_per_cpage);
             log.in_order &= padded == log.next;
             log.next = padded;
         }
-        let (at, full) = (
-            log.cblock * per_block + slot,
-            log.next == per_block && log.in_order,
-        );
-        (lpn..lpn + units).for_each(|lpn| self.set_live(lpn, true));
-        // A new log must not overtake the merge that made room for it: at a power cut a data block would then
-        // have two logs.
-        emit_programs(&self.g, at, units, opened, ops);
+        let full = log.next == per_block && log.in_order;
+        for &(lpn, units) in runs {
+            (lpn.0..lpn.0 + units).for_each(|lpn| self.set_live(lpn, true));
+        }
+        emit_programs(&self.g, at, units, ops);
         if full {
             // Needs no free block, so that it cannot stall.
             let _ = self.merge(id, ops);
         }
     }
 
-    /// After a power cut: one data block's clustered blocks, reduced to a data block and a log.
-    fn rebuild(&mut self, lbn: u32, cells: &[(u32, u32, u64)], ops: &mut Vec<FlashOp>) {
+    /// After a power cut: what is left of one data block, reduced to a data block and a log.
+    fn rebuild(&mut self, lbn: u32, found: &[Found], ops: &mut Vec<FlashOp>) {
         let per_block = self.g.units_per_cblock;
-        let mut newest: BTreeMap<u32, u64> = BTreeMap::new();
-        for &(_, offset, version) in cells {
-            let entry = newest.entry(offset).or_default();
-            *entry = (*entry).max(version);
-        }
-        newest
-            .keys()
-            .for_each(|&offset| self.set_live(lbn * per_block + offset, true));
-        let mut blocks: Vec<u32> = cells.iter().map(|c| c.0 / per_block).collect();
+        let mut blocks: Vec<u32> = found.iter().map(|f| f.place / per_block).collect();
         blocks.sort_unstable();
         blocks.dedup();
-        let holds = |cblock: u32, offset: u32| {
-            cells
-                .iter()
-                .any(|&(at, o, v)| at / per_block == cblock && o == offset && v == newest[&offset])
-        };
-        // Copies of a merge that was cut off, and blocks whose merge was done, hold nothing of their own.
-        let mut index = 0;
-        while blocks.len() > 1 && index < blocks.len() {
-            let others: Vec<u32> = blocks
-                .iter()
-                .copied()
-                .filter(|&b| b != blocks[index])
-                .collect();
-            let needed = newest.keys().any(|&o| !others.iter().any(|&b| holds(b, o)));
-            if needed {
-                index += 1;
-            } else {
-                ops.push(FlashOp::Erase {
-                    cblock: blocks.remove(index),
-                });
-            }
+        let (data, log) = self.choose(&blocks, found);
+        let kept = |cblock: u32| Some(cblock) == data || Some(cblock) == log;
+        let emptied = blocks.iter().copied().filter(|&b| !kept(b));
+        ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
+        for unit in found.iter().filter(|f| kept(f.place / per_block)) {
+            self.set_live(lbn * per_block + unit.offset, true);
         }
-        let latest = |cblock: &u32| {
-            cells
-                .iter()
-                .filter(|c| c.0 / per_block == *cblock)
-                .map(|c| c.2)
-                .max()
-        };
-        blocks.sort_by_key(latest);
-        let in_place = |cblock: u32| {
-            cells
-                .iter()
-                .all(|c| c.0 / per_block != cblock || c.0 % per_block == c.1)
-        };
-        if let Some(position) = blocks.iter().position(|&b| in_place(b)) {
-            self.data[lbn as usize] = blocks.remove(position);
+        self.data[lbn as usize] = data.unwrap_or(NO_CBLOCK);
+        if let Some(cblock) = log {
+            self.adopt_log(lbn, cblock, found);
         }
-        for cblock in blocks {
-            self.adopt_log(lbn, cblock, cells, &newest);
+    }
+
+    /// Which of the blocks that hold units of one data block is its data block, and which its log.
+    fn choose(&self, blocks: &[u32], found: &[Found]) -> (Option<u32>, Option<u32>) {
+        let per_block = self.g.units_per_cblock;
+        let born = |birth: u64| blocks.iter().copied().find(|&b| self.birth(b) == birth);
+        let Some(last) = blocks.iter().copied().max_by_key(|&b| self.birth(b)) else {
+            return (None, None);
+        };
+        let origin = self.origins[last as usize];
+        if origin.log != 0 {
+            let (data, log) = (born(origin.data), born(origin.log));
+            // What the merge read is there: it counts, and not the merge, which may be unfinished.
+            return match (data, log) {
+                (Some(_), Some(_)) => (data, log),
+                (None, Some(_)) if origin.data == 0 => (None, log),
+                _ => (Some(last), None),
+            };
+        }
+        let elsewhere = |f: &Found| f.place / per_block == last && f.place % per_block != f.offset;
+        match born(origin.data) {
+            None if !found.iter().any(elsewhere) => (Some(last), None),
+            data => (data, Some(last)),
         }
     }
 
     /// Takes a clustered block for the log of a data block. It is closed for appending: where its last program
     /// was cut off cannot be told.
-    fn adopt_log(
-        &mut self,
-        lbn: u32,
-        cblock: u32,
-        cells: &[(u32, u32, u64)],
-        newest: &BTreeMap<u32, u64>,
-    ) {
+    fn adopt_log(&mut self, lbn: u32, cblock: u32, found: &[Found]) {
         let per_block = self.g.units_per_cblock;
         let id = self.open_log(lbn, cblock);
         self.clock += 1;
         let log = &mut self.logs[id as usize];
         (log.next, log.in_order, log.last_write) = (per_block, false, self.clock);
-        for &(at, offset, version) in cells {
-            if at / per_block == cblock && version == newest[&offset] {
-                log.slot_of[offset as usize] = at % per_block;
+        let mut newest = vec![0u64; per_block as usize];
+        for unit in found.iter().filter(|f| f.place / per_block == cblock) {
+            let newest = &mut newest[unit.offset as usize];
+            if unit.version > *newest {
+                *newest = unit.version;
+                log.slot_of[unit.offset as usize] = unit.place % per_block;
             }
         }
     }
@@ -308,28 +339,14 @@ impl Ftl for BlockFtl {
     }
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
-        // A batch lies within one clustered page of the host, so within one data block; a log that cannot take
-        // all of it is given up first, so that a stall leaves nothing half placed.
+        // A batch lies within one clustered page of the host, so within one data block, and goes into one
+        // clustered page of its log.
         let units: u32 = runs.iter().map(|r| r.1).sum();
         let Some(&(first, _)) = runs.first() else {
             return Ok(());
         };
-        let lbn = first.0 / self.g.units_per_cblock;
-        let padded = if self.partial_program {
-            units
-        } else {
-            runs.len() as u32 * self.g.units_per_cpage
-        };
-        let room = padded.min(self.g.units_per_cblock);
-        let (_, mut opened) = self.log_with_room(lbn, room, ops)?;
-        for &(lpn, n) in runs {
-            let id = self.log_of[lbn as usize];
-            if id == NO_LOG {
-                return Err(Stall);
-            }
-            self.append(id, lpn.0, n, opened, ops);
-            opened = false;
-        }
+        let id = self.log_with_room(first.0 / self.g.units_per_cblock, units, ops)?;
+        self.append(id, runs, ops);
         Ok(())
     }
 
@@ -360,27 +377,33 @@ impl Ftl for BlockFtl {
         let fresh = Self::new(&self.g, self.partial_program, self.logs_per_group);
         *self = Self {
             merges: self.merges,
+            clock: self.clock,
+            origins: std::mem::take(&mut self.origins),
             ..fresh
         };
         let per_block = self.g.units_per_cblock;
-        let mut by_lbn: BTreeMap<u32, Vec<(u32, u32, u64)>> = BTreeMap::new();
+        let mut by_lbn: BTreeMap<u32, Vec<Found>> = BTreeMap::new();
         let mut used = vec![false; self.g.cblocks() as usize];
         let mut held = used.clone();
         torn.iter()
             .for_each(|at| used[(at.0 / per_block) as usize] = true);
         for (at, cell) in store.scan() {
             held[(at.0 / per_block) as usize] = true;
-            let (lbn, offset) = (cell.lpn.0 / per_block, cell.lpn.0 % per_block);
+            let found = Found {
+                place: at.0,
+                offset: cell.lpn.0 % per_block,
+                version: cell.version,
+            };
             by_lbn
-                .entry(lbn)
+                .entry(cell.lpn.0 / per_block)
                 .or_default()
-                .push((at.0, offset, cell.version));
+                .push(found);
         }
         for group in &mut self.free {
             group.retain(|&b| !used[b as usize] && !held[b as usize]);
         }
-        for (lbn, cells) in by_lbn {
-            self.rebuild(lbn, &cells, ops);
+        for (lbn, found) in by_lbn {
+            self.rebuild(lbn, &found, ops);
         }
         let torn_only = (0..self.g.cblocks()).filter(|&b| used[b as usize] && !held[b as usize]);
         ops.extend(torn_only.map(|cblock| FlashOp::Erase { cblock }));
@@ -414,5 +437,15 @@ impl Ftl for BlockFtl {
 
     fn merges(&self) -> MergeCounts {
         self.merges
+    }
+
+    fn state_bytes(&self) -> usize {
+        let maps = self.logs.iter().map(|log| log.slot_of.capacity());
+        let free = self.free.iter().map(VecDeque::capacity);
+        let words = self.data.capacity() + self.log_of.capacity() + self.logs_in_group.capacity();
+        (words + maps.sum::<usize>() + free.sum::<usize>()) * 4
+            + self.live.capacity() * 8
+            + self.origins.capacity() * size_of::<Origin>()
+            + self.logs.capacity() * size_of::<Log>()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A translation layer is a state machine that knows no time: it emits flash operations in the order in which
 //! their effects build on each other. The engine keeps that order where it matters: an erase starts only after
-//! every program that was emitted before it is done, and so does an *ordered* program. A clustered block can be
-//! used again only after [`Ftl::erased`].
+//! every program that was emitted before it is done, and so does every program into a block behind a *barrier*.
+//! A clustered block can be used again only after [`Ftl::erased`].
 
 mod block;
 mod page;
@@ -16,21 +16,20 @@ use crate::nand::store::Store;
 use crate::spec::{MappingKind, Spec};
 use fathom_base::{Lpn, Ppn};
 
-/// Clustered blocks of a group that are always in motion: one open for the host, one for copies, two in exchange.
-pub(crate) const RESERVE_CBLOCKS: u32 = 4;
-
 /// No clustered block.
 pub(crate) const NO_CBLOCK: u32 = u32::MAX;
 
 /// What a translation layer asks of the flash array. Units lie within one clustered page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlashOp {
-    /// Write `units` host units from `at` on; an `ordered` one waits for every program before it.
-    Program { at: Ppn, units: u32, ordered: bool },
+    /// Write `units` host units from `at` on.
+    Program { at: Ppn, units: u32 },
     /// Move `units` units. Neighbours with one target page are gathered and programmed at once.
     Copy { from: Ppn, to: Ppn, units: u32 },
     /// Erase a clustered block.
     Erase { cblock: u32 },
+    /// Programs into this clustered block wait for every program that was emitted before.
+    Barrier { cblock: u32 },
 }
 
 /// No erased block is at hand; worth another try after the next [`Ftl::erased`].
@@ -76,6 +75,9 @@ pub(crate) trait Ftl {
 
     /// Merges so far.
     fn merges(&self) -> MergeCounts;
+
+    /// Bytes of the tables.
+    fn state_bytes(&self) -> usize;
 }
 
 /// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
@@ -131,17 +133,19 @@ impl Ftl for AnyFtl {
     fn merges(&self) -> MergeCounts {
         each!(self, ftl => ftl.merges())
     }
+    fn state_bytes(&self) -> usize {
+        each!(self, ftl => ftl.state_bytes())
+    }
 }
 
 /// Emits programs for `units` units from `at` on, split at clustered pages.
-fn emit_programs(g: &Geometry, at: u32, units: u32, ordered: bool, ops: &mut Vec<FlashOp>) {
+fn emit_programs(g: &Geometry, at: u32, units: u32, ops: &mut Vec<FlashOp>) {
     let (mut at, end) = (at, at + units);
     while at < end {
         let upto = ((at / g.units_per_cpage + 1) * g.units_per_cpage).min(end);
         ops.push(FlashOp::Program {
             at: Ppn(at),
             units: upto - at,
-            ordered,
         });
         at = upto;
     }

@@ -199,6 +199,13 @@ impl Nand {
         op
     }
 
+    /// Bytes of the tables of stations and channels.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.stations.capacity() * size_of::<Station>()
+            + self.planes.capacity() * 4
+            + self.channel_free_ps.capacity() * 8
+    }
+
     /// Forgets everything in flight, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();

@@ -13,6 +13,8 @@ pub(crate) struct Cell {
     pub(crate) lpn: Lpn,
     /// Which host write brought it; the same in every copy. Later writes have higher numbers.
     pub(crate) version: u64,
+    /// How often it was moved since the host wrote it.
+    pub(crate) copies: u32,
     /// Whether it would survive a power cut.
     pub(crate) durable: bool,
     /// The data.
@@ -33,6 +35,7 @@ impl Store {
         let cell = Cell {
             lpn,
             version: self.versions,
+            copies: 0,
             durable: false,
             bytes,
         };
@@ -49,6 +52,7 @@ impl Store {
             if let Some(cell) = self.cells.get(&Ppn(from.0 + i)) {
                 let copied = Cell {
                     durable: false,
+                    copies: cell.copies + 1,
                     ..cell.clone()
                 };
                 debug_assert!(

@@ -1,0 +1,160 @@
+//! Small drives of every kind, almost full, so that everything that makes room happens all the time.
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+use fathom_base::{Bytes, Dur, Rate, Time};
+use fathom_block::{Completion, Device, Request};
+use fathom_ssd::spec::{Drain, MappingKind, Protocol, WriteBuffer, WritePolicy};
+use fathom_ssd::{Spec, Ssd};
+
+const BASE: &str = r#"
+name = "small"
+capacity = "256KiB"
+[host]
+protocol = "nvme"
+bandwidth = "1GB/s"
+command_overhead = "1us"
+latency = "2us"
+queue_depth = 32
+max_request = "64KiB"
+[flash]
+channels = 2
+packages_per_channel = 1
+dies_per_package = 1
+planes_per_die = 1
+pages_per_block = 8
+page = "2KiB"
+bus = "400MT/s"
+read = "25us"
+program = "200us"
+erase = "1500us"
+clustered_page = "4KiB"
+clustered_block = "32KiB"
+[mapping]
+kind = "page"
+over_provisioning_percent = 0.0
+log_blocks = 2
+"#;
+
+/// The drive that the others differ from: clustered pages of 4 KiB over two channels, eight blocks of 32 KiB.
+pub(crate) fn base() -> Spec {
+    Spec::from_toml(BASE).unwrap()
+}
+
+/// How the flash array is laid out and mapped.
+pub(crate) const SHAPES: [&str; 6] = ["whole", "parted", "padded", "lanes", "one die", "tiny"];
+
+fn shape(name: &str) -> Spec {
+    let mut spec = base();
+    let flash = &mut spec.flash;
+    match name {
+        "parted" | "padded" => {
+            (flash.channels, flash.planes_per_die, flash.pages_per_block) = (1, 2, 4);
+            (flash.page, flash.clustered_page) = (Bytes::kib(4), Bytes::kib(8));
+            spec.mapping.unit = Some(Bytes::kib(1));
+            spec.mapping.partial_program = name == "parted";
+        }
+        "lanes" => {
+            (flash.dies_per_package, flash.planes_per_die) = (2, 2);
+            flash.pages_per_block = 4;
+        }
+        "one die" => {
+            (flash.channels, flash.planes_per_die, flash.pages_per_block) = (1, 4, 4);
+            (flash.page, flash.clustered_page) = (Bytes::kib(4), Bytes::kib(4));
+        }
+        "tiny" => {
+            // Two clustered pages in a block, each as wide as the drive.
+            flash.pages_per_block = 2;
+            flash.clustered_block = Bytes::kib(8);
+            spec.capacity = Bytes::kib(32);
+        }
+        _ => {}
+    }
+    spec
+}
+
+/// What memory there is for writes.
+pub(crate) const BUFFERS: [&str; 6] = [
+    "none",
+    "fifo",
+    "lru",
+    "fifo idle",
+    "lru battery",
+    "fifo idle battery",
+];
+
+fn buffer(name: &str) -> Option<WriteBuffer> {
+    let has = |word| name.split(' ').any(|w| w == word);
+    (name != "none").then(|| WriteBuffer {
+        policy: if has("lru") {
+            WritePolicy::Lru
+        } else {
+            WritePolicy::Fifo
+        },
+        capacity: Bytes(9 * 1024 + 512),
+        drain: if has("idle") {
+            Drain::Idle
+        } else {
+            Drain::OnFull
+        },
+        idle_delay: Dur::us(300),
+        battery: has("battery"),
+    })
+}
+
+/// A small drive.
+pub(crate) fn drive(kind: MappingKind, shape_name: &str, buffer_name: &str) -> Spec {
+    let mut spec = shape(shape_name);
+    spec.name = format!("{kind:?} {shape_name} {buffer_name}");
+    spec.mapping.kind = kind;
+    spec.write_buffer = buffer(buffer_name);
+    spec
+}
+
+/// Every small drive.
+pub(crate) fn drives() -> Vec<Spec> {
+    let mut all = Vec::new();
+    for kind in [MappingKind::Page, MappingKind::Block] {
+        for shape in SHAPES {
+            all.extend(BUFFERS.map(|buffer| drive(kind, shape, buffer)));
+        }
+    }
+    all
+}
+
+/// The same drive behind another link.
+pub(crate) fn linked(mut spec: Spec, protocol: Protocol, queue_depth: u32) -> Spec {
+    spec.name = format!("{} {protocol:?} {queue_depth}", spec.name);
+    (spec.host.protocol, spec.host.queue_depth) = (protocol, queue_depth);
+    spec
+}
+
+/// A rate from bytes per second.
+pub(crate) fn rate(bytes_per_second: u64) -> Rate {
+    Rate::new(bytes_per_second).unwrap()
+}
+
+/// Sends requests, `depth` at a time, and waits for all; panics where one fails or the drive stops.
+pub(crate) fn run(
+    drive: &mut Ssd,
+    depth: usize,
+    requests: impl IntoIterator<Item = Request>,
+) -> Vec<Completion> {
+    let (mut all, mut done, mut in_flight) = (Vec::new(), Vec::new(), 0);
+    let mut requests = requests.into_iter().peekable();
+    while requests.peek().is_some() || in_flight > 0 {
+        while in_flight < depth
+            && let Some(request) = requests.next()
+        {
+            drive.submit(request).unwrap();
+            in_flight += 1;
+        }
+        drive.wait(Time::MAX, &mut done);
+        assert!(!done.is_empty(), "{in_flight} requests never complete");
+        for completion in &done {
+            assert_eq!(completion.result, Ok(()));
+        }
+        in_flight -= done.len();
+        all.append(&mut done);
+    }
+    all
+}
