@@ -28,5 +28,18 @@ macro_rules! presets {
 }
 
 presets! {
-    "ssd-a": "SATA drive with clustered pages of 16 KiB, blocks of 4 MiB and both buffers",
+    "ssd-a": "parameter-aware-io SSD-A: 16-KiB clustered pages, 4-MiB blocks, both buffers",
+    "ssd-b": "parameter-aware-io SSD-B: 128-KiB clustered pages, 16-MiB blocks, no read buffer",
+    "ssd-c": "parameter-aware-io SSD-C: single-sector updates, 5120-KiB blocks, asynchronous write buffer",
+    "ssd-d": "parameter-aware-io SSD-D: 128-KiB clustered pages, 16-MiB blocks, no write buffer",
+    "sandisk-sdu5b": "greedy-space Table I: logical block of 4 MiB",
+    "samsung-mccoe64g": "irbw Table 2 and greedy-space Table I: logical block of 8 MiB",
+    "mtron-sata7035": "greedy-space Table I: logical block of 2 MiB",
+    "mtron-sata3025": "irbw Table 2: logical block of 4 MiB",
+    "nvme": "page-mapped NVMe drive of today with a volatile write cache",
+    "sata-cache": "block-mapped SATA drive with an LRU write cache and read-ahead",
+    "null-rmw": "ssd-a without read-modify-write",
+    "null-block": "ssd-a with page mapping",
+    "null-read-buffer": "ssd-a without a read buffer",
+    "null-write-buffer": "ssd-a without a write buffer",
 }

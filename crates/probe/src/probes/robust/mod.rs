@@ -1,6 +1,99 @@
 //! Probes that decide by explicit null models and sample until the answer is settled or the budget is gone.
+//!
+//! Each takes its samples in steps, looks at them with the statistics of [`crate::solve`], and goes on only where
+//! that is not settled. What is not seen is *absent* or *not identifiable* with a reason, never a guess.
 
-use super::Probe;
+mod blocks;
+mod clustered_block;
+mod clustered_page;
+mod logical_block;
+mod prefetch;
+mod read_buffer;
+mod write_buffer;
+mod write_policy;
+
+use super::{Probe, Space};
+use crate::profile::{Estimate, Parameter, Value, Verdict};
+use crate::record::{Method, Record, Series};
+use crate::session::{Session, Stop};
 
 /// In the order of [`crate::Parameter::ALL`].
-pub const PROBES: &[&dyn Probe] = &[];
+pub const PROBES: &[&dyn Probe] = &[
+    &clustered_page::ClusteredPage,
+    &clustered_block::ClusteredBlock,
+    &logical_block::LogicalBlock,
+    &read_buffer::ReadBuffer,
+    &write_buffer::WriteBuffer,
+    &prefetch::Prefetch,
+    &write_policy::WritePolicy,
+];
+
+/// The most of a drive that is used, in bytes: enough for a hundred of the largest blocks looked for.
+const SPAN_MAX: u64 = 2 << 30;
+
+/// The name of the preparation step.
+const INIT: &str = "init";
+
+impl Space {
+    /// The part that the robust probes use, in bytes from the start of the region.
+    fn span(&self) -> u64 {
+        let whole = self.bytes().min(SPAN_MAX);
+        whole / self.block_bytes * self.block_bytes
+    }
+
+    /// The smallest multiple of the logical block that is at least `bytes`.
+    fn round_up(&self, bytes: u64) -> u64 {
+        bytes.max(1).next_multiple_of(self.block_bytes)
+    }
+
+    /// The largest multiple of the logical block that is at most `bytes`, but one at least.
+    fn round_down(&self, bytes: u64) -> u64 {
+        (bytes / self.block_bytes * self.block_bytes).max(self.block_bytes)
+    }
+}
+
+/// Writes the span once in order, so that every page has a place: reads of what was never written are no reads,
+/// and writes to it change nothing. Once a run; not at all in a read-only one.
+fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
+    let done = session.record().steps.iter().any(|step| step.name == INIT);
+    if done || session.read_only() {
+        return Ok(());
+    }
+    let start = session.region().start;
+    let span = Space::from(&*session).span();
+    session
+        .step(parameter, INIT, |io| {
+            io.fill_sequential(start..start + span)
+        })
+        .map(|_| ())
+}
+
+/// Latencies of a series at one size, in nanoseconds.
+fn at(record: &Record, parameter: Parameter, series: Series, x: u64) -> Vec<f64> {
+    let samples = record.series(parameter, series).filter(|s| s.x == x);
+    samples.map(|s| s.ns as f64).collect()
+}
+
+/// The sizes at which a series has samples, ascending.
+fn sizes(record: &Record, parameter: Parameter, series: Series) -> Vec<u64> {
+    let mut sizes: Vec<u64> = record.series(parameter, series).map(|s| s.x).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The unit that writes should come in: the clustered page if an earlier probe knows it, else 16 KiB.
+fn write_unit(session: &Session<'_>) -> u64 {
+    let known = session
+        .known(Parameter::ClusteredPage)
+        .and_then(|e| e.value.as_ref()?.bytes());
+    Space::from(session).round_up(known.unwrap_or(16 << 10))
+}
+
+fn identified(parameter: Parameter, value: Value, reason: impl Into<String>) -> Estimate {
+    Estimate::identified(parameter, Method::Robust, value, reason)
+}
+
+fn without(parameter: Parameter, verdict: Verdict, reason: impl Into<String>) -> Estimate {
+    Estimate::without_value(parameter, Method::Robust, verdict, reason)
+}

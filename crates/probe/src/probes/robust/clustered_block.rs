@@ -1,0 +1,51 @@
+//! The clustered block (`parameter-aware-io` 4.1.2, 4.2.4): the size at which flushed random writes cost what
+//! flushed sequential ones cost.
+
+use super::blocks::{Manner, Search, log_blocks};
+use super::{prepare, write_unit};
+use crate::probes::{Needs, Probe, Space};
+use crate::profile::{Estimate, Parameter};
+use crate::record::Record;
+use crate::session::{Session, Stop};
+
+const MANNER: Manner = Manner {
+    parameter: Parameter::ClusteredBlock,
+    flushed: true,
+};
+
+pub(super) struct ClusteredBlock;
+
+impl Probe for ClusteredBlock {
+    fn parameter(&self) -> Parameter {
+        MANNER.parameter
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { writes: true }
+    }
+
+    fn bound(&self, space: &Space) -> u64 {
+        MANNER.bound(space) + space.span()
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, MANNER.parameter)?;
+        let unit = write_unit(session);
+        MANNER.run(
+            session,
+            Search {
+                unit,
+                from: unit,
+                log_blocks: None,
+            },
+        )
+    }
+
+    fn solve(&self, record: &Record) -> Estimate {
+        let estimate = MANNER.solve(record);
+        match log_blocks(record, MANNER.parameter) {
+            Some(n) => estimate.figure("log_blocks", n as f64),
+            None => estimate,
+        }
+    }
+}
