@@ -6,8 +6,10 @@
 
 mod error;
 mod key;
+mod refill;
 
 pub use error::{DriveFault, Place, TargetError};
+pub use refill::refill;
 
 use fathom_base::Bytes;
 use fathom_block::Device;
@@ -53,6 +55,15 @@ pub struct Opened {
     pub target: Target,
     /// What was found at a real target before it was opened.
     pub found: Option<Inspection>,
+}
+
+impl Opened {
+    /// Whether it is a scratch file that was made for this run.
+    pub fn scratch(&self) -> bool {
+        self.found
+            .as_ref()
+            .is_some_and(|f| f.kind == Kind::Directory)
+    }
 }
 
 impl TargetName {

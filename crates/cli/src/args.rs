@@ -1,0 +1,211 @@
+//! The command line: what may be asked and how it is read. Its texts are the help, the completions and the man page.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use fathom_base::{Bytes, Dur};
+use fathom_probe::{Method, Parameter};
+use std::path::PathBuf;
+
+/// The drive that is measured when none is named.
+pub(crate) const DEFAULT_TARGET: &str = "model:ssd-a";
+/// The greatest seed: what a profile's TOML can hold.
+const SEED_MAX: u64 = i64::MAX as u64;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  a negative result: profiles that differ, a run that was interrupted
+  2  usage or input
+  3  refused for safety";
+
+const TARGETS: &str = "\
+Targets:
+  model:NAME       a modelled drive; `fathom list drives` shows all
+  model:PATH.toml  a modelled drive of your own
+  DIRECTORY        a real drive, through a scratch file of its own in the directory
+  FILE             an existing file, read only unless --destroy names it
+  /dev/...         a real drive; what is mounted, held, partitioned or signed is refused
+
+Sizes and times carry their unit: 512MiB, 2GiB, 90s, 5min.";
+
+/// Finds out what a solid state drive hides, and says how sure it is.
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a drive, modelled or real
+    #[command(after_help = TARGETS)]
+    Probe(Box<ProbeArgs>),
+    /// Answer again from a raw record, without the drive
+    Solve(SolveArgs),
+    /// Write report.html again
+    Report(ReportArgs),
+    /// Compare two runs; exit code 1 where they differ
+    Diff(DiffArgs),
+    /// List the modelled drives or the parameters
+    List(ListArgs),
+    /// Explain a parameter or a modelled drive
+    Explain(ExplainArgs),
+    /// Print shell completions
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// The drive to measure [default: model:ssd-a]
+    pub(crate) target: Option<String>,
+    /// Write record.parquet, profile.toml and report.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the profile as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The seed of every random choice [default: 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    pub(crate) seed: Option<u64>,
+    /// Robust statistics, or the papers' procedures as printed [default: robust]
+    #[arg(long, value_name = "METHOD", value_parser = method())]
+    pub(crate) method: Option<Method>,
+    /// Measure only these parameters
+    #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
+    pub(crate) only: Vec<Parameter>,
+    /// Write at most so many bytes, or take at most so long on the drive's clock
+    #[arg(long, value_name = "BYTES|TIME", value_parser = budget)]
+    pub(crate) budget: Option<Budget>,
+    /// Go on with an interrupted run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "seed", "method", "only", "size", "read_only"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// The size of the scratch file, or of the modelled drive
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) size: Option<Bytes>,
+    /// Allow the contents of the drive with this serial number or name, or of this file, to be destroyed
+    #[arg(long, value_name = "NAME", conflicts_with = "read_only")]
+    pub(crate) destroy: Option<String>,
+    /// Write nothing; what needs writing stays open
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Do not ask before writing to a real drive
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    /// The directory of a run; its profile and report are written again
+    pub(crate) dir: PathBuf,
+    /// Print the profile as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The directory of a run
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The directory of a run, or a profile
+    pub(crate) left: PathBuf,
+    /// Another one
+    pub(crate) right: PathBuf,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list
+    #[arg(value_enum)]
+    pub(crate) what: Listing,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Listing {
+    /// The modelled drives
+    Drives,
+    /// What can be measured
+    Parameters,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A parameter or a modelled drive
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Of this subcommand instead of the whole
+    pub(crate) command: Option<String>,
+}
+
+/// What a run may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budget {
+    /// Bytes written.
+    Bytes(Bytes),
+    /// Time on the drive's clock.
+    Time(Dur),
+}
+
+fn budget(text: &str) -> Result<Budget, String> {
+    let bytes = text.parse().map(Budget::Bytes);
+    bytes
+        .or_else(|_| text.parse().map(Budget::Time))
+        .map_err(|_| "write bytes or a time with the unit, such as 2GiB or 5min".to_owned())
+}
+
+fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(["robust", "paper"]).map(|name| match name.as_str() {
+        "paper" => Method::Paper,
+        _ => Method::Robust,
+    })
+}
+
+fn parameter() -> impl clap::builder::TypedValueParser<Value = Parameter> {
+    PossibleValuesParser::new(Parameter::ALL.map(Parameter::name))
+        .try_map(|name| Parameter::from_name(&name).ok_or("no such parameter"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_budget_is_bytes_or_time() {
+        assert_eq!(budget("2GiB"), Ok(Budget::Bytes(Bytes::gib(2))));
+        assert_eq!(budget("5min"), Ok(Budget::Time(Dur(300_000_000_000))));
+        assert!(budget("5").is_err());
+    }
+}

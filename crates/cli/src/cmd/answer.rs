@@ -1,0 +1,70 @@
+//! A profile as data on standard output.
+
+use crate::failure::Failure;
+use crate::out;
+use fathom_probe::profile::Evidence;
+use fathom_probe::record::Target;
+use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Value, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The profile with every key present, `null` where there is nothing.
+#[derive(Serialize)]
+struct Answer<'a> {
+    fathom: &'a str,
+    seed: u64,
+    method: Method,
+    target: &'a Target,
+    cost: Cost,
+    parameters: BTreeMap<Parameter, Answered<'a>>,
+}
+
+#[derive(Serialize)]
+struct Answered<'a> {
+    value: Option<&'a Value>,
+    unit: &'a str,
+    low: Option<u64>,
+    high: Option<u64>,
+    verdict: Verdict,
+    method: Method,
+    evidence: &'a Evidence,
+    cost: Cost,
+}
+
+impl<'a> From<&'a Estimate> for Answered<'a> {
+    fn from(estimate: &'a Estimate) -> Self {
+        Self {
+            value: estimate.value.as_ref(),
+            unit: &estimate.unit,
+            low: estimate.low,
+            high: estimate.high,
+            verdict: estimate.verdict,
+            method: estimate.method,
+            evidence: &estimate.evidence,
+            cost: estimate.cost,
+        }
+    }
+}
+
+/// Prints a profile: as JSON, or as the table with `after` below it.
+///
+/// # Errors
+/// As [`out::data`].
+pub(crate) fn print(profile: &Profile, json: bool, after: &str) -> Result<(), Failure> {
+    if !json {
+        let table = fathom_report::text::summary_styled(profile, out::colour());
+        return out::data(&(table + after));
+    }
+    out::json(&Answer {
+        fathom: &profile.fathom,
+        seed: profile.seed,
+        method: profile.method,
+        target: &profile.target,
+        cost: profile.cost,
+        parameters: profile
+            .parameters
+            .iter()
+            .map(|(parameter, estimate)| (*parameter, estimate.into()))
+            .collect(),
+    })
+}

@@ -1,0 +1,23 @@
+//! `fathom diff`: compares two runs.
+
+use crate::args::DiffArgs;
+use crate::failure::{Exit, Failure};
+use crate::out;
+use fathom_lab::store;
+use fathom_report::diff::{self, Outcome};
+
+/// A negative result where at least one parameter differs; answers that cannot be compared are none.
+pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
+    let left = store::load_profile(&args.left)?;
+    let right = store::load_profile(&args.right)?;
+    let diff = diff::diff(&left, &right);
+    if args.json {
+        out::json(&diff)?;
+    } else {
+        out::data(&diff::text(&diff))?;
+    }
+    Ok(match diff.count(Outcome::Differs) {
+        0 => Exit::Done,
+        _ => Exit::Negative,
+    })
+}

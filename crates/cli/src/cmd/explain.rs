@@ -1,0 +1,100 @@
+//! `fathom explain`: what a parameter or a modelled drive is.
+
+use crate::args::ExplainArgs;
+use crate::failure::{Exit, Failure};
+use crate::out;
+use fathom_lab::target;
+use fathom_probe::Parameter;
+use fathom_ssd::presets;
+
+/// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
+fn page(parameter: Parameter) -> &'static str {
+    macro_rules! page {
+        ($name:literal) => {
+            include_str!(concat!("../../../../docs/parameters/", $name, ".md"))
+        };
+    }
+    match parameter {
+        Parameter::ClusteredPage => page!("clustered_page"),
+        Parameter::ClusteredBlock => page!("clustered_block"),
+        Parameter::LogicalBlock => page!("logical_block"),
+        Parameter::ReadBuffer => page!("read_buffer"),
+        Parameter::WriteBuffer => page!("write_buffer"),
+        Parameter::Prefetch => page!("prefetch"),
+        Parameter::WritePolicy => page!("write_policy"),
+    }
+}
+
+/// What a parameter is, in one line: the title of its page after its name.
+pub(super) fn title(parameter: Parameter) -> &'static str {
+    let first = page(parameter).lines().next().unwrap_or_default();
+    first.split_once(": ").map_or(first, |(_, title)| title)
+}
+
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let name = args.name.replace('-', "_");
+    if let Some(parameter) = Parameter::from_name(&name) {
+        out::data(page(parameter))?;
+        return Ok(Exit::Done);
+    }
+    let drive = args.name.strip_prefix("model:").unwrap_or(&args.name);
+    let Some(preset) = presets::find(drive) else {
+        return Err(unknown(&args.name, drive));
+    };
+    let comments = header(preset.toml);
+    out::data(&format!(
+        "# model:{}: {}\n\n{comments}\n",
+        preset.name, preset.summary
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// The comments that a drive file begins with.
+fn header(toml: &str) -> String {
+    let lines = toml.lines().take_while(|line| line.starts_with('#'));
+    let bare = lines.map(|line| line.trim_start_matches('#').trim_start());
+    bare.collect::<Vec<_>>().join("\n")
+}
+
+fn unknown(name: &str, drive: &str) -> Failure {
+    let wanted = name.replace('-', "_");
+    let near = |p: &Parameter| p.name().starts_with(&wanted) || p.name().ends_with(&wanted);
+    let parameters = Parameter::ALL.into_iter().filter(near);
+    let names: Vec<String> = parameters
+        .map(|p| p.name().to_owned())
+        .chain(target::nearest(drive))
+        .collect();
+    let help = match names.as_slice() {
+        [] => "`fathom list parameters` and `fathom list drives` show all".to_owned(),
+        names => format!("did you mean {}?", names.join(" or ")),
+    };
+    let message = format!("there is no parameter and no modelled drive `{name}`");
+    Failure::input("fathom::explain::unknown", message).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
+        for parameter in Parameter::ALL {
+            let text = page(parameter);
+            assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
+            for part in [
+                "identified",
+                "absent",
+                "not identifiable",
+                "inconclusive",
+                "--method paper",
+            ] {
+                assert!(text.contains(part), "{parameter} lacks {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_header_ends_where_the_drive_begins() {
+        assert_eq!(header("# A\n#\n#  b\nname = 'x' # c\n# d\n"), "A\n\nb");
+    }
+}

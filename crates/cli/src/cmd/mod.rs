@@ -1,0 +1,32 @@
+//! The subcommands, one file each.
+
+mod answer;
+mod completions;
+mod confirm;
+mod diff;
+mod explain;
+mod list;
+mod man;
+mod probe;
+mod report;
+mod solve;
+
+use crate::args::Command;
+use crate::failure::{Exit, Failure};
+
+/// Does what was asked.
+///
+/// # Errors
+/// A [`Failure`] with its exit code, to be reported.
+pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Probe(args) => probe::run(*args),
+        Command::Solve(args) => solve::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}

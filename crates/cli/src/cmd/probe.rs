@@ -1,0 +1,254 @@
+//! `fathom probe`: measures a drive.
+
+use super::{answer, confirm};
+use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
+use crate::failure::{Exit, Failure};
+use crate::out;
+use crate::watch::{self, Watch};
+use fathom_base::Dur;
+use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE};
+use fathom_lab::target::{self, OpenOptions, Opened, TargetName};
+use fathom_probe::run::{self, RunConfig, RunError};
+use fathom_probe::{Parameter, Record};
+use std::path::{Path, PathBuf};
+
+/// A run that is about to begin or to go on.
+struct Plan {
+    opened: Opened,
+    config: RunConfig,
+    previous: Option<Record>,
+    /// Where the results go, if they are kept.
+    out: Option<PathBuf>,
+}
+
+impl Plan {
+    /// Whether the scratch file of an earlier run has to be made anew.
+    fn refills(&self) -> bool {
+        self.previous.is_some() && self.opened.scratch()
+    }
+}
+
+pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
+    let plan = match &args.resume {
+        None => fresh(&args)?,
+        Some(dir) => {
+            let record = store::load_record(dir)?;
+            if record.meta.complete {
+                out::note("This run came to its end; its record is answered again.");
+                return finish(&record, args.out.as_deref().or(Some(dir)), args.json);
+            }
+            resumed(&args, dir, record)?
+        }
+    };
+    let bound = run::write_bound(&plan.config, plan.opened.device.info());
+    let bound = match plan.refills() {
+        true => bound.saturating_add(plan.opened.target.capacity_bytes),
+        false => bound,
+    };
+    confirm::confirm(&plan.opened, bound, &args)?;
+    measure(plan, &args)
+}
+
+fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
+    if let Some(out) = &args.out {
+        store::check_output(out)?;
+    }
+    let text = args.target.as_deref().unwrap_or(DEFAULT_TARGET);
+    let seed = args.seed.unwrap_or_default();
+    let options = OpenOptions {
+        size: args.size,
+        destroy: args.destroy.clone(),
+        read_only: args.read_only,
+        seed,
+    };
+    let opened = TargetName::parse(text)?.open(text, &options)?;
+    let (budget_bytes, budget_time) = budgets(args.budget);
+    let config = RunConfig {
+        seed,
+        method: args.method.unwrap_or_default(),
+        parameters: if args.only.is_empty() {
+            Parameter::ALL.to_vec()
+        } else {
+            args.only.clone()
+        },
+        read_only: args.read_only,
+        budget_bytes,
+        budget_time,
+        target: Some(opened.target.clone()),
+        ..RunConfig::default()
+    };
+    Ok(Plan {
+        opened,
+        config,
+        previous: None,
+        out: args.out.clone(),
+    })
+}
+
+fn budgets(budget: Option<Budget>) -> (Option<u64>, Option<Dur>) {
+    match budget {
+        Some(Budget::Bytes(bytes)) => (Some(bytes.0), None),
+        Some(Budget::Time(time)) => (None, Some(time)),
+        None => (None, None),
+    }
+}
+
+fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure> {
+    if let Some(out) = args.out.as_deref().filter(|out| *out != dir) {
+        store::check_output(out)?;
+    }
+    let meta = &record.meta;
+    let options = OpenOptions {
+        size: None,
+        destroy: args.destroy.clone(),
+        read_only: meta.read_only,
+        seed: meta.seed,
+    };
+    let opened = target::reopen(&meta.target, &options)?;
+    let (budget_bytes, budget_time) = match args.budget {
+        None => (meta.budget_bytes, meta.budget_ns.map(Dur)),
+        budget => budgets(budget),
+    };
+    let config = RunConfig {
+        seed: meta.seed,
+        method: meta.method,
+        parameters: meta.parameters.clone(),
+        read_only: meta.read_only,
+        budget_bytes,
+        budget_time,
+        region: meta.region.map(|[start, end]| start..end),
+        thin: meta.thin,
+        target: Some(meta.target.clone()),
+    };
+    Ok(Plan {
+        opened,
+        config,
+        previous: Some(record),
+        out: Some(args.out.clone().unwrap_or_else(|| dir.to_owned())),
+    })
+}
+
+fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
+    let refills = plan.refills();
+    let Plan {
+        mut opened,
+        config,
+        mut previous,
+        out,
+    } = plan;
+    watch::on_interrupt()
+        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    if let (true, Some(record)) = (refills, &mut previous) {
+        if !args.quiet {
+            out::note("filling a new scratch file");
+        }
+        target::refill(&mut *opened.device, record, &watch::interrupted).map_err(|e| {
+            Failure::input("fathom::run::failed", "cannot fill a new scratch file").because(e)
+        })?;
+    }
+    let kept = out
+        .clone()
+        .unwrap_or_else(|| spare_dir(&opened.target.name));
+    let checkpoint = (!opened.target.modelled).then(|| kept.clone());
+    let mut watch = Watch::new(args.quiet, checkpoint);
+    let result = run::run(&mut *opened.device, &config, previous, &mut watch);
+    // The scratch file goes with the device, before anything else is written.
+    drop(opened);
+    if let Some(error) = watch.finish() {
+        return Err(error.into());
+    }
+    match result {
+        Ok(record) if record.meta.complete => {
+            if out.is_none() {
+                forget(&kept);
+            }
+            finish(&record, out.as_deref(), args.json)
+        }
+        Ok(record) => {
+            store::save_record(&kept, &record)?;
+            out::note(&format!("Interrupted. {}", how_to_resume(&kept)));
+            Ok(Exit::Negative)
+        }
+        Err(RunError::Failed {
+            record,
+            stop,
+            parameter,
+        }) => {
+            store::save_record(&kept, &record)?;
+            let message = format!("the run ended in {parameter}");
+            Err(Failure::input("fathom::run::failed", message)
+                .because(stop)
+                .help(how_to_resume(&kept)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Answers, writes where asked, and prints. What cannot be written is still printed.
+fn finish(record: &Record, out: Option<&Path>, json: bool) -> Result<Exit, Failure> {
+    let profile = run::solve(record);
+    let Some(dir) = out else {
+        answer::print(&profile, json, "")?;
+        return Ok(Exit::Done);
+    };
+    let html = fathom_report::html::render(record, &profile);
+    let saved = store::save_run(dir, record, &profile, &html);
+    let after = match &saved {
+        Ok(()) => format!(
+            "\nWritten to {}: {PROFILE_FILE}, {RECORD_FILE}, {REPORT_FILE}\n",
+            dir.display()
+        ),
+        Err(_) => String::new(),
+    };
+    answer::print(&profile, json, &after)?;
+    saved?;
+    Ok(Exit::Done)
+}
+
+fn how_to_resume(dir: &Path) -> String {
+    let dir = dir.display();
+    format!("What was measured is in {dir}; go on with: fathom probe --resume {dir}")
+}
+
+/// Where the record of an interrupted run goes that has no `--out`: in the current directory, over nothing that
+/// cannot be had again.
+fn spare_dir(target: &str) -> PathBuf {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = target
+        .chars()
+        .map(|c| if plain(c) { c } else { '-' })
+        .collect();
+    let name = name.trim_matches(['-', '.']);
+    let base = if name.is_empty() { "here" } else { name };
+    let numbered = |n: u32| match n {
+        1 => PathBuf::from(format!("fathom-{base}.interrupted")),
+        n => PathBuf::from(format!("fathom-{base}-{n}.interrupted")),
+    };
+    let free = |dir: &PathBuf| !dir.exists() || store::check_output(dir).is_ok();
+    (1..1000)
+        .map(numbered)
+        .find(free)
+        .unwrap_or_else(|| numbered(1))
+}
+
+/// Takes away the checkpoint of a run that came to its end without `--out`.
+fn forget(dir: &Path) {
+    if std::fs::remove_file(dir.join(RECORD_FILE)).is_ok() {
+        // Only if nothing else is in it.
+        let _ = std::fs::remove_dir(dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spare_directory_is_named_after_the_target() {
+        let name = |target| spare_dir(target).display().to_string();
+        assert_eq!(name("model:ssd-a"), "fathom-model-ssd-a.interrupted");
+        assert_eq!(name("/dev/sdb"), "fathom-dev-sdb.interrupted");
+        assert_eq!(name("."), "fathom-here.interrupted");
+        assert_eq!(name("../a b/"), "fathom-a-b.interrupted");
+    }
+}

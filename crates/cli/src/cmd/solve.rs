@@ -1,0 +1,33 @@
+//! `fathom solve`: answers again from the raw record.
+
+use super::answer;
+use crate::args::SolveArgs;
+use crate::failure::{Exit, Failure};
+use crate::out;
+use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE};
+use fathom_probe::run;
+
+/// Writes the profile and the report again beside a whole record. One that was interrupted, or is named as a file, is
+/// answered and nothing is written.
+pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
+    let record = store::load_record(&args.dir)?;
+    let profile = run::solve(&record);
+    let mut after = String::new();
+    if !record.meta.complete {
+        out::note("This run was interrupted: what was not measured to its end is open.");
+    } else if args.dir.is_dir() {
+        let html = fathom_report::html::render(&record, &profile);
+        let toml = store::encode_profile(&profile)?;
+        let files = [
+            (PROFILE_FILE, toml.as_bytes()),
+            (REPORT_FILE, html.as_bytes()),
+        ];
+        store::write_whole(&args.dir, &files)?;
+        after = format!(
+            "\nWritten to {}: {PROFILE_FILE}, {REPORT_FILE}\n",
+            args.dir.display()
+        );
+    }
+    answer::print(&profile, args.json, &after)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,185 @@
+//! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
+
+use fathom_lab::store::StoreError;
+use fathom_lab::target::{DriveFault, TargetError};
+use fathom_probe::run::RunError;
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use std::error::Error;
+use std::fmt;
+use std::process::ExitCode;
+
+/// How a command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Done,
+    /// It did, and the answer is no.
+    Negative,
+    /// Usage or input.
+    Input,
+    /// Refused for safety.
+    Refused,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Done => 0,
+            Exit::Negative => 1,
+            Exit::Input => 2,
+            Exit::Refused => 3,
+        })
+    }
+}
+
+/// A command that ends without its result.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    code: &'static str,
+    message: String,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+    help: Option<String>,
+    source: Option<Box<Source>>,
+}
+
+#[derive(Debug)]
+struct Source {
+    text: NamedSource<String>,
+    label: LabeledSpan,
+}
+
+impl Failure {
+    /// Of usage or input.
+    pub(crate) fn input(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Input,
+            code,
+            message: message.into(),
+            cause: None,
+            help: None,
+            source: None,
+        }
+    }
+
+    /// Refused for safety.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Refused,
+            ..Self::input("fathom::refused", message)
+        }
+    }
+
+    /// With what lies behind it.
+    pub(crate) fn because(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// With what to do.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Tells the user, and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let exit = self.exit;
+        crate::out::note(format!("{:?}", miette::Report::new(self)).trim_end());
+        exit.into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&**self.cause.as_ref()? as &(dyn Error + 'static))
+    }
+}
+
+impl Diagnostic for Failure {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.code))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.help.as_ref()?))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source.as_ref()?.text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(
+            self.source.as_ref()?.label.clone(),
+        )))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let code = match &error {
+            StoreError::Io { .. } => "fathom::io",
+            StoreError::Missing { .. } => "fathom::run::missing",
+            StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
+            StoreError::Occupied { .. } => "fathom::run::occupied",
+            StoreError::Foreign { .. } => "fathom::run::foreign",
+            StoreError::Truncated { .. } => "fathom::run::truncated",
+            StoreError::Damaged { .. } => "fathom::run::damaged",
+            StoreError::Newer { .. } => "fathom::run::newer",
+            StoreError::Profile { .. } => "fathom::run::profile",
+            StoreError::Encode { .. } => "fathom::run::encode",
+        };
+        let failure = Self::input(code, error.to_string()).help(error.help());
+        match error {
+            StoreError::Io { source, .. } => failure.because(source),
+            _ => failure,
+        }
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        let code = match &error {
+            TargetError::UnknownPreset { .. } => "fathom::target::unknown_drive",
+            TargetError::DriveFile { .. } => "fathom::target::drive_file",
+            TargetError::Drive(_) => "fathom::target::drive",
+            TargetError::Size { .. } => "fathom::target::size",
+            TargetError::DestroyModel { .. } => "fathom::target::destroy",
+            TargetError::OtherDrive { .. } => "fathom::target::other_drive",
+            TargetError::Host(_) => "fathom::target::host",
+        };
+        let mut failure = if error.refused() {
+            Self::refused(error.to_string())
+        } else {
+            Self::input(code, error.to_string())
+        };
+        failure.help = error.help();
+        match error {
+            TargetError::DriveFile { source, .. } => failure.because(source),
+            TargetError::Drive(fault) => {
+                let DriveFault { place, at, .. } = *fault;
+                failure.source = at.map(|at| {
+                    Box::new(Source {
+                        text: NamedSource::new(place.name, place.text),
+                        label: LabeledSpan::new(Some("here".into()), at.start, at.len()),
+                    })
+                });
+                failure
+            }
+            _ => failure,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::input("fathom::run::failed", error.to_string())
+    }
+}

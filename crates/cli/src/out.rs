@@ -1,0 +1,62 @@
+//! Standard output and standard error: the only place that prints.
+
+use crate::failure::Failure;
+use serde::Serialize;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// Prints data. A reader that has gone away, as in `fathom ... | head`, is no error.
+///
+/// # Errors
+/// When standard output cannot be written for another reason, such as a full disk.
+pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::input("fathom::output", "cannot write to standard output").because(e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints data as JSON, indented.
+///
+/// # Errors
+/// As [`data`].
+pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|e| Failure::input("fathom::output", "cannot be put as JSON").because(e))?;
+    data(&(text + "\n"))
+}
+
+/// Whether data may be coloured.
+pub(crate) fn colour() -> bool {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "NO_COLOR is for the terminal, not for a result"
+    )]
+    let plain = std::env::var("NO_COLOR").is_ok_and(|v| !v.is_empty());
+    !plain && io::stdout().is_terminal()
+}
+
+/// Whether somebody is there to ask.
+pub(crate) fn interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Says something to the user beside the data. Nobody listening is no error.
+pub(crate) fn note(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{text}");
+}
+
+/// Asks a question that only `y` or `yes` answers with yes.
+pub(crate) fn confirm(question: &str) -> bool {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}

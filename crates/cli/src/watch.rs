@@ -1,0 +1,189 @@
+//! What a user sees of a run while it goes on, Ctrl-C, and checkpoints of the record.
+
+use fathom_lab::store::{self, StoreError};
+use fathom_probe::session::{Observer, Progress};
+use fathom_probe::{Parameter, Record};
+use fathom_report::text::{human_bytes, human_duration};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often the record of a real drive is written while the run goes on.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+/// How often the line on a terminal is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C (or SIGTERM) asks the run to end, the second ends the process at once.
+///
+/// # Errors
+/// When the system does not let a handler be set.
+pub(crate) fn on_interrupt() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    })
+}
+
+/// Whether Ctrl-C came.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Watches a run.
+pub(crate) struct Watch {
+    shown: Shown,
+    now: Option<Parameter>,
+    began: Instant,
+    drawn: Option<Instant>,
+    checkpoint: Option<Checkpoint>,
+}
+
+enum Shown {
+    Nothing,
+    /// A line for every parameter, where nothing can be drawn.
+    Lines,
+    /// One line that changes.
+    Bar(ProgressBar),
+}
+
+struct Checkpoint {
+    dir: PathBuf,
+    written: Instant,
+    failed: Option<StoreError>,
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "progress and checkpoints follow the user's clock; no result depends on it"
+)]
+fn clock() -> Instant {
+    Instant::now()
+}
+
+impl Watch {
+    /// Shows progress unless `quiet`; with `checkpoint`, keeps the record in that directory while the run goes on.
+    pub(crate) fn new(quiet: bool, checkpoint: Option<PathBuf>) -> Self {
+        let shown = if quiet {
+            Shown::Nothing
+        } else if io::stderr().is_terminal() {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            Shown::Bar(bar)
+        } else {
+            Shown::Lines
+        };
+        let began = clock();
+        Self {
+            shown,
+            now: None,
+            began,
+            drawn: None,
+            checkpoint: checkpoint.map(|dir| Checkpoint {
+                dir,
+                written: began,
+                failed: None,
+            }),
+        }
+    }
+
+    /// Ends the display; gives a checkpoint's error, which has stopped the run.
+    pub(crate) fn finish(self) -> Option<StoreError> {
+        if let Shown::Bar(bar) = self.shown {
+            bar.finish_and_clear();
+        }
+        self.checkpoint?.failed
+    }
+
+    fn line(&self, progress: &Progress<'_>) -> String {
+        let mut line = format!(
+            "{}, {}: {} of ≤ {} written",
+            progress.parameter,
+            progress.step,
+            human_bytes(progress.bytes_written),
+            human_bytes(progress.bound_bytes),
+        );
+        if let Some(left) = time_left(self.began.elapsed(), progress) {
+            let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
+            line += &format!(", ≤ {} left", human_duration(ns));
+        }
+        line
+    }
+}
+
+/// If the bytes that may still be written take as long as those that are: an upper estimate.
+fn time_left(elapsed: Duration, progress: &Progress<'_>) -> Option<Duration> {
+    let (done, bound) = (progress.bytes_written, progress.bound_bytes);
+    if done == 0 || bound <= done {
+        return None;
+    }
+    let seconds = elapsed.as_secs_f64() * (bound - done) as f64 / done as f64;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+impl Observer for Watch {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        let new = self.now.replace(progress.parameter) != Some(progress.parameter);
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => {
+                if new {
+                    crate::out::note(&format!(
+                        "measuring {}: {} of at most {} written",
+                        progress.parameter,
+                        human_bytes(progress.bytes_written),
+                        human_bytes(progress.bound_bytes)
+                    ));
+                }
+            }
+            Shown::Bar(bar) => {
+                if new || self.drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
+                    bar.set_message(self.line(progress));
+                    bar.tick();
+                    self.drawn = Some(clock());
+                }
+            }
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        let broken = self.checkpoint.as_ref().is_some_and(|c| c.failed.is_some());
+        broken || interrupted()
+    }
+
+    fn step_done(&mut self, record: &Record) {
+        let Some(checkpoint) = &mut self.checkpoint else {
+            return;
+        };
+        if checkpoint.written.elapsed() >= CHECKPOINT_EVERY {
+            checkpoint.failed = store::save_record(&checkpoint.dir, record).err();
+            checkpoint.written = clock();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_follows_the_bytes_left() {
+        let progress = |bytes_written, bound_bytes| Progress {
+            parameter: Parameter::ClusteredPage,
+            step: "sweep",
+            bytes_written,
+            bound_bytes,
+            samples: 0,
+        };
+        let left = |done, bound| time_left(Duration::from_secs(10), &progress(done, bound));
+        assert_eq!(left(1 << 20, 3 << 20), Some(Duration::from_secs(20)));
+        assert_eq!(left(0, 100), None);
+        assert_eq!(left(100, 100), None);
+    }
+}

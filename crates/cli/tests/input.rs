@@ -1,0 +1,251 @@
+//! Bad input: the error names what happened and where, and nothing is lost or left half-written.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it skips"
+)]
+
+mod common;
+
+use common::{QUICK, fathom, names, quick_run, root};
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+fn probe(dir: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
+    fathom(dir).args(["probe", "--quiet"]).args(args).assert()
+}
+
+/// The drive file that is in a finished run: whole and valid.
+fn drive_file(dir: &Path) -> String {
+    let run = quick_run(dir, "spec", &[]);
+    let toml = fs::read_to_string(run.join("profile.toml")).unwrap();
+    let profile: toml::Table = toml.parse().unwrap();
+    profile["target"]["spec"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_unknown_preset_suggests_the_nearest() {
+    let dir = tempfile::tempdir().unwrap();
+    let assert = probe(dir.path(), &["model:sdd-a"]);
+    assert
+        .code(2)
+        .stdout("")
+        .stderr(contains("`sdd-a`").and(contains("model:ssd-a")));
+    probe(dir.path(), &["model:zzzz"])
+        .code(2)
+        .stderr(contains("fathom list drives"));
+    probe(dir.path(), &["model:"]).code(2);
+}
+
+#[test]
+fn a_broken_drive_file_is_named_by_file_line_and_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = drive_file(dir.path());
+    let line_of = |text: &str, part: &str| text.lines().position(|l| l.contains(part)).unwrap() + 1;
+    let breaks = [
+        (
+            "queue_depth = ",
+            "queue_depht = ",
+            "host.queue_depht",
+            "expected one of",
+        ),
+        ("page = \"4KiB\"", "page = \"4\"", "flash.page", "16KiB"),
+        ("channels = 4", "channels = 0", "flash.channels", "1 to 256"),
+        (
+            "kind = \"block\"",
+            "kind = \"blok\"",
+            "mapping.kind",
+            "`block`",
+        ),
+        ("[flash]", "[flash", "", "expected"),
+    ];
+    for (from, to, key, allowed) in breaks {
+        assert!(good.contains(from), "{from}");
+        let bad = good.replacen(from, to, 1);
+        fs::write(dir.path().join("drive.toml"), &bad).unwrap();
+        let out = fathom(dir.path())
+            .args(["probe", "model:drive.toml"])
+            .output()
+            .unwrap();
+        let error = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(2), "{error}");
+        let place = format!("drive.toml:{}: {key}", line_of(&bad, to));
+        // The message may be wrapped.
+        let plain: String = error
+            .split_whitespace()
+            .filter(|w| *w != "│")
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(plain.contains(place.trim_end()), "{place} in {error}");
+        assert!(plain.contains(allowed), "{allowed} in {error}");
+    }
+    fs::write(dir.path().join("drive.toml"), good).unwrap();
+    probe(dir.path(), &["model:drive.toml", "--only", QUICK]).success();
+}
+
+#[test]
+fn a_missing_drive_file_or_target_is_2() {
+    let dir = tempfile::tempdir().unwrap();
+    probe(dir.path(), &["model:no/such.toml"])
+        .code(2)
+        .stderr(contains("no/such.toml"));
+    probe(dir.path(), &["no/such/target"])
+        .code(2)
+        .stderr(contains("no/such/target"));
+    probe(dir.path(), &["/dev/null"])
+        .code(2)
+        .stderr(contains("/dev/null"));
+}
+
+#[test]
+fn permission_to_destroy_is_for_real_drives() {
+    let dir = tempfile::tempdir().unwrap();
+    let assert = probe(dir.path(), &["model:ssd-a", "--destroy", "sdb"]);
+    assert.code(2).stderr(contains("sdb"));
+}
+
+#[test]
+fn a_modelled_drive_takes_another_size_if_it_fits() {
+    let dir = tempfile::tempdir().unwrap();
+    let assert = probe(dir.path(), &["--size", "1000B"]);
+    assert.code(2).stderr(contains("--size"));
+    let run = quick_run(dir.path(), "run", &["--size", "1GiB"]);
+    let profile = fs::read_to_string(run.join("profile.toml")).unwrap();
+    assert!(profile.contains("capacity_bytes = 1073741824"), "{profile}");
+}
+
+#[test]
+fn output_over_a_file_is_refused_before_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "mine").unwrap();
+    for out in ["file", "file/below"] {
+        let assert = probe(dir.path(), &["--out", out]);
+        assert
+            .code(2)
+            .stdout("")
+            .stderr(contains("not a directory"));
+    }
+    assert_eq!(fs::read(dir.path().join("file")).unwrap(), b"mine");
+    assert_eq!(names(dir.path()), ["file"]);
+}
+
+#[test]
+fn a_truncated_or_foreign_record_is_2() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = quick_run(dir.path(), "run", &[]);
+    let record = run.join("record.parquet");
+    let whole = fs::read(&record).unwrap();
+    let commands: [&[&str]; 3] = [
+        &["solve", "run"],
+        &["report", "run"],
+        &["probe", "--resume", "run"],
+    ];
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    for (bytes, word) in [
+        (&whole[..whole.len() / 2], "truncated"),
+        (&whole[..0], "truncated"),
+        (b"not a record", "no Parquet file"),
+        (&damaged, "damaged"),
+    ] {
+        fs::write(&record, bytes).unwrap();
+        for args in commands {
+            let assert = fathom(dir.path()).args(args).assert();
+            assert.code(2).stdout("").stderr(
+                contains(word)
+                    .and(contains("record.parquet"))
+                    .and(contains("help")),
+            );
+        }
+    }
+    for args in [["solve", "nowhere"], ["report", "nowhere"]] {
+        fathom(dir.path())
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains("nowhere"));
+    }
+}
+
+#[test]
+fn without_permission_nothing_is_read_or_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let locked = dir.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
+    let args = ["probe", "--quiet", "--only", QUICK, "--out", "locked/run"];
+    let output = if root() {
+        // Root may write anywhere, so the command runs as nobody, who must be able to reach it.
+        let able = Command::new("setpriv").arg("--version").output().is_ok();
+        if !able {
+            eprintln!("skipped: running as root, and setpriv is not there to run as somebody else");
+            return;
+        }
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = dir.path().join("fathom");
+        fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command
+            .arg(program)
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+    } else {
+        fathom(dir.path()).args(args).output()
+    };
+    let output = output.unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("ermission denied"), "{error}");
+    assert!(names(&locked).is_empty());
+}
+
+/// A file system with hardly any room, unmounted at the end.
+struct Tiny(tempfile::TempDir);
+
+impl Tiny {
+    fn new() -> Option<Self> {
+        if !root() {
+            eprintln!("skipped: mounting a full file system needs root");
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+            .arg(dir.path())
+            .status();
+        if mount.is_ok_and(|status| status.success()) {
+            return Some(Self(dir));
+        }
+        eprintln!("skipped: this machine does not let a tmpfs be mounted");
+        None
+    }
+}
+
+impl Drop for Tiny {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_half_written_and_the_answer_is_still_printed() {
+    let Some(tiny) = Tiny::new() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let run = tiny.0.path().join("run");
+    let assert = probe(
+        dir.path(),
+        &["--only", QUICK, "--out", run.to_str().unwrap()],
+    );
+    assert
+        .code(2)
+        .stdout(contains(QUICK))
+        .stderr(contains("No space left"));
+    assert!(names(tiny.0.path()).is_empty());
+}

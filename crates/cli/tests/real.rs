@@ -1,0 +1,216 @@
+//! Real targets: what existed before is not touched, and what was made for the run is gone after it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it skips"
+)]
+
+mod common;
+
+use common::{QUICK, fathom, interrupt, names, root};
+use fathom_lab::store::load_record;
+use fathom_probe::Step;
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A directory that direct I/O works in: the build's own, since the temporary one may be in memory.
+fn disk_dir() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// Whether this machine can measure a scratch file at all.
+fn measurable(dir: &Path) -> bool {
+    let scratch = dir.join("try");
+    fs::create_dir(&scratch).unwrap();
+    let limits = ["--size", "1MiB", "--budget", "1ms"];
+    let args = [&["probe", "try", "--only", QUICK], &limits[..]].concat();
+    let out = fathom(dir).args(args).output().unwrap();
+    fs::remove_dir(&scratch).unwrap();
+    if !out.status.success() {
+        let why = String::from_utf8_lossy(&out.stderr).into_owned();
+        eprintln!("skipped: no scratch file can be measured here: {why}");
+    }
+    out.status.success()
+}
+
+#[test]
+fn a_scratch_file_is_measured_and_leaves_nothing() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let scratch = dir.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    fs::write(scratch.join("mine"), "mine").unwrap();
+    let args = [
+        "probe", "scratch", "--method", "paper", "--only", QUICK, "--size", "16MiB", "--budget",
+        "4s", "--out", "run",
+    ];
+    let assert = fathom(dir.path()).args(args).assert();
+    // No terminal: it goes ahead, after it has said what it will write and where.
+    assert
+        .success()
+        .stderr(contains("At most").and(contains("a scratch file of 16 MiB")));
+    assert_eq!(names(&scratch), ["mine"]);
+    assert_eq!(names(&dir.path().join("run")).len(), 3);
+
+    // A measurement is not written over.
+    let again = fathom(dir.path()).args(args).assert();
+    again.code(2).stderr(contains("real drive"));
+    assert_eq!(names(dir.path()), ["run", "scratch"]);
+}
+
+/// Whether a step is among `steps` as it was; what was cut short is booked anew.
+fn whole(step: &Step, steps: &[Step]) -> bool {
+    step.name.starts_with("abandoned") || steps.contains(step)
+}
+
+#[test]
+fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let scratch = dir.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    // Far longer than any of the interruptions: tens of gigabytes to read.
+    let run = [
+        "probe",
+        "scratch",
+        "--method",
+        "paper",
+        "--only",
+        "read_buffer,prefetch",
+    ];
+    let args = [&run[..], &["--size", "64MiB", "--out", "run"]].concat();
+    let second = Duration::from_secs(1);
+    let steps = || load_record(&dir.path().join("run")).unwrap().steps;
+    let (code, said) = interrupt(dir.path(), &args, second);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("fathom probe --resume run"), "{said}");
+    assert!(names(&scratch).is_empty());
+    assert_eq!(names(&dir.path().join("run")), ["record.parquet"]);
+    let first = steps();
+    assert!(!first.is_empty(), "no step was whole after a second");
+
+    let (code, said) = interrupt(dir.path(), &["probe", "--resume", "run"], second);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(names(&scratch).is_empty());
+    let then = steps();
+    assert!(
+        then.len() > first.len(),
+        "nothing was measured after the resumption"
+    );
+    // To the nanosecond: taken from the record and not measured again.
+    let filled = |step: &&Step| step.name.ends_with("fill the new scratch file");
+    let filled: Vec<_> = then
+        .iter()
+        .filter(filled)
+        .map(|s| s.cost.bytes_written)
+        .collect();
+    assert_eq!(filled, [64 << 20]);
+    let lost = first.iter().find(|step| !whole(step, &then));
+    assert!(lost.is_none(), "{lost:?}");
+}
+
+#[test]
+fn an_existing_file_is_only_read() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let file = dir.path().join("file");
+    let bytes = vec![7; 4 << 20];
+    fs::write(&file, &bytes).unwrap();
+    let probe = |args: &[&str]| {
+        let mut command = fathom(dir.path());
+        command.args(["probe", "file", "--method", "paper"]);
+        command.args(["--only", QUICK, "--budget", "1s"]);
+        command.args(args).assert()
+    };
+    probe(&[])
+        .success()
+        .stderr(contains("Nothing will be written"));
+    // Named, but nobody is there to confirm.
+    probe(&["--destroy", "file"])
+        .code(3)
+        .stderr(contains("nothing was written"));
+    // Another one named.
+    probe(&["--destroy", "other", "--yes"])
+        .code(3)
+        .stderr(contains("other"));
+    assert!(fs::read(&file).unwrap() == bytes, "the file was changed");
+    assert_eq!(names(dir.path()), ["file"]);
+}
+
+/// A loop device over a file with a file system in it, detached at the end.
+struct Loop(PathBuf);
+
+impl Loop {
+    fn new(dir: &Path) -> Option<Self> {
+        if !root() {
+            eprintln!("skipped: a loop device needs root");
+            return None;
+        }
+        let file = dir.join("image");
+        fs::File::create(&file).unwrap().set_len(32 << 20).unwrap();
+        let made = Command::new("mkfs.ext4").arg("-q").arg(&file).status();
+        let found = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(&file)
+            .output();
+        match (made, found) {
+            (Ok(made), Ok(found)) if made.success() && found.status.success() => {
+                Some(Self(String::from_utf8(found.stdout).unwrap().trim().into()))
+            }
+            _ => {
+                eprintln!("skipped: this machine has no mkfs.ext4 or no loop device to give");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.0)
+            .status();
+    }
+}
+
+#[test]
+fn a_block_device_with_a_file_system_is_refused() {
+    let dir = disk_dir();
+    let Some(device) = Loop::new(dir.path()) else {
+        return;
+    };
+    let before = fs::read(dir.path().join("image")).unwrap();
+    let probe = |args: &[&str]| {
+        let mut command = fathom(dir.path());
+        command.arg("probe").arg(&device.0);
+        command
+            .args(["--only", QUICK, "--method", "paper"])
+            .args(args)
+            .assert()
+    };
+    probe(&[])
+        .code(3)
+        .stdout("")
+        .stderr(contains("ext").and(contains("refused")));
+    probe(&["--yes"]).code(3);
+    let name = device.0.to_str().unwrap().to_owned();
+    probe(&["--destroy", &name])
+        .code(3)
+        .stderr(contains("--yes"));
+    assert!(
+        fs::read(dir.path().join("image")).unwrap() == before,
+        "the device was changed"
+    );
+}

@@ -1,0 +1,138 @@
+//! A scratch file made anew for a run that goes on.
+//!
+//! The scratch file of the interrupted run is gone, and reads of a new one touch no drive until it is written. The
+//! steps that had filled the old one are whole in the record and are not executed again, so the new file is filled
+//! here. What a step in between did to the state of the drive behind it is not restored: a probe that needs more than a
+//! written file prepares that in the step itself.
+
+use fathom_block::{Device, IoError, Op, Request};
+use fathom_probe::session::{Ending, marks};
+use fathom_probe::{Cost, Record, Step};
+
+const SUBJECT: &str = "fill the new scratch file";
+
+/// Writes the whole device sequentially and flushes it, until `interrupted`; books the cost in `record` with the first
+/// parameter that is still open.
+///
+/// # Errors
+/// The first request that fails.
+pub fn refill(
+    device: &mut dyn Device,
+    record: &mut Record,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), IoError> {
+    let open = |p: &&fathom_probe::Parameter| marks::ending(record, **p) == Ending::Open;
+    let Some(parameter) = record.meta.parameters.iter().find(open).copied() else {
+        return Ok(());
+    };
+    let cost = fill(device, interrupted)?;
+    record.steps.push(Step {
+        parameter,
+        // As the cost of a step that was cut short: spent, and without a result.
+        name: format!("abandoned {}: {SUBJECT}", record.steps.len() + 1),
+        cost,
+    });
+    Ok(())
+}
+
+fn fill(device: &mut dyn Device, interrupted: &dyn Fn() -> bool) -> Result<Cost, IoError> {
+    let (capacity, step) = (
+        device.info().capacity_bytes,
+        device.info().max_request_bytes,
+    );
+    let began = device.now();
+    let mut cost = Cost::default();
+    while cost.bytes_written < capacity && !interrupted() {
+        let len = step.min(capacity - cost.bytes_written);
+        one(
+            device,
+            Request::new(cost.requests, Op::Write, cost.bytes_written, len),
+        )?;
+        cost.bytes_written += len;
+        cost.requests += 1;
+    }
+    one(device, Request::new(cost.requests, Op::Flush, 0, 0))?;
+    cost.requests += 1;
+    cost.device_ns = device.now().since(began).0;
+    Ok(cost)
+}
+
+fn one(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
+    let gone = IoError {
+        kind: fathom_block::IoErrorKind::Gone,
+        op: request.op,
+        offset: request.offset,
+        len: request.len,
+    };
+    device.submit(request).map_err(|_| gone)?;
+    let mut done = Vec::new();
+    device.wait(fathom_base::Time::MAX, &mut done);
+    // One in flight, one back: a device that gives none has lost it.
+    done.pop().ok_or(gone)?.result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Dur;
+    use fathom_block::{DeviceInfo, RamDevice};
+    use fathom_probe::{Method, Parameter, RecordMeta};
+
+    fn device() -> RamDevice {
+        let info = DeviceInfo {
+            name: "scratch".into(),
+            capacity_bytes: 4 << 20,
+            logical_block_bytes: 512,
+            // Not a divisor of the capacity: the last write is shorter.
+            max_request_bytes: 1_500 * 512,
+            queue_depth: 1,
+            volatile_cache: true,
+            trim: false,
+            read_only: false,
+            modelled: true,
+        };
+        RamDevice::new(info, Dur::us(1))
+    }
+
+    fn record() -> Record {
+        let device = device();
+        Record {
+            meta: RecordMeta {
+                fathom: String::new(),
+                seed: 0,
+                method: Method::Robust,
+                parameters: vec![Parameter::ClusteredPage, Parameter::Prefetch],
+                read_only: false,
+                budget_bytes: None,
+                budget_ns: None,
+                region: None,
+                thin: 1,
+                target: fathom_probe::run::target_of(device.info()),
+                complete: false,
+            },
+            steps: vec![Step {
+                parameter: Parameter::ClusteredPage,
+                name: "end".into(),
+                cost: Cost::default(),
+            }],
+            samples: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_byte_is_written_and_booked_with_what_is_open() {
+        let (mut device, mut record) = (device(), record());
+        refill(&mut device, &mut record, &|| false).unwrap();
+        let step = record.steps.last().unwrap();
+        assert_eq!(step.parameter, Parameter::Prefetch);
+        assert_eq!(step.cost.bytes_written, 4 << 20);
+        assert_eq!(marks::ending(&record, Parameter::Prefetch), Ending::Open);
+    }
+
+    #[test]
+    fn an_interruption_stops_it() {
+        let (mut device, mut record) = (device(), record());
+        refill(&mut device, &mut record, &|| true).unwrap();
+        assert_eq!(record.steps.last().unwrap().cost.bytes_written, 0);
+    }
+}
