@@ -34,6 +34,7 @@ fn interrupted_and_resumed_equals_uninterrupted() {
         .output()
         .unwrap();
     assert!(begin.status.success());
+    insta::assert_snapshot!("summary", String::from_utf8(begin.stdout).unwrap());
     let whole = |name: &str| fs::read(dir.path().join("whole").join(name)).unwrap();
     let mut interrupted = 0;
     for (i, ms) in [60, 250, 700].into_iter().enumerate() {
