@@ -114,6 +114,11 @@ impl WriteLines {
         self.oldest != NONE && self.lines[self.oldest as usize].since <= mark
     }
 
+    /// Whether a line became dirty at or before `mark`.
+    pub(crate) fn is_due(&self, id: u32, mark: u64) -> bool {
+        self.lines[id as usize].since <= mark
+    }
+
     /// Whether a second write to a line replaces the first.
     pub(crate) fn is_cache(&self) -> bool {
         self.joins_any

@@ -69,6 +69,20 @@ impl Batch {
         self.runs.push((lpn, units));
     }
 
+    /// Whether the units follow one another without a gap.
+    pub(super) fn is_one_run(&self) -> bool {
+        self.runs
+            .windows(2)
+            .all(|pair| pair[0].0.0 + pair[0].1 == pair[1].0.0)
+    }
+
+    /// The unit that was added last.
+    pub(super) fn last_unit(&self) -> Lpn {
+        self.runs
+            .last()
+            .map_or(Lpn(0), |(first, n)| Lpn(first.0 + n - 1))
+    }
+
     /// The line belongs to the batch.
     pub(super) fn accept(&mut self) {
         self.ids.push(self.line.id);

@@ -44,6 +44,25 @@ pub(crate) enum Event {
     Background,
 }
 
+/// Which lines of the buffer may be programmed together, where a clustered page holds several units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gathers {
+    /// Any (page mapping).
+    AnyUnits,
+    /// Those whose units follow one another in one block (block mapping).
+    Neighbours,
+}
+
+impl Gathers {
+    fn of(spec: &Spec, g: &Geometry) -> Option<Self> {
+        let several = spec.write_buffer.is_some() && g.units_per_cpage > 1;
+        several.then_some(match spec.mapping.kind {
+            MappingKind::Page => Gathers::AnyUnits,
+            MappingKind::Block => Gathers::Neighbours,
+        })
+    }
+}
+
 /// A request in flight.
 #[derive(Clone, Debug)]
 struct Active {
@@ -118,8 +137,7 @@ pub struct Ssd {
     stalled: bool,
     last_write: Time,
     idle_scheduled: bool,
-    /// Units of different lines may share a clustered page.
-    gathers: bool,
+    gathers: Option<Gathers>,
     /// Programs are numbered as they are issued; `programs_done` tells which are done from `first_undone` on.
     next_program: u64,
     first_undone: u64,
@@ -173,9 +191,7 @@ impl Ssd {
             stalled: false,
             last_write: Time::ZERO,
             idle_scheduled: false,
-            gathers: buffer.is_some()
-                && spec.mapping.kind == MappingKind::Page
-                && g.units_per_cpage > 1,
+            gathers: Gathers::of(spec, &g),
             next_program: 0,
             first_undone: 0,
             programs_done: VecDeque::new(),

@@ -2,12 +2,15 @@
 
 use super::batch::Batch;
 use super::flash::NOBODY;
-use super::{Event, Flushing, Ssd};
+use super::{Event, Flushing, Gathers, Ssd};
 use crate::buffer::Piece;
 use crate::ftl::{Ftl, Stall};
 use crate::host::Way;
 use crate::spec::Drain;
 use fathom_base::{Lpn, SECTOR_BYTES};
+
+/// The most clustered pages of neighbouring units that leave the buffer together.
+const NEIGHBOUR_PAGES: u32 = 16;
 
 impl Ssd {
     /// Sends the next piece of a write over the link, or lets it wait for room.
@@ -251,8 +254,9 @@ impl Ssd {
         batch.clear();
         let mut line = self.lines.oldest();
         while let Some(id) = line {
-            let shares = self.gathers && Some(id) != self.lines.newest();
-            if !batch.ids.is_empty() && !shares {
+            let complete =
+                Some(id) != self.lines.newest() || self.lines.is_due(id, self.drain_mark);
+            if !batch.ids.is_empty() && !(self.gathers.is_some() && complete) {
                 break;
             }
             self.lines.view(id, &mut batch.line);
@@ -260,14 +264,13 @@ impl Ssd {
             if batch.has_page(self.g.units_per_cpage) {
                 break;
             }
-            let units = batch.units;
             self.plan(&mut batch);
-            if batch.units > self.g.units_per_cpage && units > 0 {
+            if !batch.ids.is_empty() && !self.may_share(&batch) {
                 batch.undo();
                 break;
             }
             batch.accept();
-            if !self.gathers {
+            if self.gathers.is_none() {
                 break;
             }
             line = self.lines.newer(id);
@@ -287,6 +290,24 @@ impl Ssd {
         }
         self.batch = batch;
         result
+    }
+
+    /// Whether the line that was planned last may be programmed together with those before it.
+    fn may_share(&self, batch: &Batch) -> bool {
+        match self.gathers {
+            Some(Gathers::AnyUnits) => batch.units <= self.g.units_per_cpage,
+            Some(Gathers::Neighbours) => {
+                let block = |lpn: Lpn| lpn.0 / self.g.units_per_cblock;
+                let inside = batch
+                    .runs
+                    .first()
+                    .is_some_and(|(first, _)| block(*first) == block(batch.last_unit()));
+                inside
+                    && batch.is_one_run()
+                    && batch.units <= NEIGHBOUR_PAGES * self.g.units_per_cpage
+            }
+            None => false,
+        }
     }
 
     fn finish_batch(&mut self, batch: &Batch) {

@@ -56,7 +56,7 @@ pub(crate) trait Ftl {
     /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 
-    /// Places runs of units, at most a clustered page in all. On [`Stall`] no unit of them is placed, but `ops`
+    /// Places runs of units: of one block and without gaps between them, or at most a clustered page in all. On [`Stall`] no unit of them is placed, but `ops`
     /// may still hold work that makes room.
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
 
