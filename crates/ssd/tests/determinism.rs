@@ -1,0 +1,118 @@
+//! A run is a function of (spec, seed): to the byte, through forks and on threads.
+
+mod common;
+
+use common::drive;
+use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_block::{Completion, Device, Op, Request};
+use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer};
+use fathom_ssd::{Spec, Ssd};
+
+fn noisy(kind: MappingKind, shape: &str) -> Spec {
+    let mut spec = drive(kind, shape, "lru");
+    spec.read_buffer = Some(ReadBuffer {
+        capacity: Bytes::kib(16),
+        line: Bytes::kib(4),
+        min_request: Bytes(512),
+        prefetch: Some(Prefetch {
+            after: 2,
+            depth: Bytes::kib(8),
+        }),
+    });
+    spec.noise = Noise {
+        command_percent: 10.0,
+        flash_percent: 5.0,
+        background_interval: Dur::ms(5),
+        background_duration: Dur::us(500),
+    };
+    spec
+}
+
+/// Random requests from number `from` on; every completion.
+fn work(drive: &mut Ssd, from: u64, n: u64) -> Vec<Completion> {
+    let mut rng = Rng::new(9, from);
+    let sectors = drive.info().capacity_bytes / 512;
+    let (mut done, mut sent) = (Vec::new(), from);
+    while sent < from + n {
+        let op = [
+            Op::Read,
+            Op::Write,
+            Op::Write,
+            Op::Write,
+            Op::Trim,
+            Op::Flush,
+        ][rng.below(6) as usize];
+        let first = rng.below(sectors);
+        let len = 1 + rng.below((sectors - first).min(24));
+        let mut request = Request::new(sent, op, first * 512, len * 512);
+        if op == Op::Flush {
+            (request.offset, request.len) = (0, 0);
+        }
+        if op == Op::Write {
+            request.data = Some(vec![sent as u8; request.len as usize].into());
+        }
+        match drive.submit(request) {
+            Ok(()) => sent += 1,
+            Err(_) => drive.wait(Time::MAX, &mut done),
+        }
+    }
+    while (done.len() as u64) < n {
+        drive.wait(Time::MAX, &mut done);
+    }
+    done
+}
+
+fn run(spec: &Spec, seed: u64) -> Vec<Completion> {
+    work(&mut Ssd::new(spec, seed).unwrap().keep_data(), 0, 1500)
+}
+
+#[test]
+fn equal_spec_and_seed_give_equal_completions_and_another_seed_does_not() {
+    for kind in [MappingKind::Page, MappingKind::Block] {
+        for shape in ["whole", "padded", "lanes"] {
+            let spec = noisy(kind, shape);
+            let first = run(&spec, 1);
+            assert_eq!(first.len(), 1500);
+            assert_eq!(first, run(&spec, 1));
+            assert_ne!(first, run(&spec, 2));
+        }
+    }
+}
+
+#[test]
+fn a_fork_goes_on_as_its_origin_does() {
+    for kind in [MappingKind::Page, MappingKind::Block] {
+        let mut origin = Ssd::new(&noisy(kind, "lanes"), 3).unwrap().keep_data();
+        work(&mut origin, 0, 1000);
+        // With requests in flight, which the work collects among its own.
+        for i in 0..8 {
+            origin
+                .submit(Request::new(5000 + i, Op::Write, i * 512, 512))
+                .unwrap();
+        }
+        let mut fork = origin.clone();
+        let ahead = work(&mut fork.clone(), 1000, 700);
+        let of_origin = work(&mut origin, 1000, 700);
+        assert_eq!(of_origin, ahead);
+        assert_eq!(of_origin, work(&mut fork, 1000, 700));
+        assert_eq!(origin.counters(), fork.counters());
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let spec = noisy(MappingKind::Page, "parted");
+    let alone: Vec<_> = (0..8).map(|seed| run(&spec, seed)).collect();
+    let together: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|seed| {
+                scope.spawn({
+                    let spec = &spec;
+                    move || run(spec, seed)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(alone, together);
+}
