@@ -126,8 +126,10 @@ pub struct Ssd {
     active: Slab<Active>,
     finished: Vec<Completion>,
     tickets: Slab<Ticket>,
-    /// Writes that wait for room in the buffer, in order.
-    blocked: VecDeque<u32>,
+    /// Writes whose command is through, in the order in which they cross the link.
+    incoming: VecDeque<u32>,
+    /// The first of them waits for room in the buffer.
+    waits_for_room: bool,
     flushes: Vec<Flushing>,
     /// Lines that became dirty up to here are due.
     drain_mark: u64,
@@ -184,7 +186,8 @@ impl Ssd {
             active: Slab::default(),
             finished: Vec::new(),
             tickets: Slab::default(),
-            blocked: VecDeque::new(),
+            incoming: VecDeque::new(),
+            waits_for_room: false,
             flushes: Vec::new(),
             drain_mark: 0,
             draining: 0,
@@ -294,7 +297,7 @@ impl Ssd {
     fn begin(&mut self, id: u32, op: Op) {
         match op {
             Op::Read => self.begin_read(id),
-            Op::Write => self.next_piece(id),
+            Op::Write => self.begin_write(id),
             Op::Flush => self.flush(id),
             Op::Trim => self.trim(id),
         }

@@ -69,7 +69,8 @@ impl Ssd {
         self.programs_done.clear();
         self.first_undone = self.next_program;
         self.flushes.clear();
-        self.blocked.clear();
+        self.incoming.clear();
+        self.waits_for_room = false;
         self.arriving.clear();
         (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
         if let Some(reads) = &mut self.reads {

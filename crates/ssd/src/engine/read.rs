@@ -58,8 +58,11 @@ impl Ssd {
         let mut from_memory = 0;
         // The flash read being put together: place and sectors.
         let mut run: Option<Place> = None;
+        // The end of the buffer line that is known to be absent: its other sectors are, too.
+        let mut absent = 0;
         while sector < end {
-            let (source, n) = self.next_span(id, sector, end, kept);
+            let line = kept.then_some(&mut absent);
+            let (source, n) = self.next_span(id, sector, end, line);
             match source {
                 Source::Memory => from_memory += u64::from(n),
                 Source::Ahead => {}
@@ -83,7 +86,13 @@ impl Ssd {
     }
 
     /// The next sectors that come from one source, and how many they are. Unwritten units come from memory.
-    fn next_span(&mut self, id: u32, sector: u64, end: u64, kept: bool) -> (Source, u32) {
+    fn next_span(
+        &mut self,
+        id: u32,
+        sector: u64,
+        end: u64,
+        absent: Option<&mut u64>,
+    ) -> (Source, u32) {
         let per_unit = u64::from(self.g.sectors_per_unit);
         let per_line = u64::from(self.g.sectors_per_cpage);
         let mut span = (end - sector).min(per_unit - sector % per_unit);
@@ -94,12 +103,15 @@ impl Ssd {
             }
             span = 1;
         }
-        if kept && let Some(reads) = &mut self.reads {
+        if let (Some(absent), Some(reads)) = (absent, &mut self.reads) {
             let (present, rest) = reads.look(sector);
             span = span.min(rest);
-            reads.touch(sector, span);
-            if present {
-                return (Source::Memory, span as u32);
+            if sector >= *absent {
+                reads.touch(sector, 1);
+                if present {
+                    return (Source::Memory, span as u32);
+                }
+                *absent = sector + rest;
             }
         }
         if let Some(waited) = self.wait_for_ahead(id, sector, span) {

@@ -13,9 +13,22 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 const NEIGHBOUR_PAGES: u32 = 16;
 
 impl Ssd {
-    /// Sends the next piece of a write over the link, or lets it wait for room.
-    pub(super) fn next_piece(&mut self, id: u32) {
-        let Some(active) = self.active.get(id) else {
+    /// A write command is through the controller: it takes its turn on the link.
+    pub(super) fn begin_write(&mut self, id: u32) {
+        self.incoming.push_back(id);
+        if self.incoming.len() == 1 {
+            self.next_piece();
+        }
+    }
+
+    /// Sends the next piece of the write whose turn it is over the link, once there is room for it. Writes cross
+    /// one after another, so that none holds room that it does not fill.
+    pub(super) fn next_piece(&mut self) {
+        let Some((&id, active)) = self
+            .incoming
+            .front()
+            .and_then(|id| Some((id, self.active.get(*id)?)))
+        else {
             return;
         };
         let per_line = u64::from(self.g.sectors_per_cpage);
@@ -26,15 +39,9 @@ impl Ssd {
             .min(self.lines.capacity()) as u32;
         let (cline, first) = ((sector / per_line) as u32, (sector % per_line) as u32);
         let needed = self.lines.growth(cline, first, sectors);
-        let first_in_line = self.blocked.front().is_none_or(|&front| front == id);
-        if !first_in_line || !self.lines.reserve(needed) {
-            if !self.blocked.contains(&id) {
-                self.blocked.push_back(id);
-            }
+        self.waits_for_room = !self.lines.reserve(needed);
+        if self.waits_for_room {
             return self.pump();
-        }
-        if self.blocked.front() == Some(&id) {
-            self.blocked.pop_front();
         }
         if let Some(active) = self.active.get_mut(id) {
             active.piece = (sectors, needed);
@@ -81,7 +88,7 @@ impl Ssd {
         self.note_activity();
         self.pump();
         if !whole {
-            return self.next_piece(id);
+            return self.next_piece();
         }
         self.received(id);
         match (self.unbuffered, fua) {
@@ -89,6 +96,9 @@ impl Ssd {
             (false, true) => self.flush(id),
             (false, false) => self.complete(id, Ok(())),
         }
+        // Only now, for what was held back by this write must not begin on its own.
+        self.incoming.pop_front();
+        self.next_piece();
     }
 
     /// An unbuffered write is complete when all of it has arrived and is programmed.
@@ -143,11 +153,8 @@ impl Ssd {
 
     /// Room in the buffer was given back.
     pub(super) fn unblock(&mut self) {
-        while let Some(&id) = self.blocked.front() {
-            self.next_piece(id);
-            if self.blocked.front() == Some(&id) {
-                break;
-            }
+        if self.waits_for_room {
+            self.next_piece();
         }
     }
 
@@ -234,7 +241,7 @@ impl Ssd {
         if self.unbuffered || self.lines.oldest_is_due(self.drain_mark) {
             return true;
         }
-        if self.blocked.is_empty() {
+        if !self.waits_for_room {
             return false;
         }
         if self.lines.is_cache() {
