@@ -77,7 +77,9 @@ fn random(drive: &mut Ssd, op: Op, n: u64, seed: u64) {
 }
 
 fn sequential(drive: &mut Ssd, op: Op, n: u64, len: u64) {
-    run(drive, n, |i| Request::new(i, op, i * len % (PAGES * PAGE), len));
+    run(drive, n, |i| {
+        Request::new(i, op, i * len % (PAGES * PAGE), len)
+    });
 }
 
 #[derive(Clone, Copy)]

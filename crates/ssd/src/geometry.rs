@@ -9,6 +9,36 @@
 use crate::spec::{MappingKind, Spec};
 use fathom_base::SECTOR_BYTES;
 
+/// Division by a number that is known from the start, and often a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    by: u32,
+    /// 64 if `by` is no power of two.
+    shift: u32,
+}
+
+impl Divisor {
+    fn new(by: u32) -> Self {
+        let shift = if by.is_power_of_two() {
+            by.trailing_zeros()
+        } else {
+            64
+        };
+        Self { by, shift }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn split(self, n: u64) -> (u32, u32) {
+        if self.shift < 64 {
+            ((n >> self.shift) as u32, n as u32 & (self.by - 1))
+        } else {
+            let by = u64::from(self.by);
+            ((n / by) as u32, (n % by) as u32)
+        }
+    }
+}
+
 /// The derived layout of a drive. Counts, all of them; `cpage` is a clustered page, `cblock` a clustered block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -42,6 +72,10 @@ pub struct Geometry {
     pub logical_units: u32,
     /// Clustered blocks' worth of capacity.
     pub logical_cblocks: u32,
+    by_line: Divisor,
+    by_unit: Divisor,
+    by_cpage: Divisor,
+    by_cblock: Divisor,
     dies: u32,
     dies_per_station: u32,
     planes_per_lane_die: u32,
@@ -93,6 +127,10 @@ impl Geometry {
             sectors_per_page: (flash.page.0 / SECTOR_BYTES) as u32,
             logical_units: logical_cblocks * units_per_cblock,
             logical_cblocks,
+            by_line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),
+            by_unit: Divisor::new((spec.unit() / SECTOR_BYTES) as u32),
+            by_cpage: Divisor::new(units_per_cpage),
+            by_cblock: Divisor::new(units_per_cblock),
             dies,
             dies_per_station: (width / flash.planes_per_die).max(1),
             planes_per_lane_die: width.min(flash.planes_per_die),
@@ -112,7 +150,25 @@ impl Geometry {
     /// The clustered block of a mapped unit's place.
     #[inline]
     pub(crate) fn cblock_of_unit(&self, place: u32) -> u32 {
-        place / self.units_per_cblock
+        self.by_cblock.split(u64::from(place)).0
+    }
+
+    /// The clustered page of a mapped unit's place, and which unit of it.
+    #[inline]
+    pub(crate) fn cpage_of_unit(&self, place: u32) -> (u32, u32) {
+        self.by_cpage.split(u64::from(place))
+    }
+
+    /// The mapped unit of a sector of the host's, and which sector of it.
+    #[inline]
+    pub(crate) fn unit_of_sector(&self, sector: u64) -> (u32, u32) {
+        self.by_unit.split(sector)
+    }
+
+    /// The clustered page of the host's address space that a sector lies in, and which sector of it.
+    #[inline]
+    pub(crate) fn line_of_sector(&self, sector: u64) -> (u32, u32) {
+        self.by_line.split(sector)
     }
 
     /// The group of a clustered block.

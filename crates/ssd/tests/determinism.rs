@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::drive;
+use common::{drive, drives};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer};
@@ -96,6 +96,25 @@ fn a_fork_goes_on_as_its_origin_does() {
         assert_eq!(of_origin, ahead);
         assert_eq!(of_origin, work(&mut fork, 1000, 700));
         assert_eq!(origin.counters(), fork.counters());
+    }
+}
+
+#[test]
+fn keeping_bytes_changes_no_time() {
+    for spec in drives() {
+        let stamps = |drive: Ssd| {
+            let mut drive = drive;
+            let done = work(&mut drive, 0, 1000);
+            let stamps: Vec<_> = done.iter().map(|c| (c.id, c.completed)).collect();
+            (stamps, drive.counters(), drive.merges())
+        };
+        let drive = Ssd::new(&spec, 4).unwrap();
+        assert_eq!(
+            stamps(drive.clone()),
+            stamps(drive.keep_data()),
+            "{}",
+            spec.name
+        );
     }
 }
 

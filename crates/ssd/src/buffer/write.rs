@@ -279,6 +279,22 @@ impl WriteLines {
             .extend_from_slice(&self.masks[at..at + self.words]);
     }
 
+    /// What a line of this piece alone would hold.
+    pub(crate) fn view_of(&self, piece: Piece, into: &mut LineView) {
+        (into.id, into.cline, into.owner) = (NONE, piece.cline, piece.owner);
+        into.dirty = piece.sectors;
+        into.mask.clear();
+        let words = (0..self.words).map(|w| span(w, piece.first, piece.sectors));
+        into.mask.extend(words);
+    }
+
+    /// A piece went on without a line; its sectors take room until [`WriteLines::release`].
+    #[inline]
+    pub(crate) fn pass(&mut self, piece: Piece) {
+        self.reserved -= u64::from(piece.reserved);
+        self.used += u64::from(piece.sectors);
+    }
+
     /// A line leaves the order; its sectors keep their room until [`WriteLines::release`].
     pub(crate) fn remove(&mut self, id: u32) {
         self.unlink(id);

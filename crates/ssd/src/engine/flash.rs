@@ -1,7 +1,8 @@
 //! From the translation layer's operations to the flash array's, in the order that must hold.
 
-use super::{Event, Ssd};
+use super::{Event, Ssd, lane};
 use crate::ftl::{FlashOp, Ftl};
+use crate::geometry::Geometry;
 use crate::host::Way;
 use crate::nand::{Job, Place, Work};
 use fathom_base::{Ppn, SECTOR_BYTES};
@@ -68,9 +69,10 @@ enum Waiting {
 impl Ssd {
     /// The place of `units` units from `at` on.
     pub(super) fn place(&self, at: Ppn, units: u32) -> Place {
+        let (cpage, unit) = self.g.cpage_of_unit(at.0);
         Place {
-            cpage: at.0 / self.g.units_per_cpage,
-            first: (at.0 % self.g.units_per_cpage) * self.g.sectors_per_unit,
+            cpage,
+            first: unit * self.g.sectors_per_unit,
             sectors: units * self.g.sectors_per_unit,
         }
     }
@@ -207,12 +209,13 @@ impl Ssd {
         let Some(&FlashOp::Copy { from, to: at, .. }) = ops.first() else {
             return 1;
         };
-        let per_page = self.g.units_per_cpage;
+        let page = |g: &Geometry, at: Ppn| g.cpage_of_unit(at.0).0;
+        let target = page(&self.g, at);
         let mut reads = std::mem::take(&mut self.gather);
         let mut end = at.0;
         for op in ops {
             match *op {
-                FlashOp::Copy { from, to, units } if to.0 / per_page == at.0 / per_page => {
+                FlashOp::Copy { from, to, units } if page(&self.g, to) == target => {
                     reads.push(self.place(from, units));
                     end = to.0 + units;
                     if let Some(store) = &mut self.store {
@@ -223,7 +226,7 @@ impl Ssd {
             }
         }
         let copies = reads.len();
-        let station = |at: Ppn| self.g.station_of_cpage(at.0 / per_page);
+        let station = |at: Ppn| self.g.station_of_cpage(page(&self.g, at));
         let stays = copies == 1 && station(from) == station(at);
         let program = Program {
             number: self.number_program(),
@@ -370,8 +373,9 @@ impl Ssd {
         active.last_transfer = active.last_transfer.max(end);
         active.pending -= 1;
         if active.pending == 0 {
+            let at = active.last_transfer;
             self.events
-                .push(active.last_transfer, Event::Complete(request));
+                .push_in_order(lane::OUT, at, Event::Complete(request));
         }
     }
 

@@ -63,6 +63,14 @@ impl Gathers {
     }
 }
 
+/// Lanes of the event queue: what the controller, the link and the array's sensing end comes in order of time.
+pub(crate) mod lane {
+    pub(crate) const COMMAND: usize = 0;
+    pub(crate) const IN: usize = 1;
+    pub(crate) const OUT: usize = 2;
+    pub(crate) const SENSE: usize = 3;
+}
+
 /// A request in flight.
 #[derive(Clone, Debug)]
 struct Active {
@@ -386,9 +394,11 @@ impl Device for Ssd {
         });
         match refused {
             Some(kind) => self.complete(id, Err(kind)),
-            None => self
-                .events
-                .push(self.link.command(self.now), Event::Command(id)),
+            None => {
+                let at = self.link.command(self.now);
+                self.events
+                    .push_in_order(lane::COMMAND, at, Event::Command(id));
+            }
         }
         Ok(())
     }

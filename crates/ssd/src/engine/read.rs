@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::flash::Ticket;
-use super::{Event, Ssd};
+use super::{Event, Ssd, lane};
 use crate::ftl::Ftl;
 use crate::host::Way;
 use crate::nand::{Place, Work};
@@ -48,7 +48,9 @@ impl Ssd {
             active.last_transfer = active.last_transfer.max(end);
         }
         if active.pending == 0 {
-            self.events.push(active.last_transfer, Event::Complete(id));
+            let at = active.last_transfer;
+            self.events
+                .push_in_order(lane::OUT, at, Event::Complete(id));
         }
     }
 
@@ -93,15 +95,16 @@ impl Ssd {
         end: u64,
         absent: Option<&mut u64>,
     ) -> (Source, u32) {
-        let per_unit = u64::from(self.g.sectors_per_unit);
-        let per_line = u64::from(self.g.sectors_per_cpage);
-        let mut span = (end - sector).min(per_unit - sector % per_unit);
-        let cline = (sector / per_line) as u32;
-        if self.lines.lines_of(cline).next().is_some() {
-            if self.lines.holds(cline, (sector % per_line) as u32) {
-                return (Source::Memory, 1);
+        let (unit, in_unit) = self.g.unit_of_sector(sector);
+        let mut span = (end - sector).min(u64::from(self.g.sectors_per_unit - in_unit));
+        if !self.lines.is_empty() {
+            let (cline, in_line) = self.g.line_of_sector(sector);
+            if self.lines.lines_of(cline).next().is_some() {
+                if self.lines.holds(cline, in_line) {
+                    return (Source::Memory, 1);
+                }
+                span = 1;
             }
-            span = 1;
         }
         if let (Some(absent), Some(reads)) = (absent, &mut self.reads) {
             let (present, rest) = reads.look(sector);
@@ -117,12 +120,12 @@ impl Ssd {
         if let Some(waited) = self.wait_for_ahead(id, sector, span) {
             return (Source::Ahead, waited);
         }
-        let at = self.ftl.lookup(Lpn((sector / per_unit) as u32));
+        let at = self.ftl.lookup(Lpn(unit));
         if !at.is_some() {
             return (Source::Memory, span as u32);
         }
         let mut place = self.place(at, 1);
-        place.first += (sector % per_unit) as u32;
+        place.first += in_unit;
         place.sectors = span as u32;
         (Source::Flash(place), span as u32)
     }
@@ -202,7 +205,7 @@ impl Ssd {
 
     /// The current bytes of one sector.
     fn sector_bytes(&self, sector: u64, into: &mut [u8]) {
-        let (cline, in_line) = self.line_of(sector);
+        let (cline, in_line) = self.g.line_of_sector(sector);
         let newest = self
             .lines
             .lines_of(cline)
@@ -215,17 +218,12 @@ impl Ssd {
 
     /// The bytes that a sector will have once a batch is programmed: newer lines do not count.
     pub(super) fn drained_sector(&self, batch: &Batch, sector: u64, into: &mut [u8]) {
-        let (cline, in_line) = self.line_of(sector);
+        let (cline, in_line) = self.g.line_of_sector(sector);
         let mut lines = self.lines.lines_of(cline);
         match lines.find(|&id| batch.ids.contains(&id) && self.lines.line_holds(id, in_line)) {
             Some(id) => self.copy_line_sector(id, in_line, into),
             None => self.copy_flash_sector(sector, into),
         }
-    }
-
-    fn line_of(&self, sector: u64) -> (u32, u32) {
-        let per_line = u64::from(self.g.sectors_per_cpage);
-        ((sector / per_line) as u32, (sector % per_line) as u32)
     }
 
     fn copy_line_sector(&self, id: u32, in_line: u32, into: &mut [u8]) {

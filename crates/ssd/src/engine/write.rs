@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::flash::NOBODY;
-use super::{Event, Flushing, Gathers, Ssd};
+use super::{Event, Flushing, Gathers, Ssd, lane};
 use crate::buffer::Piece;
 use crate::ftl::{Ftl, Stall};
 use crate::host::Way;
@@ -31,13 +31,12 @@ impl Ssd {
         else {
             return;
         };
-        let per_line = u64::from(self.g.sectors_per_cpage);
         let sector = active.request.offset / SECTOR_BYTES + active.arrived;
         let left = active.request.len / SECTOR_BYTES - active.arrived;
+        let (cline, first) = self.g.line_of_sector(sector);
         let sectors = left
-            .min(per_line - sector % per_line)
+            .min(u64::from(self.g.sectors_per_cpage - first))
             .min(self.lines.capacity()) as u32;
-        let (cline, first) = ((sector / per_line) as u32, (sector % per_line) as u32);
         let needed = self.lines.growth(cline, first, sectors);
         self.waits_for_room = !self.lines.reserve(needed);
         if self.waits_for_room {
@@ -49,7 +48,7 @@ impl Ssd {
         let end = self
             .link
             .transfer(Way::In, u64::from(sectors) * SECTOR_BYTES, self.now);
-        self.events.push(end, Event::Arrived(id));
+        self.events.push_in_order(lane::IN, end, Event::Arrived(id));
     }
 
     /// A piece of a write has crossed the link.
@@ -57,14 +56,13 @@ impl Ssd {
         let Some(active) = self.active.get_mut(id) else {
             return;
         };
-        let per_line = u64::from(self.g.sectors_per_cpage);
         let sector = active.request.offset / SECTOR_BYTES + active.arrived;
         let (sectors, reserved) = active.piece;
         let at = (active.arrived * SECTOR_BYTES) as usize;
         active.arrived += u64::from(sectors);
         let whole = active.arrived == active.request.len / SECTOR_BYTES;
         let (fua, len) = (active.request.tag.fua, u64::from(sectors) * SECTOR_BYTES);
-        let (cline, first) = ((sector / per_line) as u32, (sector % per_line) as u32);
+        let (cline, first) = self.g.line_of_sector(sector);
         let owner = if self.unbuffered { id } else { NOBODY };
         if self.unbuffered {
             // Until the translation layer has placed it; each of its programs counts on its own.
@@ -77,9 +75,12 @@ impl Ssd {
             reserved,
             owner,
         };
-        let line = self.lines.insert(piece, self.drain_mark);
-        if self.store.is_some() {
-            self.keep_bytes(id, line, at, first, len as usize);
+        let direct = self.unbuffered && self.store.is_none() && self.lines.is_empty();
+        if !direct || self.stalled || self.place_directly(piece) == Err(Stall) {
+            let line = self.lines.insert(piece, self.drain_mark);
+            if self.store.is_some() {
+                self.keep_bytes(id, line, at, first, len as usize);
+            }
         }
         self.counters.host_sectors_written += u64::from(sectors);
         if let Some(reads) = &mut self.reads {
@@ -225,8 +226,7 @@ impl Ssd {
     pub(super) fn pump(&mut self) {
         while !self.stalled && self.should_drain() {
             if self.drain_batch() == Err(Stall) {
-                self.stalled = true;
-                self.counters.stalls += 1;
+                self.stall();
             }
         }
         if !self.flushes.is_empty() {
@@ -282,7 +282,34 @@ impl Ssd {
             }
             line = self.lines.newer(id);
         }
-        let bytes = self.merged_bytes(&batch);
+        let result = self.place_batch(&batch);
+        self.batch = batch;
+        result
+    }
+
+    /// Places a piece of an unbuffered write without the detour of a line of its own.
+    fn place_directly(&mut self, piece: Piece) -> Result<(), Stall> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        self.lines.view_of(piece, &mut batch.line);
+        self.plan(&mut batch);
+        (batch.dirty, batch.owner) = (piece.sectors, piece.owner);
+        let result = self.place_batch(&batch);
+        match result {
+            Ok(()) => self.lines.pass(piece),
+            Err(Stall) => self.stall(),
+        }
+        self.batch = batch;
+        result
+    }
+
+    fn stall(&mut self) {
+        self.stalled = true;
+        self.counters.stalls += 1;
+    }
+
+    fn place_batch(&mut self, batch: &Batch) -> Result<(), Stall> {
+        let bytes = self.merged_bytes(batch);
         let result = self.ftl.write(&batch.runs, &mut self.ops);
         match result {
             Ok(()) => {
@@ -291,11 +318,10 @@ impl Ssd {
                         store.program(self.ftl.lookup(lpn), lpn, bytes);
                     }
                 }
-                self.finish_batch(&batch);
+                self.finish_batch(batch);
             }
             Err(Stall) => self.issue(NOBODY, &[], 0),
         }
-        self.batch = batch;
         result
     }
 

@@ -7,7 +7,7 @@
 
 pub(crate) mod store;
 
-use crate::engine::Event;
+use crate::engine::{Event, lane};
 use crate::geometry::Geometry;
 use crate::spec::{Arbitration, Flash};
 use fathom_base::{Dur, EventQueue, Rate, Rng, SECTOR_BYTES, Time};
@@ -153,7 +153,7 @@ impl Nand {
                     Arbitration::InOrder => self.channel_idle_at(&op, now),
                 };
                 let sense = self.vary(self.read);
-                events.push(begin + sense, Event::Sensed(id));
+                events.push_in_order(lane::SENSE, begin + sense, Event::Sensed(id));
             }
             Work::Program => {
                 let arrived = self.transfer(op.station, op.place, now);
