@@ -33,6 +33,8 @@ pub(super) struct Search {
     pub(super) unit: u64,
     /// Sizes below are not tried, in bytes.
     pub(super) from: u64,
+    /// Sizes above are not tried, in bytes.
+    pub(super) upto: u64,
     /// Log blocks of the drive, where an earlier probe has seen them.
     pub(super) log_blocks: Option<u64>,
 }
@@ -52,12 +54,12 @@ const SEQUENTIAL_SAMPLES: (u64, u64) = (16, 512);
 /// Writes that share a flush move so many bytes.
 const GROUP_BYTES: u64 = 512 << 10;
 /// The largest write, in bytes.
-const LARGEST: u64 = 32 << 20;
+pub(super) const LARGEST: u64 = 32 << 20;
 /// Sizes between powers of two, in quarters of the lower one.
 const QUARTERS: [u64; 3] = [5, 6, 7];
 /// Below this ratio of costs, sizes between powers of two are tried, in so many octaves.
 const NEAR: f64 = 3.0;
-const BETWEEN_OCTAVES: usize = 4;
+const BETWEEN_OCTAVES: usize = 3;
 /// The search is given up when random writes cost the same at so many of the smallest sizes.
 const SAME_FROM_START: usize = 4;
 
@@ -236,42 +238,38 @@ impl Manner {
     /// Takes every sample that the answer needs.
     pub(super) fn run(&self, session: &mut Session<'_>, search: Search) -> Result<(), Stop> {
         let space = Space::from(&*session);
-        let Search { unit, from, .. } = search;
-        let all = Self::doublings(&space, unit);
-        for &len in all.iter().filter(|len| **len >= from.min(LARGEST)) {
+        let mut all = Self::doublings(&space, search.unit);
+        all.retain(|len| (search.from..=search.upto).contains(len));
+        for &len in &all {
             self.sequential(session, len)?;
         }
         if search.log_blocks.is_none() {
-            self.scattered(session, unit)?;
+            self.scattered(session, search.unit)?;
         }
         let seen = search
             .log_blocks
             .or_else(|| log_blocks(session.record(), self.parameter));
         let warm_up = seen.map_or(WARM_UP.0, |n| (n + n / 4 + 4).min(WARM_UP.1));
         let mut octaves = 0;
-        for &len in all.iter().filter(|len| **len >= from) {
+        for (i, &len) in all.iter().enumerate() {
             let status = self.settle(session, len, warm_up)?;
             let same = self.same_from_start(session.record());
             if same >= SAME_FROM_START {
                 return Ok(());
             }
-            let ratio = self
-                .comparison(session.record(), len)
-                .map_or(f64::MAX, |c| c.1);
-            let starts = sizes(session.record(), self.parameter, Series::Random).len() == same;
-            if starts || ratio > NEAR {
-                continue;
-            }
-            octaves += 1;
-            if octaves > BETWEEN_OCTAVES {
-                return Ok(());
-            }
-            for between in Self::between(&space, unit, len / 2) {
-                if self.settle(session, between, warm_up)? == Status::Equivalent {
-                    return self.shifted(session, &space, between, warm_up);
+            let ratio = self.comparison(session.record(), len).map(|c| c.1);
+            let starts = same == i + 1;
+            // Where the costs come near between two doublings, or have met.
+            let near = ratio.is_some_and(|ratio| ratio <= NEAR);
+            if i > 0 && !starts && near && octaves < BETWEEN_OCTAVES {
+                octaves += 1;
+                for between in Self::between(&space, search.unit, len / 2) {
+                    if self.settle(session, between, warm_up)? == Status::Equivalent {
+                        return self.shifted(session, &space, between, warm_up);
+                    }
                 }
             }
-            if status == Status::Equivalent {
+            if status == Status::Equivalent && !starts {
                 return self.shifted(session, &space, len, warm_up);
             }
         }

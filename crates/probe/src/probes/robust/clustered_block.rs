@@ -1,7 +1,7 @@
 //! The clustered block (`parameter-aware-io` 4.1.2, 4.2.4): the size at which flushed random writes cost what
 //! flushed sequential ones cost.
 
-use super::blocks::{Manner, Search, log_blocks};
+use super::blocks::{LARGEST, Manner, Search, log_blocks};
 use super::{prepare, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter};
@@ -31,14 +31,13 @@ impl Probe for ClusteredBlock {
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, MANNER.parameter)?;
         let unit = write_unit(session);
-        MANNER.run(
-            session,
-            Search {
-                unit,
-                from: unit,
-                log_blocks: None,
-            },
-        )
+        let search = Search {
+            unit,
+            from: unit,
+            upto: LARGEST,
+            log_blocks: None,
+        };
+        MANNER.run(session, search)
     }
 
     fn solve(&self, record: &Record) -> Estimate {

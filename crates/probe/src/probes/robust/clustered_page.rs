@@ -22,12 +22,13 @@ const REPS: u32 = 7;
 const ROUNDS: u32 = 3;
 /// Steps of the sweeps, in bytes: up to 64 KiB, 256 KiB and 1 MiB.
 const GRAINS: [u64; 3] = [1 << 10, 4 << 10, 16 << 10];
-/// Aligned and shifted writes each.
+/// Aligned and shifted writes each in a round, and rounds at most.
 const PAIRS: u64 = 24;
+const SHIFT_ROUNDS: u64 = 4;
 /// Steps from a hint to the answer.
 const REFINEMENTS: u32 = 5;
 /// The largest size tried without a hint, in bytes.
-const LADDER_MAX: u64 = 512 << 10;
+const LADDER_MAX: u64 = 256 << 10;
 /// Sweeps start on multiples of this, which any unit looked for divides or is not a power of two.
 const BASE: u64 = 1 << 20;
 
@@ -65,13 +66,23 @@ impl ClusteredPage {
 
     /// Writes of `len` at even multiples of it, and shifted from there by half; both in random order.
     fn compare(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+        for round in 0..SHIFT_ROUNDS {
+            self.compare_once(session, len, round)?;
+            if !unsettled(session.record(), len) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_once(&self, session: &mut Session<'_>, len: u64, round: u64) -> Result<(), Stop> {
         let space = Space::from(&*session);
         let (start, span, shift) = (
             session.region().start,
             space.span(),
             space.round_up(len / 2),
         );
-        session.step(PARAMETER, &format!("shift {len}"), |io| {
+        session.step(PARAMETER, &format!("shift {len} round {round}"), |io| {
             for rep in 0..PAIRS {
                 let base = io.rng.below((span / (8 * len)).max(1)) * 8 * len;
                 let mut arms = [(Series::Aligned, 0), (Series::Shifted, shift)];
@@ -81,7 +92,7 @@ impl ClusteredPage {
                 for (i, (series, shift)) in arms.into_iter().enumerate() {
                     let offset = base + 2 * (i as u64 + 1) * len + shift;
                     io.write_flush(start + offset.min(span - len), len)?;
-                    io.sample(series, len, rep as u32);
+                    io.sample(series, len, (round * PAIRS + rep) as u32);
                 }
             }
             Ok(())
@@ -164,6 +175,11 @@ fn shift(record: &Record, len: u64) -> Option<Separation> {
     separate(&arms[0], &arms[1], 0.999, 0.05)
 }
 
+/// Whether more pairs may tell.
+fn unsettled(record: &Record, len: u64) -> bool {
+    shift(record, len).is_none_or(|test| test.decision == Decision::Undecided && test.ratio > 1.01)
+}
+
 /// Whether a write of `len` costs more shifted by half; `None` where that was not tried.
 fn costs(record: &Record, len: u64) -> Option<bool> {
     shift(record, len).map(|test| test.decision == Decision::Greater && test.interval.low > 1.02)
@@ -203,7 +219,8 @@ impl Probe for ClusteredPage {
         let sweeps = Self::grains(space)
             .into_iter()
             .map(|g| g * GRID * (GRID + 1) / 2 * u64::from(REPS * ROUNDS));
-        let shifts = 3 * PAIRS * 2 * (2 * LADDER_MAX + u64::from(REFINEMENTS) * 2 * (2 << 20));
+        let shifts =
+            3 * PAIRS * SHIFT_ROUNDS * (2 * LADDER_MAX + u64::from(REFINEMENTS) * (2 << 20));
         space.span() + sweeps.sum::<u64>() + shifts
     }
 

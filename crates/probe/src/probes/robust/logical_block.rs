@@ -1,13 +1,14 @@
 //! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size at which random writes reach the throughput
 //! of sequential ones, without a flush after each.
 //!
-//! Where the clustered block is known the search begins two octaves below it.
+//! Where the clustered block is known the search stays near it. Random and sequential reads of every size are taken
+//! beside, for the picture only (`irbw` Figure 6): they part on a disk and not on a drive of flash.
 
-use super::blocks::{Manner, Search, log_blocks};
+use super::blocks::{LARGEST, Manner, Search, log_blocks};
 use super::{prepare, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter};
-use crate::record::Record;
+use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
 
 const MANNER: Manner = Manner {
@@ -16,8 +17,32 @@ const MANNER: Manner = Manner {
 };
 /// Written in order first where the clustered block is not known, in bytes.
 const TIDY: u64 = 256 << 20;
+/// The largest read of the picture, in bytes, and reads of each kind and size.
+const READ_MAX: u64 = 8 << 20;
+const READS: u32 = 10;
 
 pub(super) struct LogicalBlock;
+
+impl LogicalBlock {
+    fn reads(&self, session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
+        let (start, span) = (session.region().start, Space::from(&*session).span());
+        let sizes = std::iter::successors(Some(unit), |len| Some(len * 2));
+        for len in sizes.take_while(|len| *len <= READ_MAX && len * u64::from(READS) < span) {
+            session.step(MANNER.parameter, &format!("reads {len}"), |io| {
+                let from = io.rng.below((span - len * u64::from(READS)) / len) * len;
+                for rep in 0..READS {
+                    let place = io.rng.below(span / len) * len;
+                    io.read(start + place, len)?;
+                    io.sample(Series::RandomRead, len, rep);
+                    io.read(start + from + u64::from(rep) * len, len)?;
+                    io.sample(Series::SequentialRead, len, rep);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
 
 impl Probe for LogicalBlock {
     fn parameter(&self) -> Parameter {
@@ -44,15 +69,15 @@ impl Probe for LogicalBlock {
         session.step(MANNER.parameter, "tidy", |io| {
             io.fill_sequential(start..start + tidy.min(span))
         })?;
-        let from = block.map_or(unit, |block| block / 4);
-        MANNER.run(
-            session,
-            Search {
-                unit,
-                from,
-                log_blocks: seen,
-            },
-        )
+        let (from, upto) = block.map_or((unit, LARGEST), |block| (block / 2, 4 * block));
+        let search = Search {
+            unit,
+            from,
+            upto,
+            log_blocks: seen,
+        };
+        MANNER.run(session, search)?;
+        self.reads(session, unit)
     }
 
     fn solve(&self, record: &Record) -> Estimate {

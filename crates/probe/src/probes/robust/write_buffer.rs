@@ -19,13 +19,13 @@ use crate::solve::separate::separate;
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 const REPS: u32 = 7;
 const SMALL_REPS: u32 = 16;
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 32 << 20;
 /// A write is slow when it takes this much longer than the line foretells, beyond the noise.
 const SLOW: f64 = 0.04;
 /// Sizes closer than this share of the capacity are not told apart.
 const RESOLUTION: u64 = 512;
 /// Sizes measured around a bend.
-const BEND_SIZES: u64 = 40;
+const BEND_SIZES: u64 = 32;
 /// A bend whose place is known no better than this share is not identified.
 const BEND_SHARE: f64 = 0.3;
 /// The run of writes for memory that a flush does not drain, in bytes.

@@ -6,15 +6,20 @@
 //! a first-in-first-out buffer must drain both. No two writes in a row go to the same place, which even a plain
 //! buffer may join.
 
-use super::{at, identified, prepare, sizes, without, write_unit};
+use super::{identified, prepare, without, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series, Timed};
 use crate::session::{Session, Stop};
-use crate::solve::separate::{Decision, separate};
+use crate::solve::robust;
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
 const REPS: u32 = 8;
+const BATCHES: u32 = 5;
+/// Less than this share of the wait of writes that do not come back is hardly waiting.
+const WAITS: f64 = 0.3;
+/// So large a share of the passes may disagree.
+const DISSENT: f64 = 0.2;
 /// Pieces that half of the capacity is written in.
 const PIECES: u64 = 16;
 const PIECE_MAX: u64 = 64 << 10;
@@ -41,8 +46,8 @@ impl Probe for WritePolicy {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        let capacity = (64 << 20).min(space.span() / 8);
-        space.span() + 2 * u64::from(REPS) * (VOLUMES * capacity + PIECE_MAX)
+        let capacity = (32 << 20).min(space.span() / 8);
+        space.span() + 2 * u64::from(REPS * BATCHES) * (VOLUMES * capacity + PIECE_MAX)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
@@ -60,56 +65,109 @@ impl Probe for WritePolicy {
         if area * 2 > space.span() {
             return Ok(());
         }
-        session.step(PARAMETER, "rounds", |io| {
-            for rep in 0..REPS {
-                let base = start
-                    + io.rng
-                        .below((space.span() - (writes + places) * stride) / piece)
-                        * piece;
-                for (series, distinct) in [(Series::Rewrite, false), (Series::Distinct, true)] {
-                    io.flush()?;
-                    let mark = io.mark(base);
-                    for i in 0..writes {
-                        let place = if distinct { places + i } else { i % places };
-                        io.write(base + place * stride, piece)?;
+        for batch in 0..BATCHES {
+            session.step(PARAMETER, &format!("rounds {batch}"), |io| {
+                for rep in 0..REPS {
+                    let base = start + (io.rng.below((space.span() - area) >> 20) << 20);
+                    let mut arms = [(Series::Rewrite, false), (Series::Distinct, true)];
+                    io.rng.shuffle(&mut arms);
+                    for (series, distinct) in arms {
+                        io.flush()?;
+                        let mark = io.mark(base);
+                        for i in 0..writes {
+                            if i == places {
+                                io.sample_since(
+                                    &mark,
+                                    Timed::Write,
+                                    Series::EmptyBuffer,
+                                    piece,
+                                    batch * REPS + rep,
+                                );
+                            }
+                            let place = if distinct { places + i } else { i % places };
+                            io.write(base + place * stride, piece)?;
+                        }
+                        io.sample_since(&mark, Timed::Write, series, piece, batch * REPS + rep);
                     }
-                    io.sample_since(&mark, Timed::Write, series, piece, rep);
                 }
+                io.flush()?;
+                Ok(())
+            })?;
+            if decide(session.record()).is_some_and(|(policy, _)| policy.is_some()) {
+                break;
             }
-            io.flush()?;
-            Ok(())
-        })?;
+        }
         Ok(())
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        let Some(piece) = sizes(record, PARAMETER, Series::Rewrite).first().copied() else {
-            return without(
+        let buffer = crate::run::answer(record, Parameter::WriteBuffer);
+        match decide(record) {
+            Some((Some(policy), share)) => {
+                let reason = match policy {
+                    "cache" => {
+                        "writes that come back to the same places are taken at once, those that do not must wait"
+                    }
+                    _ => {
+                        "writes that come back to the same places wait as long as those that do not"
+                    }
+                };
+                identified(PARAMETER, Value::Choice(policy.into()), reason)
+                    .figure("hardly_waiting_share", share)
+            }
+            Some((None, share)) => {
+                let reason = "the noise hides whether rewrites are cheaper";
+                without(PARAMETER, Verdict::Inconclusive, reason)
+                    .figure("hardly_waiting_share", share)
+            }
+            None if buffer.verdict == Verdict::Absent => without(
                 PARAMETER,
                 Verdict::Absent,
-                "no write buffer is known that could have a policy",
-            );
-        };
-        let arms = [Series::Rewrite, Series::Distinct].map(|s| at(record, PARAMETER, s, piece));
-        let Some(test) = separate(&arms[0], &arms[1], 0.99, 0.25) else {
-            return without(PARAMETER, Verdict::Inconclusive, "there are too few rounds");
-        };
-        let estimate = match test.decision {
-            Decision::Less if test.interval.high < 0.75 => {
-                let reason = "writes that come back to the same places are taken at once, those that do not must wait";
-                identified(PARAMETER, Value::Choice("cache".into()), reason)
-            }
-            Decision::NotDifferent | Decision::Greater => {
-                let reason =
-                    "writes that come back to the same places wait as long as those that do not";
-                identified(PARAMETER, Value::Choice("buffer".into()), reason)
-            }
-            _ => without(
+                "there is no write buffer that could have a policy",
+            ),
+            None if buffer.verdict == Verdict::NotIdentifiable => without(
+                PARAMETER,
+                Verdict::NotIdentifiable,
+                "the capacity of the write buffer is not identifiable, so that it cannot be filled on purpose",
+            ),
+            None => without(
                 PARAMETER,
                 Verdict::Inconclusive,
-                "the noise hides whether rewrites are cheaper",
+                "the capacity of the write buffer must be measured first",
             ),
-        };
-        estimate.figure("ratio", test.ratio)
+        }
     }
+}
+
+/// The policy, where it is settled, and the share of passes of writes that come back which hardly wait.
+fn decide(record: &Record) -> Option<(Option<&'static str>, f64)> {
+    let fast = record
+        .series(PARAMETER, Series::EmptyBuffer)
+        .map(|s| s.ns as f64 / s.bytes as f64);
+    let fast = robust::median(&fast.collect::<Vec<_>>())?;
+    // What a pass took beyond the time of as many writes into an empty buffer, in nanoseconds; never quite nothing,
+    // for it is compared by ratio.
+    let waiting = |series| -> Vec<f64> {
+        let passes = record
+            .series(PARAMETER, series)
+            .map(|s| (s.ns as f64, fast * s.bytes as f64));
+        passes
+            .map(|(took, fast)| (took - fast).max(0.01 * fast))
+            .collect()
+    };
+    let (rewrites, distinct) = (waiting(Series::Rewrite), waiting(Series::Distinct));
+    // The wait of a pass that met no merge: merges come in lumps, and either kind of pass may meet one.
+    let least = robust::quantile(&distinct, 0.1)?;
+    let hardly = rewrites
+        .iter()
+        .filter(|wait| **wait < WAITS * least)
+        .count();
+    let share = hardly as f64 / rewrites.len() as f64;
+    let policy = match share {
+        _ if rewrites.len() < REPS as usize => None,
+        share if share >= 1.0 - DISSENT => Some("cache"),
+        share if share <= DISSENT => Some("buffer"),
+        _ => None,
+    };
+    Some((policy, share))
 }
