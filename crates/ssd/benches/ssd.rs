@@ -4,6 +4,7 @@
 //! Each benchmark works on a fork of a prepared drive; preparing and forking are not measured. `measured` is a
 //! function of its own, so that instructions can be counted in it alone (docs/performance.md).
 
+#![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 #![allow(missing_docs, reason = "divan's macros expand to undocumented items")]
 
 use divan::Bencher;

@@ -81,6 +81,61 @@ pub struct Geometry {
     planes_per_lane_die: u32,
 }
 
+/// How many clustered blocks a group has, and what for.
+struct Blocks {
+    groups: u64,
+    /// For the capacity.
+    share: u64,
+    /// For over-provisioning or logs, for what gets lost, and the reserve.
+    spare: u64,
+    reserve: u64,
+    units_lost: u64,
+}
+
+impl Blocks {
+    fn of(spec: &Spec) -> Blocks {
+        let (flash, mapping) = (&spec.flash, &spec.mapping);
+        let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
+        let planes = u64::from(dies) * u64::from(flash.planes_per_die);
+        let block = flash.page.0 * u64::from(flash.pages_per_block);
+        let groups = planes / (flash.clustered_block.0 / block);
+        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
+        let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
+        let logs = u64::from(mapping.log_blocks).div_ceil(groups);
+        let paged = mapping.kind == MappingKind::Page;
+        // The rest of a page that cannot be programmed again stays empty.
+        let loses = paged && !mapping.partial_program;
+        let units_lost = if loses {
+            flash.clustered_page.0 / spec.unit() - 1
+        } else {
+            0
+        };
+        // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
+        // a power cut, beyond what the user asked for: without them nothing can move.
+        let reserve = if paged { 5 } else { 4 };
+        // Enough blocks for all data though each of them may have lost some units.
+        let units = flash.clustered_block.0 / spec.unit();
+        let held = u128::from(share) * u128::from(units);
+        let held = held.div_ceil(u128::from(units - units_lost)) as u64;
+        Blocks {
+            groups,
+            share,
+            spare: over.max(logs).max(held - share) + reserve,
+            reserve,
+            units_lost,
+        }
+    }
+}
+
+/// Mapped units of a spec whose flash array and unit are checked, spare blocks included; `None` where no number
+/// can say it.
+pub(crate) fn physical_units(spec: &Spec) -> Option<u64> {
+    let blocks = Blocks::of(spec);
+    let of_group = blocks.share.checked_add(blocks.spare)?;
+    let cblocks = of_group.checked_mul(blocks.groups)?;
+    cblocks.checked_mul(spec.flash.clustered_block.0 / spec.unit())
+}
+
 impl Geometry {
     /// The layout of a checked spec.
     pub fn new(spec: &Spec) -> Geometry {
@@ -93,32 +148,16 @@ impl Geometry {
         let groups = planes / wide;
         let units_per_cblock = (flash.clustered_block.0 / spec.unit()) as u32;
         let logical_cblocks = (spec.capacity.0 / flash.clustered_block.0) as u32;
-        let share = logical_cblocks.div_ceil(groups);
-        let over =
-            (f64::from(share) * spec.mapping.over_provisioning_percent / 100.0).round() as u32;
-        let logs = spec.mapping.log_blocks.div_ceil(groups);
         let units_per_cpage = (flash.clustered_page.0 / spec.unit()) as u32;
-        let paged = spec.mapping.kind == MappingKind::Page;
-        let lost = if paged && !spec.mapping.partial_program {
-            units_per_cpage - 1
-        } else {
-            0
-        };
-        // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
-        // a power cut, beyond what the user asked for: without them nothing can move.
-        let reserve = if paged { 5 } else { 4 };
-        // Enough blocks for all data though each of them may have lost some units.
-        let held = u64::from(share) * u64::from(units_per_cblock);
-        let held = held.div_ceil(u64::from(units_per_cblock - lost)) as u32;
-        let spare = over.max(logs).max(held - share) + reserve;
+        let blocks = Blocks::of(spec);
         Geometry {
             channels: flash.channels,
             stations: dies / (width / flash.planes_per_die).max(1),
             groups,
             lanes_per_group: wide / width,
-            cblocks_per_group: share + spare,
-            reserve_cblocks: reserve,
-            units_lost_per_cblock: lost,
+            cblocks_per_group: (blocks.share + blocks.spare) as u32,
+            reserve_cblocks: blocks.reserve as u32,
+            units_lost_per_cblock: blocks.units_lost as u32,
             cpages_per_cblock: (flash.clustered_block.0 / flash.clustered_page.0) as u32,
             units_per_cpage,
             units_per_cblock,

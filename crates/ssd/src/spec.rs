@@ -409,10 +409,16 @@ impl Spec {
                 )
             },
         )?;
-        let physical = self.capacity.0 as f64 * (1.0 + over / 100.0) / unit as f64;
-        want(physical < 4.0e9, "capacity", self.capacity, || {
-            "at most 4 billion mapped units with the over-provisioning".into()
-        })
+        let physical = crate::geometry::physical_units(self);
+        want(
+            physical.is_some_and(|n| n < 1 << 31),
+            "capacity",
+            self.capacity,
+            || {
+                "at most 2147483647 mapped units with over-provisioning, log blocks and spare blocks"
+                    .into()
+            },
+        )
     }
 
     fn check_buffers(&self) -> Result<(), SpecError> {

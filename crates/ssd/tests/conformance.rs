@@ -1,5 +1,7 @@
 //! A modelled drive of every kind is a device.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::{BUFFERS, SHAPES, drive, linked};

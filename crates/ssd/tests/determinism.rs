@@ -1,5 +1,7 @@
 //! A run is a function of (spec, seed): to the byte, through forks and on threads.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::{drive, drives};

@@ -3,6 +3,8 @@
 //! Every expected value is worked out here from the spec's numbers with integers of its own, not with the
 //! model's code: a transfer of n bytes at r bytes a second takes ceil(n * 10^9 / r) nanoseconds.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::{base, rate, run};

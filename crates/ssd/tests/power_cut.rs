@@ -1,6 +1,8 @@
 //! The power is cut at a random flash operation, and at every one; nothing durable is lost, nothing comes back
 //! that was never written, and the drive goes on working.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 #[path = "common/torture.rs"]
 mod torture;
@@ -39,7 +41,7 @@ fn life(spec: &Spec, seed: u64, cuts: u32) -> Result<(MergeCounts, Counters), St
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_durable_is_lost(seed in any::<u64>(), which in 0..drives().len(), cuts in 1u32..6) {
@@ -56,7 +58,7 @@ fn every_way_of_making_room_is_met() {
         for shape in SHAPES {
             for buffer in BUFFERS {
                 let spec = drive(kind, shape, buffer);
-                for seed in 0..6 {
+                for seed in 0..4 {
                     let (m, c) = life(&spec, seed, 3)
                         .unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
                     merges.switch += m.switch;
@@ -72,7 +74,7 @@ fn every_way_of_making_room_is_met() {
             MappingKind::Page => vec![merges.collected],
             MappingKind::Block => vec![merges.switch, merges.partial, merges.full],
         };
-        assert!(met.iter().all(|&n| n > 1000), "{merges:?}");
+        assert!(met.iter().all(|&n| n > 500), "{merges:?}");
         assert!(
             counters.stalls > 1000 && counters.erases > 10_000,
             "{counters:?}"
@@ -84,7 +86,7 @@ fn every_way_of_making_room_is_met() {
 fn cut_at(spec: &Spec, n: u64) -> Result<bool, String> {
     let mut t = Torture::new(spec, 5);
     t.drive.cut_power_after(n);
-    t.work(130, 8)?;
+    t.work(100, 8)?;
     let cut = !t.drive.is_powered();
     let mut later = 1 + n % 7;
     while !t.drive.is_powered() {

@@ -378,3 +378,55 @@ fn span(w: usize, first: u32, sectors: u32) -> u64 {
     let ones = if n == 64 { u64::MAX } else { (1u64 << n) - 1 };
     ones << (from - base)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(cline: u32) -> Piece {
+        Piece {
+            cline,
+            first: 0,
+            sectors: 1,
+            reserved: 0,
+            owner: NONE,
+        }
+    }
+
+    fn order(lines: &WriteLines) -> Vec<u32> {
+        let ids = std::iter::successors(lines.oldest(), |&id| lines.newer(id));
+        ids.map(|id| lines.lines[id as usize].cline).collect()
+    }
+
+    #[test]
+    fn a_cache_moves_a_line_that_is_written_again_unless_it_is_due() {
+        let mut lines = WriteLines::new(Some(WritePolicy::Lru), 100, 8);
+        for cline in [1, 2, 3] {
+            lines.insert(piece(cline), 0);
+        }
+        lines.insert(piece(1), 0);
+        assert_eq!(order(&lines), [2, 3, 1]);
+        // A flush: all three are due. What is written from now on stands behind them.
+        let mark = lines.insertions();
+        for cline in [4, 2, 3] {
+            lines.insert(piece(cline), mark);
+        }
+        assert_eq!(order(&lines), [2, 3, 1, 4]);
+        for _ in 0..3 {
+            assert!(lines.oldest_is_due(mark));
+            let oldest = lines.oldest().unwrap();
+            lines.remove(oldest);
+        }
+        assert!(!lines.oldest_is_due(mark) && !lines.is_empty());
+    }
+
+    #[test]
+    fn a_buffer_joins_the_newest_line_only() {
+        let mut lines = WriteLines::new(Some(WritePolicy::Fifo), 100, 8);
+        for cline in [1, 1, 2, 1] {
+            lines.insert(piece(cline), 0);
+        }
+        assert_eq!(order(&lines), [1, 2, 1]);
+        assert_eq!((lines.occupied(), lines.lines_of(1).count()), (3, 2));
+    }
+}

@@ -263,7 +263,8 @@ impl Ssd {
         while let Some(id) = line {
             let complete =
                 Some(id) != self.lines.newest() || self.lines.is_due(id, self.drain_mark);
-            if !batch.ids.is_empty() && !(self.gathers.is_some() && complete) {
+            let shares = self.gathers.is_some() && complete;
+            if !(batch.ids.is_empty() || shares) {
                 break;
             }
             self.lines.view(id, &mut batch.line);

@@ -1,5 +1,6 @@
 //! Small drives of every kind, almost full, so that everything that makes room happens all the time.
 #![allow(dead_code, reason = "every test binary uses its own part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur, Rate, Time};
 use fathom_block::{Completion, Device, Request};
@@ -41,7 +42,9 @@ pub(crate) fn base() -> Spec {
 }
 
 /// How the flash array is laid out and mapped.
-pub(crate) const SHAPES: [&str; 6] = ["whole", "parted", "padded", "lanes", "one die", "tiny"];
+pub(crate) const SHAPES: [&str; 7] = [
+    "whole", "parted", "padded", "lanes", "one die", "tiny", "odd",
+];
 
 fn shape(name: &str) -> Spec {
     let mut spec = base();
@@ -66,6 +69,13 @@ fn shape(name: &str) -> Spec {
             flash.pages_per_block = 2;
             flash.clustered_block = Bytes::kib(8);
             spec.capacity = Bytes::kib(32);
+        }
+        "odd" => {
+            // No power of two anywhere.
+            (flash.channels, flash.pages_per_block) = (3, 6);
+            flash.page = Bytes(3 * 512);
+            (flash.clustered_page, flash.clustered_block) = (Bytes(9 * 512), Bytes(54 * 512));
+            (spec.capacity, spec.mapping.unit) = (Bytes(7 * 54 * 512), Some(Bytes(3 * 512)));
         }
         _ => {}
     }

@@ -4,6 +4,8 @@
 //! sector holds the last version that was durable, or a later one that was submitted. What was trimmed may come
 //! back as any version that it ever had, or read as zero.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use fathom_base::{Rng, SECTOR_BYTES, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
 use fathom_ssd::{Spec, Ssd};

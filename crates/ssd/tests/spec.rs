@@ -1,0 +1,109 @@
+//! Drive files that make no drive are refused with the place, the key and what is allowed; none panics.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::base;
+use fathom_base::{Bytes, Rng};
+use fathom_ssd::spec::MappingKind;
+use fathom_ssd::{Spec, SpecError, Ssd};
+
+fn refused(change: impl FnOnce(&mut Spec)) -> (&'static str, String) {
+    let mut spec = base();
+    change(&mut spec);
+    let Err(SpecError::Value { key, allowed, .. }) = spec.check() else {
+        panic!("{spec:?} was taken");
+    };
+    assert!(Ssd::new(&spec, 1).is_err());
+    (key, allowed)
+}
+
+#[test]
+fn a_value_that_cannot_be_names_its_key_and_what_is_allowed() {
+    let (key, allowed) = refused(|s| s.flash.clustered_page = Bytes::kib(6));
+    assert_eq!(key, "flash.clustered_page");
+    assert!(allowed.contains("2KiB"), "{allowed}");
+    assert_eq!(refused(|s| s.flash.page = Bytes(1000)).0, "flash.page");
+    assert_eq!(refused(|s| s.host.queue_depth = 0).0, "host.queue_depth");
+    assert_eq!(refused(|s| s.capacity = Bytes(5)).0, "capacity");
+    let none = |s: &mut Spec| (s.mapping.kind, s.mapping.log_blocks) = (MappingKind::Block, 0);
+    assert_eq!(refused(none).0, "mapping.log_blocks");
+}
+
+#[test]
+fn more_units_than_can_be_numbered_are_refused() {
+    assert_eq!(refused(|s| s.capacity = Bytes(1 << 62)).0, "capacity");
+    // The spare blocks alone are too many here, not the capacity.
+    let wide = |s: &mut Spec| {
+        (s.flash.channels, s.flash.packages_per_channel) = (256, 256);
+        (s.flash.dies_per_package, s.flash.pages_per_block) = (64, 16_384);
+        s.flash.clustered_page = s.flash.page;
+        s.flash.clustered_block = Bytes(s.flash.page.0 * 16_384);
+        s.capacity = s.flash.clustered_block;
+    };
+    assert_eq!(refused(wide).0, "capacity");
+}
+
+#[test]
+fn a_syntax_error_names_line_and_column() {
+    let text = base().to_toml().replace("queue_depth", "queue_dept");
+    let line = text
+        .lines()
+        .position(|l| l.starts_with("queue_dept "))
+        .unwrap()
+        + 1;
+    let Err(SpecError::Syntax {
+        line: got,
+        column,
+        message,
+    }) = Spec::from_toml(&text)
+    else {
+        panic!("an unknown key was taken");
+    };
+    assert_eq!((got, column), (line, 1));
+    assert!(message.contains("queue_depth"), "{message}");
+}
+
+#[test]
+fn whatever_a_spec_says_it_is_taken_or_refused() {
+    let mut rng = Rng::new(5, 0);
+    let mut taken = 0;
+    for _ in 0..20_000 {
+        let mut spec = base();
+        let odd =
+            |rng: &mut Rng| [0, 1, 2, 3, 4, 8, 64, 255, 1 << 16, u32::MAX][rng.below(10) as usize];
+        let size = |rng: &mut Rng| {
+            let sizes = [0, 1, 512, 1536, 2048, 4096, 8192, 32_768, 1 << 40, u64::MAX];
+            Bytes(sizes[rng.below(10) as usize])
+        };
+        let (flash, mapping) = (&mut spec.flash, &mut spec.mapping);
+        for _ in 0..rng.below(4) {
+            match rng.below(12) {
+                0 => flash.channels = odd(&mut rng),
+                1 => flash.packages_per_channel = odd(&mut rng),
+                2 => flash.dies_per_package = odd(&mut rng),
+                3 => flash.planes_per_die = odd(&mut rng),
+                4 => flash.pages_per_block = odd(&mut rng),
+                5 => flash.page = size(&mut rng),
+                6 => flash.clustered_page = size(&mut rng),
+                7 => flash.clustered_block = size(&mut rng),
+                8 => mapping.unit = Some(size(&mut rng)),
+                9 => spec.capacity = size(&mut rng),
+                10 => mapping.log_blocks = odd(&mut rng),
+                _ => {
+                    mapping.over_provisioning_percent =
+                        [f64::NAN, -1.0, 1e9, 50.0][rng.below(4) as usize]
+                }
+            }
+        }
+        if spec.check().is_ok() {
+            taken += 1;
+            assert_eq!(Spec::from_toml(&spec.to_toml()), Ok(spec.clone()));
+            if spec.capacity < Bytes::mib(1) && spec.flash.channels < 100 {
+                Ssd::new(&spec, 1).unwrap().check().unwrap();
+            }
+        }
+    }
+    assert!(taken > 1000, "{taken}");
+}
