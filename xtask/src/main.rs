@@ -1,0 +1,84 @@
+//! The chores of this repository: `cargo xtask test` and `cargo xtask bench`.
+//!
+//! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
+//! is in `xtask/tests/house.rs`, which runs with all other tests.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // A command for people.
+
+mod tally;
+mod test;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  test   formatting, clippy, every test, documentation; ends with what was skipped and a count
+  bench  the benchmarks; what follows is handed to them, such as a name to choose by";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next();
+    let rest: Vec<String> = args.collect();
+    match command.as_deref() {
+        Some("test") if rest.is_empty() => test::run(),
+        Some("bench") => bench(&rest),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn bench(filters: &[String]) -> ExitCode {
+    let mut command = cargo(&["bench", "--workspace", "--benches", "--"]);
+    command.args(filters);
+    succeeds(&mut command).into_exit()
+}
+
+/// A cargo command at the root of the repository.
+fn cargo(args: &[&str]) -> Command {
+    // The toolchain that runs this one; plain `cargo` where the program was started by hand.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(args).current_dir(root());
+    command
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+}
+
+impl Outcome {
+    fn into_exit(self) -> ExitCode {
+        match self {
+            Outcome::Passed => ExitCode::SUCCESS,
+            Outcome::Failed => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Runs a command with its output on the terminal.
+fn succeeds(command: &mut Command) -> Outcome {
+    match command.status() {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(_) => Outcome::Failed,
+        Err(error) => {
+            eprintln!("cannot run {command:?}: {error}");
+            Outcome::Failed
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Counts what the test runner prints: tests that passed, failed, were ignored, or said that they skipped.
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+    failures: Vec<String>,
+    skips: Vec<(String, String)>,
+    place: Place,
+    test: String,
+}
+
+/// Where in the runner's output we are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// The list of tests, the summary, the output of tests that failed.
+    #[default]
+    Shown,
+    /// The output of tests that passed.
+    Successes,
+}
+
+/// How the output of a test begins that cannot run here.
+const SKIPS: [&str; 2] = ["skipped: ", "skip: "];
+
+impl Tally {
+    /// Takes the next line; whether it is worth showing.
+    pub(crate) fn line(&mut self, line: &str) -> bool {
+        match line {
+            "successes:" => self.place = Place::Successes,
+            "failures:" => self.place = Place::Shown,
+            _ if line.starts_with("test result: ") => {
+                self.place = Place::Shown;
+                self.summary(line);
+            }
+            _ => self.inside(line),
+        }
+        self.place == Place::Shown
+    }
+
+    fn inside(&mut self, line: &str) {
+        let header = line.strip_prefix("---- ");
+        if let Some(name) = header.and_then(|l| l.strip_suffix(" stdout ----")) {
+            name.clone_into(&mut self.test);
+        }
+        let why = SKIPS.iter().find_map(|prefix| line.strip_prefix(prefix));
+        if let (Place::Successes, Some(why)) = (self.place, why) {
+            self.skips.push((self.test.clone(), why.to_owned()));
+        }
+        let test = line.strip_prefix("test ");
+        if let (Place::Shown, Some(name)) =
+            (self.place, test.and_then(|l| l.strip_suffix(" ... FAILED")))
+        {
+            self.failures.push(name.to_owned());
+        }
+    }
+
+    /// `test result: ok. 12 passed; 0 failed; 1 ignored; ...`
+    fn summary(&mut self, line: &str) {
+        let numbers = line.split(['.', ';']).filter_map(|part| {
+            let (number, what) = part.trim().split_once(' ')?;
+            Some((number.parse::<usize>().ok()?, what))
+        });
+        for (number, what) in numbers {
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+
+    /// Tests that passed and skipped nothing.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed.saturating_sub(self.tests_that_skipped())
+    }
+
+    /// Tests that failed.
+    pub(crate) fn failed(&self) -> usize {
+        self.failed
+    }
+
+    /// Tests that skipped what they would have shown, all of it or a part.
+    pub(crate) fn skipped(&self) -> usize {
+        self.ignored + self.tests_that_skipped()
+    }
+
+    /// The tests that skipped, each with its reason.
+    pub(crate) fn skips(&self) -> &[(String, String)] {
+        &self.skips
+    }
+
+    /// The tests that failed.
+    pub(crate) fn failures(&self) -> &[String] {
+        &self.failures
+    }
+
+    fn tests_that_skipped(&self) -> usize {
+        // A test's lines stand together.
+        let mut names: Vec<&str> = self.skips.iter().map(|(name, _)| name.as_str()).collect();
+        names.dedup();
+        names.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "
+running 4 tests
+test a ... ok
+test b ... FAILED
+test c ... ok
+test d ... ignored
+
+successes:
+
+---- a stdout ----
+skipped: no loop device
+skip: no chromium
+test x ... FAILED
+---- c stdout ----
+fine
+
+
+successes:
+    a
+    c
+
+failures:
+
+---- b stdout ----
+skipped: is no skip, the test failed
+
+failures:
+    b
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+
+    #[test]
+    fn counts_what_passed_failed_and_was_skipped() {
+        let mut tally = Tally::default();
+        let shown: Vec<&str> = OUTPUT.lines().filter(|line| tally.line(line)).collect();
+        assert_eq!((tally.passed(), tally.failed(), tally.skipped()), (1, 1, 2));
+        assert_eq!(tally.failures(), ["b"]);
+        let why: Vec<&str> = tally.skips().iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(why, ["no loop device", "no chromium"]);
+        assert!(tally.skips().iter().all(|(name, _)| name == "a"));
+        assert!(shown.contains(&"---- b stdout ----"), "{shown:?}");
+        assert!(!shown.contains(&"fine"), "{shown:?}");
+    }
+
+    #[test]
+    fn adds_up_over_several_runners() {
+        let mut tally = Tally::default();
+        for _ in 0..3 {
+            tally.line(
+                "test result: ok. 10 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+            );
+        }
+        assert_eq!(
+            (tally.passed(), tally.failed(), tally.skipped()),
+            (30, 0, 0)
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! What depends on what.
+
+use crate::source::{Source, Which};
+use crate::{Member, files, members, root};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which crates of the house a crate may name, in its tests too. A new crate gets a line here.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("base", &[]),
+    ("block", &["base"]),
+    ("ssd", &["base", "block"]),
+    ("hostio", &["base", "block"]),
+    ("probe", &["base", "block"]),
+    ("report", &["base", "probe"]),
+    (
+        "lab",
+        &["base", "block", "ssd", "hostio", "probe", "report"],
+    ),
+    (
+        "cli",
+        &["base", "block", "ssd", "hostio", "probe", "report", "lab"],
+    ),
+    ("xtask", &[]),
+];
+
+/// The models: what a probe must not know.
+const MODELS: [&str; 2] = ["ssd", "hdd"];
+
+/// Sources of randomness that no seed rules.
+const RANDOM: [&str; 5] = ["rand", "fastrand", "getrandom", "oorandom", "rand_pcg"];
+
+#[test]
+fn no_crate_knows_what_is_higher() {
+    let layers: BTreeMap<_, _> = LAYERS.iter().copied().collect();
+    for Member {
+        name, dependencies, ..
+    } in members()
+    {
+        let allowed = layers
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("{name} has no line in LAYERS"));
+        for dependency in dependencies {
+            let Some(other) = dependency.name.strip_prefix("fathom-") else {
+                continue;
+            };
+            let dev = if dependency.dev {
+                " (in its tests)"
+            } else {
+                ""
+            };
+            assert!(
+                allowed.contains(&other),
+                "{name} depends on {other}{dev}; it may depend on {allowed:?}"
+            );
+        }
+    }
+}
+
+/// Said apart from the table, so that nobody opens the black box by a line in it.
+#[test]
+fn what_measures_or_reports_never_reaches_a_model() {
+    let members = members();
+    for name in ["probe", "report", "workload"] {
+        let reached = reaches(&members, name);
+        for model in MODELS {
+            assert!(!reached.contains(model), "{name} reaches {model}");
+        }
+    }
+    assert!(
+        reaches(&members, "cli").contains("ssd"),
+        "the walk finds nothing"
+    );
+}
+
+/// Every crate of the house that `name` needs, its tests included, directly or not.
+fn reaches(members: &[Member], name: &str) -> BTreeSet<String> {
+    let mut reached = BTreeSet::new();
+    let mut next = vec![(name.to_owned(), true)];
+    while let Some((name, with_tests)) = next.pop() {
+        let Some(member) = members.iter().find(|m| m.name == name) else {
+            continue;
+        };
+        for dependency in member.dependencies.iter().filter(|d| with_tests || !d.dev) {
+            if let Some(other) = dependency.name.strip_prefix("fathom-")
+                && reached.insert(other.to_owned())
+            {
+                next.push((other.to_owned(), false));
+            }
+        }
+    }
+    reached
+}
+
+#[test]
+fn randomness_comes_from_base_alone() {
+    for member in members().iter().filter(|m| m.name != "base") {
+        for dependency in &member.dependencies {
+            let name = &dependency.name;
+            assert!(
+                !RANDOM.contains(&name.as_str()),
+                "{} depends on {name}; draw from fathom_base::Rng",
+                member.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for member in members() {
+        let used: BTreeSet<String> = files(&member.dir, "rs")
+            .iter()
+            .flat_map(|path| Source::read(path).identifiers(Which::All))
+            .collect();
+        for dependency in &member.dependencies {
+            let name = &dependency.name;
+            assert!(
+                used.contains(&name.replace('-', "_")),
+                "{} does not use {name}",
+                member.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_crate_follows_the_workspace() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let workspace: toml::Table = manifest.parse().unwrap();
+    let mut unused: BTreeSet<&String> = workspace["workspace"]["dependencies"]
+        .as_table()
+        .unwrap()
+        .keys()
+        .collect();
+    for member in members() {
+        let path = member.dir.join("Cargo.toml");
+        let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let inherits = |value: Option<&toml::Value>| {
+            let inherited = value.and_then(|v| v.get("workspace"));
+            inherited == Some(&toml::Value::Boolean(true))
+        };
+        assert!(
+            inherits(manifest.get("lints")),
+            "{} has lints of its own",
+            path.display()
+        );
+        for table in ["dependencies", "dev-dependencies"] {
+            let listed = manifest.get(table).and_then(toml::Value::as_table);
+            for (name, value) in listed.into_iter().flatten() {
+                let own = format!(
+                    "{}: the version of {name} is not the workspace's",
+                    path.display()
+                );
+                assert!(inherits(Some(value)), "{own}");
+                unused.remove(name);
+            }
+        }
+    }
+    assert!(unused.is_empty(), "no crate depends on {unused:?}");
+}

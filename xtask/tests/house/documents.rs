@@ -1,0 +1,66 @@
+//! The documents at the front: what they point at exists.
+
+use crate::{files, root};
+use std::path::{Path, PathBuf};
+
+fn documents() -> Vec<PathBuf> {
+    let mut found = files(&root().join("docs"), "md");
+    for name in ["README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"] {
+        found.push(root().join(name).with_extension("md"));
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for target in targets(&text) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap().join(file),
+            };
+            let shown = document.display();
+            assert!(path.exists(), "{shown}: {target} does not exist");
+            assert!(
+                anchor.is_empty() || anchors(&path).iter().any(|a| a == anchor),
+                "{shown}: {target}: no such heading"
+            );
+            links += 1;
+        }
+    }
+    assert!(links > 20, "only {links} links were found");
+}
+
+/// Where the links and pictures of a Markdown text lead, those to other sites left out.
+fn targets(text: &str) -> Vec<&str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', ' ']).next())
+        .filter(|target| !target.contains("://"))
+        .collect()
+}
+
+/// The headings of a Markdown file as their links name them.
+fn anchors(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            title
+                .chars()
+                .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
+                .map(|c| if c == ' ' { '-' } else { c })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn links_are_found() {
+    let text = "see [a](a.md) and ![b](img/b.png \"title\"), [c](https://c), [d](x.md#y)";
+    assert_eq!(targets(text), ["a.md", "img/b.png", "x.md#y"]);
+}

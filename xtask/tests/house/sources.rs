@@ -1,0 +1,101 @@
+//! What the sources do not contain.
+
+use crate::source::{Source, Which};
+use crate::{files, members};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Crates whose results are a function of their arguments.
+const PURE: [&str; 5] = ["base", "block", "ssd", "probe", "report"];
+
+/// What a pure crate does not reach for: the clock, files, the environment, the network, processes and threads.
+const OUTSIDE: [&str; 6] = ["time", "fs", "env", "net", "process", "thread"];
+
+/// Crates that speak to people.
+const SPEAKS: [&str; 2] = ["cli", "xtask"];
+
+/// Crates that may be unsafe.
+const UNSAFE: [&str; 1] = ["hostio"];
+
+/// The sources of a crate that it ships, each with its path.
+fn shipped(dir: &std::path::Path) -> Vec<(PathBuf, Source)> {
+    let sources: Vec<(PathBuf, Source)> = files(&dir.join("src"), "rs")
+        .into_iter()
+        .map(|path| (path.clone(), Source::read(&path)))
+        .collect();
+    let tests: BTreeSet<PathBuf> = sources
+        .iter()
+        .flat_map(|(_, source)| source.test_files.clone())
+        .collect();
+    sources
+        .into_iter()
+        .filter(|(path, _)| !tests.contains(path))
+        .collect()
+}
+
+#[test]
+fn pure_crates_reach_for_nothing_outside() {
+    for member in members() {
+        if !PURE.contains(&member.name.as_str()) {
+            continue;
+        }
+        for (path, source) in shipped(&member.dir) {
+            for name in OUTSIDE {
+                let lines = source.find_std(name, Which::Shipped);
+                assert!(
+                    lines.is_empty(),
+                    "{}:{lines:?}: std::{name}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_below_the_command_line_prints() {
+    for member in members() {
+        if SPEAKS.contains(&member.name.as_str()) {
+            continue;
+        }
+        for (path, source) in shipped(&member.dir) {
+            for name in ["print", "println", "eprint", "eprintln", "dbg"] {
+                let lines = source.find(&[name, "!"], Which::Shipped);
+                assert!(lines.is_empty(), "{}:{lines:?}: {name}!", path.display());
+            }
+            for name in ["stdout", "stderr"] {
+                let lines = source.find(&[name, "("], Which::Shipped);
+                assert!(lines.is_empty(), "{}:{lines:?}: {name}()", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn only_hostio_is_unsafe() {
+    for member in members() {
+        if UNSAFE.contains(&member.name.as_str()) {
+            continue;
+        }
+        for path in files(&member.dir, "rs") {
+            let source = Source::read(&path);
+            for name in ["unsafe", "unsafe_code"] {
+                let lines = source.find(&[name], Which::All);
+                assert!(lines.is_empty(), "{}:{lines:?}: {name}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for member in members() {
+        let lib = member.dir.join("src/lib.rs");
+        let main = member.dir.join("src/main.rs");
+        assert!(lib.exists() || main.exists(), "{} is no crate", member.name);
+        for path in files(&member.dir, "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("//! "), "{} has no header", path.display());
+        }
+    }
+}
