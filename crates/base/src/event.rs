@@ -121,7 +121,16 @@ impl<E> EventQueue<E> {
     /// Takes the next event. O(log n).
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let (place, _) = self.next();
+        self.pop_until(Time(u64::MAX))
+    }
+
+    /// Takes the next event if its time is not after `until`. O(log n).
+    #[inline]
+    pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
+        let (place, key) = self.next();
+        if (key >> 64) as u64 > until.0 {
+            return None;
+        }
         let (taken, first) = match self.lanes.get_mut(place) {
             Some(lane) => (lane.pop_front(), lane.front()),
             None => (self.heap.pop(), self.heap.peek()),
@@ -171,7 +180,7 @@ mod tests {
             let (mut now, mut ends) = (0, [0; LANES]);
             for event in 0..2000u32 {
                 let lane = rng.below(LANES as u64 + 2) as usize;
-                let mut at = now + rng.below(6);
+                let mut at = now + 1 + rng.below(6);
                 // Most events of a lane come in order; now and then one does not.
                 if lane < LANES && rng.chance(0.95) {
                     at = at.max(ends[lane]);
@@ -182,6 +191,9 @@ mod tests {
                 while rng.chance(0.48) {
                     assert_eq!(plain.next_at(), laned.next_at());
                     let next = plain.pop();
+                    if let Some((at, _)) = next {
+                        assert_eq!(laned.pop_until(Time(at.0.wrapping_sub(1))), None);
+                    }
                     assert_eq!(next, laned.pop());
                     now = next.map_or(now, |(at, _)| at.0);
                 }

@@ -407,24 +407,25 @@ impl Device for Ssd {
         // What happens at this very instant belongs to it, however early `until` is.
         let until = until.max(self.now);
         loop {
-            let next = self.events.next_at().unwrap_or(Time::MAX);
-            if !self.finished.is_empty() && next > self.now {
-                done.append(&mut self.finished);
-                return;
-            }
-            if next > until || (until == Time::MAX && self.active.is_empty()) {
+            if until == Time::MAX && self.active.is_empty() {
                 break;
             }
-            if let Some((at, event)) = self.events.pop() {
-                self.now = self.now.max(at);
-                self.handle(event);
+            // Once something is complete, only what happens at the same instant joins it.
+            let limit = if self.finished.is_empty() {
+                until
             } else {
+                self.now
+            };
+            let Some((at, event)) = self.events.pop_until(limit) else {
                 break;
-            }
+            };
+            self.now = self.now.max(at);
+            self.handle(event);
         }
-        done.append(&mut self.finished);
-        if until != Time::MAX {
-            self.now = self.now.max(until);
+        if !self.finished.is_empty() {
+            done.append(&mut self.finished);
+        } else if until != Time::MAX {
+            self.now = until;
         }
     }
 }
