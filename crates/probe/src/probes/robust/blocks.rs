@@ -1,18 +1,20 @@
 //! The aligned write size at which random and sequential throughput meet, found with few bytes: what the clustered
 //! block and the logical block have in common.
 //!
-//! First the curve of sequential writes, on a drive whose log blocks are in order. Then scattered small writes, one
-//! after another: where they get slow, the drive has run out of log blocks, and so many writes of any size must go
-//! by before a random curve is steady. Then random writes of growing size until they cost what sequential ones
+//! First the curve of sequential writes, then random writes of growing size until they cost what sequential ones
 //! cost; sizes between powers of two only where the costs come near. Last, the same size shifted by half: on a
 //! drive that maps by blocks it must cost more. On one that maps by pages it does not, and there is no such size.
+//!
+//! A drive with log blocks carries the past with it: a write pays for the log block that an earlier write has left.
+//! Before every curve the log blocks are therefore *parked*: one small write to each of many places at the end of
+//! the span, which the curves do not touch. A write of a whole block then gives up no log block but its own, and any
+//! smaller one pays from the first write on, so that few bytes tell.
 
 use super::{at, identified, sizes, without};
 use crate::probes::Space;
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series, Timed};
 use crate::session::{Io, Session, Stop};
-use crate::solve::change::level_change;
 use crate::solve::equivalence::{Location, Options, Sequential, Status};
 use crate::solve::robust;
 use crate::solve::separate::{Decision, separate};
@@ -35,8 +37,6 @@ pub(super) struct Search {
     pub(super) from: u64,
     /// Sizes above are not tried, in bytes.
     pub(super) upto: u64,
-    /// Log blocks of the drive, where an earlier probe has seen them.
-    pub(super) log_blocks: Option<u64>,
 }
 
 /// Two costs within this share of each other have met.
@@ -44,10 +44,13 @@ const MARGIN: f64 = 0.06;
 /// Samples of one batch of random writes, and batches at one size.
 const BATCH: u64 = 16;
 const BATCHES_MAX: u32 = 2;
-/// Scattered small writes.
-const SCATTERED: u64 = 512;
-/// Warm-up where the log blocks could not be counted, and at most, in writes.
-const WARM_UP: (u64, u64) = (48, 64);
+/// Writes before those that are sampled: the first pays for the log block that it takes.
+const WARM_UP: u64 = 3;
+/// Places that hold the log blocks before each curve: more than a drive has log blocks.
+const PARKED: u64 = 64;
+const PARK: &str = "park";
+/// The largest unit that is reckoned with, in bytes.
+const UNIT_MAX: u64 = 1 << 20;
 /// Bytes of the sequential measurement at one size, and samples at least and at most.
 const SEQUENTIAL_BYTES: u64 = 24 << 20;
 const SEQUENTIAL_SAMPLES: (u64, u64) = (16, 512);
@@ -69,7 +72,8 @@ struct Batch {
     len: u64,
     shift: u64,
     number: u32,
-    warm_up: u64,
+    /// The smallest write, in bytes.
+    unit: u64,
 }
 
 impl Manner {
@@ -100,20 +104,15 @@ impl Manner {
     /// The most bytes that [`Manner::run`] writes.
     pub(super) fn bound(&self, space: &Space) -> u64 {
         let sizes = Self::doublings(space, space.round_up(4 << 10));
-        let random =
-            |len: u64| (WARM_UP.1 + BATCH * u64::from(BATCHES_MAX) * self.group(len)) * len;
-        let between = sizes
-            .iter()
-            .rev()
-            .take(BETWEEN_OCTAVES)
-            .flat_map(|len| QUARTERS.map(|q| random(len / 8 * q)));
-        let random: u64 = sizes.iter().map(|len| random(*len)).sum::<u64>() + between.sum::<u64>();
-        let sequential: u64 = sizes
-            .iter()
-            .map(|len| SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len))
-            .sum();
-        let shifted = (WARM_UP.1 + BATCH) * LARGEST.min(space.span() / 32);
-        random + sequential + shifted + SCATTERED * (256 << 10) + space.span()
+        let batches = u64::from(BATCHES_MAX);
+        let parked = PARKED * UNIT_MAX;
+        let random = |len: u64| parked + (WARM_UP + BATCH * self.group(len)) * batches * len;
+        let between = sizes.iter().rev().take(BETWEEN_OCTAVES);
+        let between = between.flat_map(|len| QUARTERS.map(|q| random(len / 8 * q)));
+        let sequential = |len: &u64| SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len);
+        let doublings = sizes.iter().map(|len| sequential(len) + random(*len));
+        let shifted = random(LARGEST.min(space.span() / 32));
+        parked + doublings.sum::<u64>() + between.sum::<u64>() + shifted
     }
 
     /// One sample: a group of writes at `offsets`, flushed.
@@ -133,7 +132,7 @@ impl Manner {
 
     /// Sequential writes of one size.
     fn sequential(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, Space::from(&*session).span());
+        let (start, span) = (session.region().start, main_part(&Space::from(&*session)));
         let group = self.group(len);
         let (least, most) = SEQUENTIAL_SAMPLES;
         let samples = (SEQUENTIAL_BYTES / (len * group)).clamp(least, most);
@@ -161,14 +160,19 @@ impl Manner {
         Ok(())
     }
 
-    /// Scattered writes of one unit each: fast until the log blocks are used up.
-    fn scattered(&self, session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, Space::from(&*session).span());
-        session.step(self.parameter, "scattered", |io| {
-            for i in 0..SCATTERED {
-                let offset = io.rng.below(span / unit) * unit;
-                io.write_flush(start + offset, unit)?;
-                io.sample(Series::Onset, i + 1, 0);
+    /// One small write to each of many places behind the main part of the span; the first time they are sampled.
+    fn park(&self, session: &mut Session<'_>, name: &str, unit: u64) -> Result<(), Stop> {
+        let space = Space::from(&*session);
+        let from = session.region().start + main_part(&space);
+        let stride = ((space.span() - main_part(&space)) / PARKED / unit).max(1) * unit;
+        session.step(self.parameter, name, |io| {
+            let mut places: Vec<u64> = (0..PARKED).map(|i| from + i * stride).collect();
+            io.rng.shuffle(&mut places);
+            for (i, place) in places.into_iter().enumerate() {
+                io.write_flush(place, unit)?;
+                if name == PARK {
+                    io.sample(Series::Onset, i as u64 + 1, 0);
+                }
             }
             Ok(())
         })?;
@@ -177,54 +181,50 @@ impl Manner {
 
     /// Random writes, no two of a batch in one place while there are places.
     fn random(&self, session: &mut Session<'_>, batch: &Batch) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, Space::from(&*session).span());
+        let (start, span) = (session.region().start, main_part(&Space::from(&*session)));
         let &Batch {
             series,
             len,
             shift,
             number,
-            warm_up,
+            unit,
         } = batch;
         let group = self.group(len);
-        session.step(
-            self.parameter,
-            &format!("{series:?} {len} batch {number}"),
-            |io| {
-                let mut places: Vec<u64> = (0..(span - shift) / len).collect();
-                io.rng.shuffle(&mut places);
-                let mut places = places
-                    .iter()
-                    .cycle()
-                    .map(|place| start + place * len + shift);
-                for _ in 0..if number == 0 { warm_up } else { 0 } {
-                    io.write_flush(places.next().unwrap_or(start), len)?;
-                }
-                for rep in 0..BATCH {
-                    let offsets: Vec<u64> = places.by_ref().take(group as usize).collect();
-                    let mark = self.group_at(io, len, &offsets)?;
-                    let rep = number * BATCH as u32 + rep as u32;
-                    io.sample_since(&mark, Timed::WriteFlush, series, len, rep);
-                }
-                Ok(())
-            },
-        )?;
+        let name = format!("{series:?} {len} batch {number}");
+        self.park(session, &format!("{PARK} before {name}"), unit)?;
+        session.step(self.parameter, &name, |io| {
+            let mut places: Vec<u64> = (0..(span - shift) / len).collect();
+            io.rng.shuffle(&mut places);
+            let mut places = places
+                .iter()
+                .cycle()
+                .map(|place| start + place * len + shift);
+            for _ in 0..WARM_UP {
+                io.write_flush(places.next().unwrap_or(start), len)?;
+            }
+            for rep in 0..BATCH {
+                let offsets: Vec<u64> = places.by_ref().take(group as usize).collect();
+                let mark = self.group_at(io, len, &offsets)?;
+                let rep = number * BATCH as u32 + rep as u32;
+                io.sample_since(&mark, Timed::WriteFlush, series, len, rep);
+            }
+            Ok(())
+        })?;
         Ok(())
     }
 
     /// Random writes of one size until they are told from sequential ones or taken for them.
-    fn settle(&self, session: &mut Session<'_>, len: u64, warm_up: u64) -> Result<Status, Stop> {
+    fn settle(&self, session: &mut Session<'_>, len: u64, unit: u64) -> Result<Status, Stop> {
         let mut status = Status::Undecided;
         for number in 0..BATCHES_MAX {
-            self.random(
-                session,
-                &Batch {
-                    series: Series::Random,
-                    len,
-                    shift: 0,
-                    number,
-                    warm_up,
-                },
-            )?;
+            let batch = Batch {
+                series: Series::Random,
+                len,
+                shift: 0,
+                number,
+                unit,
+            };
+            self.random(session, &batch)?;
             status = self
                 .comparison(session.record(), len)
                 .map_or(Status::Undecided, |c| c.0);
@@ -240,19 +240,13 @@ impl Manner {
         let space = Space::from(&*session);
         let mut all = Self::doublings(&space, search.unit);
         all.retain(|len| (search.from..=search.upto).contains(len));
+        self.park(session, PARK, search.unit)?;
         for &len in &all {
             self.sequential(session, len)?;
         }
-        if search.log_blocks.is_none() {
-            self.scattered(session, search.unit)?;
-        }
-        let seen = search
-            .log_blocks
-            .or_else(|| log_blocks(session.record(), self.parameter));
-        let warm_up = seen.map_or(WARM_UP.0, |n| (n + n / 4 + 4).min(WARM_UP.1));
         let mut octaves = 0;
         for (i, &len) in all.iter().enumerate() {
-            let status = self.settle(session, len, warm_up)?;
+            let status = self.settle(session, len, search.unit)?;
             let same = self.same_from_start(session.record());
             if same >= SAME_FROM_START {
                 return Ok(());
@@ -264,36 +258,28 @@ impl Manner {
             if i > 0 && !starts && near && octaves < BETWEEN_OCTAVES {
                 octaves += 1;
                 for between in Self::between(&space, search.unit, len / 2) {
-                    if self.settle(session, between, warm_up)? == Status::Equivalent {
-                        return self.shifted(session, &space, between, warm_up);
+                    if self.settle(session, between, search.unit)? == Status::Equivalent {
+                        return self.shifted(session, between, search.unit);
                     }
                 }
             }
             if status == Status::Equivalent && !starts {
-                return self.shifted(session, &space, len, warm_up);
+                return self.shifted(session, len, search.unit);
             }
         }
         Ok(())
     }
 
-    fn shifted(
-        &self,
-        session: &mut Session<'_>,
-        space: &Space,
-        len: u64,
-        warm_up: u64,
-    ) -> Result<(), Stop> {
-        let shift = space.round_down(len / 2);
-        self.random(
-            session,
-            &Batch {
-                series: Series::Shifted,
-                len,
-                shift,
-                number: 0,
-                warm_up,
-            },
-        )
+    fn shifted(&self, session: &mut Session<'_>, len: u64, unit: u64) -> Result<(), Stop> {
+        let shift = Space::from(&*session).round_down(len / 2);
+        let batch = Batch {
+            series: Series::Shifted,
+            len,
+            shift,
+            number: 0,
+            unit,
+        };
+        self.random(session, &batch)
     }
 
     /// How random writes of a size compare with sequential ones, and the ratio of their costs.
@@ -421,12 +407,12 @@ impl Manner {
     }
 }
 
-/// Where the drive runs out of log blocks, in writes.
-pub(super) fn log_blocks(record: &Record, parameter: Parameter) -> Option<u64> {
-    let latencies: Vec<f64> = record
-        .series(parameter, Series::Onset)
-        .map(|s| s.ns as f64)
-        .collect();
-    let change = level_change(&robust::logs(&latencies))?;
-    (change.is_clear() && change.after - change.before > 0.4).then_some(change.at as u64)
+/// The bytes of the span that the curves use; behind them lies where log blocks are parked.
+fn main_part(space: &Space) -> u64 {
+    let part = space.span() / 4 * 3;
+    if part > LARGEST {
+        part / LARGEST * LARGEST
+    } else {
+        space.round_down(part)
+    }
 }

@@ -1,7 +1,7 @@
 //! The clustered block (`parameter-aware-io` 4.1.2, 4.2.4): the size at which flushed random writes cost what
 //! flushed sequential ones cost.
 
-use super::blocks::{LARGEST, Manner, Search, log_blocks};
+use super::blocks::{LARGEST, Manner, Search};
 use super::{prepare, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter};
@@ -35,16 +35,11 @@ impl Probe for ClusteredBlock {
             unit,
             from: unit,
             upto: LARGEST,
-            log_blocks: None,
         };
         MANNER.run(session, search)
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        let estimate = MANNER.solve(record);
-        match log_blocks(record, MANNER.parameter) {
-            Some(n) => estimate.figure("log_blocks", n as f64),
-            None => estimate,
-        }
+        MANNER.solve(record)
     }
 }

@@ -4,7 +4,7 @@
 //! Where the clustered block is known the search stays near it. Random and sequential reads of every size are taken
 //! beside, for the picture only (`irbw` Figure 6): they part on a disk and not on a drive of flash.
 
-use super::blocks::{LARGEST, Manner, Search, log_blocks};
+use super::blocks::{LARGEST, Manner, Search};
 use super::{prepare, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter};
@@ -15,8 +15,6 @@ const MANNER: Manner = Manner {
     parameter: Parameter::LogicalBlock,
     flushed: false,
 };
-/// Written in order first where the clustered block is not known, in bytes.
-const TIDY: u64 = 256 << 20;
 /// The largest read of the picture, in bytes, and reads of each kind and size.
 const READ_MAX: u64 = 8 << 20;
 const READS: u32 = 10;
@@ -54,7 +52,7 @@ impl Probe for LogicalBlock {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        MANNER.bound(space) + 2 * space.span()
+        MANNER.bound(space) + space.span()
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
@@ -62,20 +60,8 @@ impl Probe for LogicalBlock {
         let unit = write_unit(session);
         let known = session.known(Parameter::ClusteredBlock);
         let block = known.and_then(|e| e.value.as_ref()?.bytes());
-        let seen = log_blocks(session.record(), Parameter::ClusteredBlock);
-        // The log blocks hold what the probe before left; written in order they hold nothing.
-        let tidy = block.zip(seen).map_or(TIDY, |(block, n)| block * (n + 4));
-        let (start, span) = (session.region().start, Space::from(&*session).span());
-        session.step(MANNER.parameter, "tidy", |io| {
-            io.fill_sequential(start..start + tidy.min(span))
-        })?;
         let (from, upto) = block.map_or((unit, LARGEST), |block| (block / 2, 4 * block));
-        let search = Search {
-            unit,
-            from,
-            upto,
-            log_blocks: seen,
-        };
+        let search = Search { unit, from, upto };
         MANNER.run(session, search)?;
         self.reads(session, unit)
     }

@@ -21,7 +21,7 @@ const GAP: u64 = 1 << 20;
 /// Sizes closer than this share of the capacity are not told apart.
 const RESOLUTION: u64 = 64;
 /// A saving counts with this p-value, and from this share of a miss on.
-const P: f64 = 0.003;
+const P: f64 = 0.0005;
 const SAVES: f64 = 0.01;
 /// Beyond its capacity a buffer saves less than this share of what it saved below.
 const COLLAPSE: f64 = 0.35;
@@ -42,11 +42,25 @@ impl ReadBuffer {
         grid
     }
 
-    fn measure(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    /// Halves the gap between the largest size that saves and the next one.
+    fn halve(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        let space = Space::from(&*session);
+        while let Some((fast, slow)) = edge(session.record()) {
+            let finest = space.round_up((fast / RESOLUTION).clamp(1, 4 << 10));
+            let middle = space.round_down((fast + slow) / 2 / finest * finest);
+            if slow - fast <= finest || middle <= fast || middle >= slow {
+                break;
+            }
+            self.measure(session, middle, 0)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&self, session: &mut Session<'_>, len: u64, round: u32) -> Result<(), Stop> {
         let (start, span) = (session.region().start, Space::from(&*session).span());
         let block = Space::from(&*session).block_bytes;
         let slot = (len + GAP).next_multiple_of(GAP);
-        session.step(PARAMETER, &format!("pairs {len}"), |io| {
+        session.step(PARAMETER, &format!("pairs {len} round {round}"), |io| {
             io.idle(fathom_base::Dur::ms(1))?;
             for rep in 0..PAIRS {
                 // A new place in each of as many parts of the span as there are pairs.
@@ -55,9 +69,9 @@ impl ReadBuffer {
                     % (span - len);
                 let offset = start + place / block.max(4096) * block.max(4096);
                 io.read(offset, len)?;
-                io.sample(Series::Miss, len, rep);
+                io.sample(Series::Miss, len, round * PAIRS + rep);
                 io.read(offset, len)?;
-                io.sample(Series::Hit, len, rep);
+                io.sample(Series::Hit, len, round * PAIRS + rep);
             }
             Ok(())
         })?;
@@ -113,17 +127,23 @@ impl Probe for ReadBuffer {
         prepare(session, PARAMETER)?;
         let space = Space::from(&*session);
         for len in Self::grid(&space) {
-            self.measure(session, len)?;
+            self.measure(session, len, 0)?;
         }
-        while let Some((fast, slow)) = edge(session.record()) {
-            let finest = space.round_up((fast / RESOLUTION).clamp(1, 4 << 10));
-            let middle = space.round_down((fast + slow) / 2 / finest * finest);
-            if slow - fast <= finest || middle <= fast || middle >= slow {
-                break;
+        // Of many sizes one looks faster by chance: both sides of the edge are measured again until they hold.
+        loop {
+            self.halve(session)?;
+            let sides = edge(session.record()).map_or(Vec::new(), |(fast, slow)| vec![fast, slow]);
+            let fresh = |len: &u64| {
+                at(session.record(), PARAMETER, Series::Miss, *len).len() == PAIRS as usize
+            };
+            let again: Vec<u64> = sides.into_iter().filter(fresh).collect();
+            if again.is_empty() {
+                return Ok(());
             }
-            self.measure(session, middle)?;
+            for len in again {
+                self.measure(session, len, 1)?;
+            }
         }
-        Ok(())
     }
 
     fn solve(&self, record: &Record) -> Estimate {

@@ -80,6 +80,20 @@ impl WriteBuffer {
         Ok(())
     }
 
+    /// Halves the gap between the largest fast size and the smallest slow one, if there is one.
+    fn halve(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        let space = Space::from(&*session);
+        while let Some((fast, Some(slow))) = edge(session.record()) {
+            let finest = space.round_up(fast / RESOLUTION);
+            let middle = space.round_down((fast + slow) / 2);
+            if slow - fast <= finest || middle <= fast || middle >= slow {
+                break;
+            }
+            self.measure(session, middle)?;
+        }
+        Ok(())
+    }
+
     /// Sizes around a bend, evenly.
     fn bend(&self, session: &mut Session<'_>, fast: u64) -> Result<(), Stop> {
         let space = Space::from(&*session);
@@ -225,17 +239,11 @@ impl Probe for WriteBuffer {
         }
         for len in Self::grid(&space) {
             self.measure(session, len)?;
+            self.halve(session)?;
+            // An edge that more sizes did not confirm was noise: go on.
             if edge(session.record()).is_some_and(|(_, slow)| slow.is_some()) {
                 break;
             }
-        }
-        while let Some((fast, Some(slow))) = edge(session.record()) {
-            let finest = space.round_up(fast / RESOLUTION);
-            let middle = space.round_down((fast + slow) / 2);
-            if slow - fast <= finest || middle <= fast || middle >= slow {
-                break;
-            }
-            self.measure(session, middle)?;
         }
         match edge(session.record()) {
             Some((fast, Some(slow))) if !is_sharp(session.record(), fast, slow) => {

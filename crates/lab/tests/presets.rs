@@ -1,0 +1,282 @@
+//! Every preset, probed blind on twenty seeds: what is planted is found, what is missing is not.
+//!
+//! The truth stands here, from the papers and from what each null leaves out; the probe never sees it.
+
+use fathom_probe::run::{RunConfig, run, solve};
+use fathom_probe::session::Unobserved;
+use fathom_probe::{Estimate, Parameter, Value, Verdict};
+use fathom_ssd::{Spec, Ssd, presets};
+use rayon::prelude::*;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const SEEDS: u64 = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Truth {
+    Size(u64),
+    Is(&'static str),
+    /// Missing, or there and not to be seen from outside.
+    NotThere,
+}
+use Truth::{Is, NotThere, Size};
+
+/// Clustered page, clustered block, logical block, read buffer, write buffer, prefetch, write policy.
+const TRUTH: &[(&str, [Truth; 7])] = &[
+    (
+        "ssd-a",
+        [
+            Size(16 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            Size(256 * KIB),
+            Size(255 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "ssd-b",
+        [
+            Size(128 * KIB),
+            Size(16 * MIB),
+            Size(16 * MIB),
+            NotThere,
+            Size(128 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "ssd-c",
+        [
+            NotThere,
+            Size(5 * MIB),
+            Size(5 * MIB),
+            Size(3072 * KIB),
+            Size(112 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "ssd-d",
+        [
+            Size(128 * KIB),
+            Size(16 * MIB),
+            Size(16 * MIB),
+            Size(64 * KIB),
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "sandisk-sdu5b",
+        [
+            Size(32 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "samsung-mccoe64g",
+        [
+            Size(64 * KIB),
+            Size(8 * MIB),
+            Size(8 * MIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "mtron-sata7035",
+        [
+            Size(32 * KIB),
+            Size(2 * MIB),
+            Size(2 * MIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "mtron-sata3025",
+        [
+            Size(32 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "nvme",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("cache"),
+        ],
+    ),
+    (
+        "sata-cache",
+        [
+            Size(32 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            Size(512 * KIB),
+            Size(2 * MIB),
+            Is("read-ahead"),
+            Is("cache"),
+        ],
+    ),
+    (
+        "null-rmw",
+        [
+            NotThere,
+            Size(4 * MIB),
+            Size(4 * MIB),
+            Size(256 * KIB),
+            Size(255 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "null-block",
+        [
+            Size(16 * KIB),
+            NotThere,
+            NotThere,
+            Size(256 * KIB),
+            Size(255 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "null-read-buffer",
+        [
+            Size(16 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            NotThere,
+            Size(255 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "null-write-buffer",
+        [
+            Size(16 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            Size(256 * KIB),
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+];
+
+fn agrees(truth: Truth, estimate: &Estimate) -> bool {
+    let interval = estimate.low.zip(estimate.high);
+    match (truth, &estimate.value) {
+        (Size(bytes), Some(Value::Bytes(value))) => {
+            estimate.verdict == Verdict::Identified
+                && *value == bytes
+                && interval.is_some_and(|(low, high)| (low..=high).contains(&bytes))
+        }
+        (Is(name), Some(Value::Choice(choice))) => {
+            estimate.verdict == Verdict::Identified && choice == name
+        }
+        (NotThere, None) => {
+            matches!(estimate.verdict, Verdict::Absent | Verdict::NotIdentifiable)
+        }
+        _ => false,
+    }
+}
+
+fn probe(spec: &Spec, seed: u64) -> Vec<(Parameter, Estimate)> {
+    let mut drive = Ssd::new(spec, seed).unwrap();
+    let config = RunConfig {
+        seed,
+        ..RunConfig::default()
+    };
+    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
+    solve(&record).parameters.into_iter().collect()
+}
+
+fn spec(name: &str) -> Spec {
+    Spec::from_toml(presets::find(name).unwrap().toml).unwrap()
+}
+
+#[test]
+fn every_preset_has_a_truth() {
+    let named: Vec<&str> = TRUTH.iter().map(|(name, _)| *name).collect();
+    let presets: Vec<&str> = presets::PRESETS.iter().map(|p| p.name).collect();
+    assert_eq!(named, presets);
+}
+
+#[test]
+fn planted_values_are_found_and_missing_ones_are_not() {
+    let runs: Vec<(&str, [Truth; 7], u64)> = TRUTH
+        .iter()
+        .flat_map(|(name, truth)| (1..=SEEDS).map(move |seed| (*name, *truth, seed)))
+        .collect();
+    let wrong: Vec<String> = runs
+        .par_iter()
+        .flat_map_iter(|(name, truth, seed)| {
+            let answers = probe(&spec(name), *seed);
+            answers
+                .into_iter()
+                .zip(*truth)
+                .filter(|((_, estimate), truth)| !agrees(*truth, estimate))
+                .map(move |((parameter, e), truth)| {
+                    format!(
+                        "{name} seed {seed} {parameter}: {truth:?} but {:?} {:?} {:?}..{:?}: {}",
+                        e.verdict, e.value, e.low, e.high, e.evidence.reason
+                    )
+                })
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        runs.len() * 7,
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_capacity_of_a_preset_changes_none_of_its_answers() {
+    for (name, truth) in TRUTH
+        .iter()
+        .filter(|(name, _)| ["ssd-a", "ssd-c", "mtron-sata7035"].contains(name))
+    {
+        let mut larger = spec(name);
+        larger.capacity.0 *= 4;
+        for ((parameter, estimate), truth) in probe(&larger, 1).iter().zip(truth) {
+            assert!(
+                agrees(*truth, estimate),
+                "{name} at {}: {parameter} {estimate:?}",
+                larger.capacity
+            );
+        }
+    }
+}
