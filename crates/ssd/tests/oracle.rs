@@ -120,10 +120,12 @@ fn a_partial_write_costs_one_read_of_the_rest_more() {
         let mut drive = Ssd::new(&spec, 1).unwrap();
         let fresh = alone(&mut drive, Op::Write, 0, 512);
         let over = alone(&mut drive, Op::Write, 0, 512);
+        let in_the_middle = alone(&mut drive, Op::Write, 3 * 512, 512);
         // What is missing of the first page, and the other pages: on one channel one after another.
         let rest = if channels == 1 { page - 512 } else { 4 * KIB };
         let extra = spec.flash.read.0 + transfer(rest, spec.flash.bus);
         // Two transfers and a program end on whole nanoseconds once each.
+        assert_eq!(in_the_middle, over);
         assert_eq!(over, fresh + extra, "{channels} channels, {planes} planes");
         assert_eq!(
             alone(&mut drive, Op::Write, 0, page) - transfer(page, spec.host.bandwidth),

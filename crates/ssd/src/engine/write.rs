@@ -204,7 +204,7 @@ impl Ssd {
         if from < to {
             let per_line = u64::from(self.g.sectors_per_cpage);
             let (mut sector, last) = (from * per_unit, to * per_unit);
-            while sector < last {
+            while sector < last && !self.lines.is_empty() {
                 let n = (last - sector).min(per_line - sector % per_line);
                 let (cline, first) = ((sector / per_line) as u32, (sector % per_line) as u32);
                 let owners = self.lines.discard(cline, first, n as u32);

@@ -33,6 +33,8 @@ struct Group {
     host: Open,
     copies: Open,
     valid: u32,
+    /// No erased block for the host until the next erase.
+    waits: bool,
 }
 
 /// The state of a page-mapped drive: 4 bytes a logical and 4 a physical unit, and 4 a clustered block.
@@ -64,6 +66,7 @@ impl PageFtl {
             host: closed,
             copies: closed,
             valid: 0,
+            waits: false,
         };
         let filled = g.units_per_cblock - g.units_lost_per_cblock;
         Self {
@@ -79,26 +82,43 @@ impl PageFtl {
         }
     }
 
-    /// The next group in turn that has room for more valid data; where none has, the one with the most.
+    /// The next group in turn that has room for more valid data and does not wait for an erase; where none has
+    /// room, the one with the most. `None` if there is only waiting to do.
     #[inline]
-    fn pick_group(&mut self, units: u32) -> u32 {
+    fn pick_group(&mut self, units: u32) -> Option<u32> {
         let turn = self.turn as usize;
         let has_room = |at: &Group| at.valid + units <= self.valid_max;
-        let best = if has_room(&self.groups[turn]) {
+        let is_ready = |at: &Group| !at.waits && has_room(at);
+        let best = if is_ready(&self.groups[turn]) {
             turn
         } else {
-            let in_turn = || (turn..self.groups.len()).chain(0..turn);
-            in_turn()
-                .find(|&group| has_room(&self.groups[group]))
-                .or_else(|| in_turn().min_by_key(|&group| self.groups[group].valid))
-                .unwrap_or(turn)
+            let in_turn = (turn..self.groups.len()).chain(0..turn);
+            match in_turn.clone().find(|&i| is_ready(&self.groups[i])) {
+                Some(group) => group,
+                None if self.groups.iter().any(has_room) => return None,
+                None => in_turn
+                    .min_by_key(|&i| self.groups[i].valid)
+                    .filter(|&i| !self.groups[i].waits)?,
+            }
         };
         self.turn = if best + 1 == self.groups.len() {
             0
         } else {
             best as u32 + 1
         };
-        best as u32
+        Some(best as u32)
+    }
+
+    /// The group where the next units go, with room made for them.
+    fn group_for(&mut self, units: u32, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
+        loop {
+            let group = self.pick_group(units).ok_or(Stall)?;
+            match self.make_room(group, units, ops) {
+                Ok(()) => return Ok(group),
+                // The others need not wait for it.
+                Err(Stall) => self.groups[group as usize].waits = true,
+            }
+        }
     }
 
     #[inline]
@@ -237,8 +257,7 @@ impl Ftl for PageFtl {
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let units = runs.iter().map(|r| r.1).sum();
-        let group = self.pick_group(units);
-        self.make_room(group, units, ops)?;
+        let group = self.group_for(units, ops)?;
         let (mut start, mut count) = (0, 0);
         for lpn in runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n) {
             let Some(place) = self.next_place(group, false) else {
@@ -270,6 +289,7 @@ impl Ftl for PageFtl {
         let group = &mut self.groups[self.g.group_of_cblock(cblock) as usize];
         group.erasing = group.erasing.saturating_sub(1);
         group.free.push_back(cblock);
+        group.waits = false;
     }
 
     fn recover(&mut self, store: &Store, torn: &[Ppn], _ops: &mut Vec<FlashOp>) {
