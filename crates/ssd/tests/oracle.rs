@@ -412,6 +412,21 @@ fn as_many_logs_as_there_are_stay_open() {
 }
 
 #[test]
+fn the_log_that_was_written_least_recently_is_given_up() {
+    let (spec, block, page) = logged(2);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let writes = [(0, 0), (1, 3), (0, 1), (2, 1)].map(|(b, p)| b * block + p * page);
+    run(
+        &mut drive,
+        1,
+        writes.map(|at| Request::new(1, Op::Write, at, page)),
+    );
+    // Block 1's log, out of order; block 0's, in order and opened first, would be a partial merge.
+    let merges = drive.merges();
+    assert_eq!((merges.full, merges.partial), (1, 0));
+}
+
+#[test]
 fn write_amplification_of_uniform_writes_is_within_the_bound_of_greedy_collection() {
     for over in [7.0, 15.0, 28.0, 60.0] {
         let mut spec = independent(2, 2, 4 * KIB);
