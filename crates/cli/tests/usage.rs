@@ -19,6 +19,7 @@ fn the_help_of_every_subcommand() {
     let commands = [
         "",
         "probe",
+        "accuracy",
         "solve",
         "report",
         "diff",

@@ -2,5 +2,6 @@
 //!
 //! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
 
+pub mod accuracy;
 pub mod store;
 pub mod target;

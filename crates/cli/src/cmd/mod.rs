@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod accuracy;
 mod answer;
 mod completions;
 mod confirm;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Solve(args) => solve::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Accuracy(args) => accuracy::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),

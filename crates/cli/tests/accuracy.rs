@@ -1,0 +1,96 @@
+//! `fathom accuracy`: its data, its exit code, and a drive of a campaign by itself.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::fathom;
+use serde_json::Value;
+use std::fs;
+
+fn json(args: &[&str]) -> (Option<i32>, Value) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = fathom(dir.path()).args(args).output().unwrap();
+    let value = serde_json::from_slice(&out.stdout).unwrap();
+    (out.status.code(), value)
+}
+
+/// Answers of the first drives that have a right and a wrong one, whatever the probes can do: the paper's rule for
+/// the read buffer takes noise for an edge.
+#[test]
+fn a_campaign_as_json_and_as_text() {
+    let quick = [
+        "accuracy",
+        "--quiet",
+        "--drives",
+        "2",
+        "--only",
+        "read_buffer,prefetch",
+    ];
+    let (code, whole) =
+        json(&[&quick[..], &["--json", "--method", "both", "--thin", "64"]].concat());
+    let tallies = whole["tallies"].as_array().unwrap();
+    assert_eq!(tallies.len(), 2);
+    assert_eq!(whole["answers"].as_array().unwrap().len(), 2 * 2 * 2);
+    let robust = &tallies[0]["all"];
+    assert_eq!(tallies[0]["method"], "robust");
+    let kept = robust["wrong"] == 0 && robust["found"] == robust["identifiable"];
+    assert_eq!(code, Some(i32::from(!kept)));
+    for answer in whole["answers"].as_array().unwrap() {
+        assert!(answer["estimate"]["cost"]["device_ns"].as_u64().unwrap() > 0);
+        assert!(answer["truth"] == "nothing" || answer["truth"]["is"] != Value::Null);
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    let out = fathom(dir.path()).args(quick).output().unwrap();
+    assert_eq!(out.status.code(), code);
+    assert!(out.stderr.is_empty(), "quiet");
+    let text = String::from_utf8(out.stdout).unwrap();
+    let read_buffer = text.lines().find(|l| l.starts_with("read_buffer")).unwrap();
+    let found = &tallies[0]["parameters"]["read_buffer"]["found"];
+    assert!(text.contains("Drives 0 to 1 of seed 1"), "{text}");
+    assert!(read_buffer.contains(&format!(" {found}/")), "{text}");
+    assert!(
+        text.contains(if kept { "Kept." } else { "Not kept." }),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_shown_drive_answers_as_it_did_in_the_campaign() {
+    let dir = tempfile::tempdir().unwrap();
+    let shown = fathom(dir.path())
+        .args(["accuracy", "--seed", "3", "--show", "1"])
+        .output()
+        .unwrap();
+    let toml = String::from_utf8(shown.stdout).unwrap();
+    fs::write(dir.path().join("drive.toml"), &toml).unwrap();
+    let line = toml.lines().find(|l| l.contains("fathom probe")).unwrap();
+    let command: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
+    let probed = fathom(dir.path())
+        .args(&command[1..])
+        .args(["--quiet", "--json", "--only", "prefetch"])
+        .output()
+        .unwrap();
+    let profile: Value = serde_json::from_slice(&probed.stdout).unwrap();
+    let (_, campaign) = json(&[
+        "accuracy", "--quiet", "--seed", "3", "--skip", "1", "--drives", "1", "--only", "prefetch",
+        "--json",
+    ]);
+    let estimate = &campaign["answers"][0]["estimate"];
+    let alone = &profile["parameters"]["prefetch"];
+    for key in ["verdict", "evidence", "cost"] {
+        assert_eq!(estimate[key], alone[key], "{key}");
+    }
+}
+
+#[test]
+fn wrong_numbers_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [["--drives", "0"], ["--thin", "0"], ["--method", "all"]] {
+        let run = fathom(dir.path()).arg("accuracy").args(args).assert();
+        run.code(2).stdout("");
+    }
+    let both = ["accuracy", "--show", "1", "--drives", "2"];
+    fathom(dir.path()).args(both).assert().code(2);
+}

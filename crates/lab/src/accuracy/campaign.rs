@@ -1,0 +1,199 @@
+//! Probing many drives, blind, side by side.
+
+use super::draw::{Drawn, draw};
+use super::score::{Outcome, covers, score};
+use super::truth::Truth;
+use fathom_probe::probes::{self, Space};
+use fathom_probe::run::{self, RunConfig, RunError};
+use fathom_probe::{Cost, Estimate, Method, Observer, Parameter, Profile, Stop, Verdict};
+use fathom_ssd::{Spec, Ssd};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Which drives are probed, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// Of the drives and of everything random in them.
+    pub seed: u64,
+    /// The index of the first drive.
+    pub skip: u64,
+    /// How many drives.
+    pub drives: u64,
+    /// The methods, each on the same drives in the same state.
+    pub methods: Vec<Method>,
+    /// How much thinner than printed the papers' grids are; 1 is as printed.
+    pub thin: u32,
+    /// What is asked after.
+    pub parameters: Vec<Parameter>,
+}
+
+/// One answer, beside the truth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The drive's index.
+    pub drive: u64,
+    /// How it was measured.
+    pub method: Method,
+    /// What was asked after.
+    pub parameter: Parameter,
+    /// What there is to find.
+    pub truth: Truth,
+    /// How the answer compares with it.
+    pub outcome: Outcome,
+    /// Whether the interval holds the truth, where there are both.
+    pub covers: Option<bool>,
+    /// The most bytes that the papers' procedure, as printed, writes on this drive.
+    pub printed_bytes_max: u64,
+    /// The answer.
+    pub estimate: Estimate,
+}
+
+/// Who watches a campaign, from several threads.
+pub trait Watcher: Sync {
+    /// Another drive is done, of so many.
+    fn drive_done(&self, _done: u64, _of: u64) {}
+
+    /// Asked before every transfer; `true` ends the campaign.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watcher for Unwatched {}
+
+/// Probes every drive of the plan with every method. The answers stand in the order of drives, methods and
+/// parameters, whatever the number of threads. `None` when it was interrupted.
+pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Vec<Answer>> {
+    let done = AtomicU64::new(0);
+    let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
+    let answers: Vec<Option<Vec<Answer>>> = drives
+        .into_par_iter()
+        // One drive at a time: they differ too much in length for shares to be dealt out beforehand.
+        .with_max_len(1)
+        .map(|index| {
+            let answers = probe_drive(plan, index, watcher)?;
+            watcher.drive_done(done.fetch_add(1, Ordering::Relaxed) + 1, plan.drives);
+            Some(answers)
+        })
+        .collect();
+    let answers: Option<Vec<Vec<Answer>>> = answers.into_iter().collect();
+    answers.map(|answers| answers.into_iter().flatten().collect())
+}
+
+fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<Vec<Answer>> {
+    let drawn = draw(plan.seed, index);
+    let mut answers = Vec::new();
+    for &method in &plan.methods {
+        let answered = blind(&drawn, method, plan, watcher);
+        if watcher.interrupted() {
+            return None;
+        }
+        for &parameter in &plan.parameters {
+            answers.push(judge(&drawn, (index, method, parameter), answered.as_ref()));
+        }
+    }
+    Some(answers)
+}
+
+/// Probes a fresh drive of that spec, which the probe sees as a device and nothing else. An error is one of the drive
+/// or the run and not of a single parameter.
+fn blind(
+    drawn: &Drawn,
+    method: Method,
+    plan: &Plan,
+    watcher: &dyn Watcher,
+) -> Result<Profile, String> {
+    let mut drive = Ssd::new(&drawn.spec, drawn.run_seed).map_err(|error| error.to_string())?;
+    let config = RunConfig {
+        seed: drawn.run_seed,
+        method,
+        parameters: plan.parameters.clone(),
+        thin: match method {
+            Method::Robust => 1,
+            Method::Paper => plan.thin,
+        },
+        ..RunConfig::default()
+    };
+    match run::run(&mut drive, &config, None, &mut Watched(watcher)) {
+        Ok(record) => Ok(run::solve(&record)),
+        // What was answered before the drive failed counts.
+        Err(RunError::Failed {
+            record,
+            parameter,
+            stop,
+        }) => Ok(with_failure(run::solve(&record), parameter, &stop)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Says of the parameter at which a run failed why it did.
+fn with_failure(mut profile: Profile, parameter: Parameter, stop: &Stop) -> Profile {
+    if let Some(estimate) = profile.parameters.get_mut(&parameter) {
+        estimate.evidence.reason = format!("the run failed: {stop}");
+    }
+    profile
+}
+
+fn judge(
+    drawn: &Drawn,
+    (drive, method, parameter): (u64, Method, Parameter),
+    answered: Result<&Profile, &String>,
+) -> Answer {
+    let truth = drawn
+        .truth
+        .get(&parameter)
+        .cloned()
+        .unwrap_or_else(|| Truth::of(&drawn.spec, parameter));
+    let unanswered =
+        |reason: &str| Estimate::without_value(parameter, method, Verdict::Inconclusive, reason);
+    let estimate = match answered {
+        Ok(profile) => profile
+            .parameters
+            .get(&parameter)
+            .cloned()
+            .unwrap_or_else(|| unanswered("not answered")),
+        Err(error) => unanswered(error),
+    };
+    Answer {
+        drive,
+        method,
+        parameter,
+        outcome: score(&truth, &estimate),
+        covers: covers(&truth, &estimate),
+        printed_bytes_max: printed_bytes_max(&drawn.spec, parameter),
+        truth,
+        estimate,
+    }
+}
+
+/// What the papers' procedure may write on a drive of that spec when it is not thinned.
+fn printed_bytes_max(spec: &Spec, parameter: Parameter) -> u64 {
+    let space = Space {
+        region: 0..spec.capacity.0,
+        block_bytes: spec.host.logical_block.0,
+        thin: 1,
+    };
+    probes::find(Method::Paper, parameter).map_or(0, |probe| probe.bound(&space))
+}
+
+/// What all the answers of a drive by one method cost.
+pub(super) fn cost_of<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Cost {
+    let mut cost = Cost::default();
+    answers
+        .into_iter()
+        .for_each(|answer| cost += answer.estimate.cost);
+    cost
+}
+
+struct Watched<'a>(&'a dyn Watcher);
+
+impl Observer for Watched<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
