@@ -1,7 +1,9 @@
-//! What the front of the project shows: the example of a drive file, and the list of presets.
+//! What the front of the project shows and what CONTRIBUTING.md promises to find: the example of a drive file, and the
+//! lists of presets, probes, pages and layers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use fathom_probe::{Method, Parameter, probes};
 use fathom_ssd::{Spec, presets};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -47,4 +49,42 @@ fn every_preset_file_is_in_the_list() {
         .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
         .collect();
     assert_eq!(listed, files);
+}
+
+#[test]
+fn every_method_probes_every_parameter_in_order() {
+    for method in [Method::Robust, Method::Paper] {
+        let probed: Vec<Parameter> = probes::list(method).iter().map(|p| p.parameter()).collect();
+        assert_eq!(probed, Parameter::ALL, "{method:?}");
+    }
+}
+
+#[test]
+fn every_parameter_has_its_page_in_the_index() {
+    let index = std::fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let pages: BTreeSet<String> = std::fs::read_dir(root().join("docs/parameters"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let wanted = Parameter::ALL.map(|parameter| format!("{parameter}.md"));
+    assert_eq!(pages, BTreeSet::from(wanted));
+    for page in pages {
+        assert!(index.contains(&format!("(parameters/{page})")), "{page}");
+    }
+}
+
+#[test]
+fn every_layer_is_tried_for_conformance() {
+    let block = root().join("crates/block");
+    let tried = std::fs::read_to_string(block.join("tests/conformance.rs")).unwrap();
+    let mut layers = 0;
+    for entry in std::fs::read_dir(block.join("src/layers")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for after in text.split(" Device for ").skip(1) {
+            let name = after.split(['<', ' ']).next().unwrap();
+            assert!(tried.contains(&format!("{name}::new(")), "{name}");
+            layers += 1;
+        }
+    }
+    assert!(layers >= 5, "{layers} layers were found");
 }
