@@ -8,9 +8,14 @@
 //! A drive with log blocks carries the past with it: a write pays for the log block that an earlier write has left.
 //! Before every curve the log blocks are therefore *parked*: one small write to each of many places at the end of
 //! the span, which the curves do not touch. A write of a whole block then gives up no log block but its own, and any
-//! smaller one pays from the first write on, so that few bytes tell.
+//! smaller one pays from the first write on, so that few bytes tell. The batches of one size follow without parking
+//! again, and the last one counts: a drive with several independent sets of log blocks pays once for each.
+//!
+//! Where random writes cost nothing more at any size, and a flush costs nothing either, memory that survives a power
+//! cut may take them all; then everything is measured once more under *pressure*, with more written before and in
+//! every sample than such memory holds.
 
-use super::{at, identified, sizes, without};
+use super::{at, identified, size, sizes, without};
 use crate::probes::Space;
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series, Timed};
@@ -43,17 +48,30 @@ pub(super) struct Search {
 const MARGIN: f64 = 0.06;
 /// Samples of one batch of random writes, and batches at one size.
 const BATCH: u64 = 16;
-const BATCHES_MAX: u32 = 2;
+const BATCHES_MAX: u32 = 5;
+/// A batch that costs less than this share of the one before shows that the drive is not steady yet.
+const STEADY: f64 = 0.93;
+/// Repetitions are numbered from here on under pressure, so that the two are never mixed.
+const PRESSED: u32 = 4_096;
+/// Bytes written before a batch under pressure, and in each of its samples.
+const PRESSURE: (u64, u64) = (32 << 20, 4 << 20);
+/// An aligned block has so many units at least: below, a shift tells of units and not of blocks.
+const UNITS_MIN: u64 = 8;
 /// Writes before those that are sampled: the first pays for the log block that it takes.
 const WARM_UP: u64 = 3;
 /// Places that hold the log blocks before each curve: more than a drive has log blocks.
 const PARKED: u64 = 64;
+/// Written in order after the first parking, in bytes: past a block of each of many sets.
+const SETTLE_BYTES: u64 = 256 << 20;
 const PARK: &str = "park";
 /// The largest unit that is reckoned with, in bytes.
 const UNIT_MAX: u64 = 1 << 20;
 /// Bytes of the sequential measurement at one size, and samples at least and at most.
 const SEQUENTIAL_BYTES: u64 = 24 << 20;
 const SEQUENTIAL_SAMPLES: (u64, u64) = (16, 512);
+/// Batches of them at most, until the samples lie so close together (ratio of the fifths at either end).
+const SEQUENTIAL_BATCHES: u32 = 3;
+const UNEVEN: f64 = 1.1;
 /// Writes that share a flush move so many bytes.
 const GROUP_BYTES: u64 = 512 << 10;
 /// The largest write, in bytes.
@@ -74,14 +92,15 @@ struct Batch {
     number: u32,
     /// The smallest write, in bytes.
     unit: u64,
+    pressed: bool,
 }
 
 impl Manner {
-    fn group(&self, len: u64) -> u64 {
-        if self.flushed {
-            1
-        } else {
-            (GROUP_BYTES / len).max(1)
+    fn group(&self, len: u64, pressed: bool) -> u64 {
+        match (pressed, self.flushed) {
+            (true, _) => (PRESSURE.1 / len).max(1),
+            (false, true) => 1,
+            (false, false) => (GROUP_BYTES / len).max(1),
         }
     }
 
@@ -106,13 +125,17 @@ impl Manner {
         let sizes = Self::doublings(space, space.round_up(4 << 10));
         let batches = u64::from(BATCHES_MAX);
         let parked = PARKED * UNIT_MAX;
-        let random = |len: u64| parked + (WARM_UP + BATCH * self.group(len)) * batches * len;
+        let random = |len: u64| parked + (WARM_UP + BATCH * self.group(len, false)) * batches * len;
         let between = sizes.iter().rev().take(BETWEEN_OCTAVES);
         let between = between.flat_map(|len| QUARTERS.map(|q| random(len / 8 * q)));
-        let sequential = |len: &u64| SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len);
+        let sequential = |len: &u64| {
+            u64::from(SEQUENTIAL_BATCHES) * SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len)
+        };
         let doublings = sizes.iter().map(|len| sequential(len) + random(*len));
         let shifted = random(LARGEST.min(space.span() / 32));
-        parked + doublings.sum::<u64>() + between.sum::<u64>() + shifted
+        let pressed = |len: &u64| PRESSURE.0 + 2 * BATCH * PRESSURE.1.max(*len);
+        let pressed = sizes.iter().map(|len| 2 * pressed(len)).sum::<u64>();
+        SETTLE_BYTES + parked + doublings.sum::<u64>() + between.sum::<u64>() + shifted + pressed
     }
 
     /// One sample: a group of writes at `offsets`, flushed.
@@ -130,29 +153,47 @@ impl Manner {
         Ok(mark)
     }
 
-    /// Sequential writes of one size.
-    fn sequential(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    /// Sequential writes of one size, again where some still paid for the parking.
+    fn sequential(&self, session: &mut Session<'_>, len: u64, pressed: bool) -> Result<(), Stop> {
+        for number in 0..SEQUENTIAL_BATCHES {
+            self.sequential_batch(session, len, number, pressed)?;
+            if spread(&self.sequential_at(session.record(), len)) < UNEVEN {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn sequential_batch(
+        &self,
+        session: &mut Session<'_>,
+        len: u64,
+        number: u32,
+        pressed: bool,
+    ) -> Result<(), Stop> {
         let (start, span) = (session.region().start, main_part(&Space::from(&*session)));
-        let group = self.group(len);
+        let group = self.group(len, pressed);
         let (least, most) = SEQUENTIAL_SAMPLES;
         let samples = (SEQUENTIAL_BYTES / (len * group)).clamp(least, most);
-        let name = format!("sequential {len}");
+        let name = format!(
+            "sequential {len} batch {number}{}",
+            if pressed { " pressed" } else { "" }
+        );
         let whole = span / len * len;
         session.step(self.parameter, &name, |io| {
             // From the beginning of what may be a block, over whole blocks' worth where the drive is long enough.
             let mut offset = io.rng.below((whole / LARGEST).max(1)) * LARGEST.min(whole);
+            let place = |offset: u64| start + offset % whole;
+            for _ in 0..if pressed { PRESSURE.0 / len } else { 0 } {
+                io.write(place(offset), len)?;
+                offset += len;
+            }
             for rep in 0..samples {
-                let offsets: Vec<u64> = (0..group)
-                    .map(|i| start + (offset + i * len) % whole)
-                    .collect();
+                let offsets: Vec<u64> = (0..group).map(|i| place(offset + i * len)).collect();
                 let mark = self.group_at(io, len, &offsets)?;
-                io.sample_since(
-                    &mark,
-                    Timed::WriteFlush,
-                    Series::Sequential,
-                    len,
-                    rep as u32,
-                );
+                let era = if pressed { PRESSED } else { 0 };
+                let rep = era + number * SEQUENTIAL_SAMPLES.1 as u32 + rep as u32;
+                io.sample_since(&mark, Timed::WriteFlush, Series::Sequential, len, rep);
                 offset += group * len;
             }
             Ok(())
@@ -188,10 +229,16 @@ impl Manner {
             shift,
             number,
             unit,
+            pressed,
         } = batch;
-        let group = self.group(len);
-        let name = format!("{series:?} {len} batch {number}");
-        self.park(session, &format!("{PARK} before {name}"), unit)?;
+        let group = self.group(len, pressed);
+        let name = format!(
+            "{series:?} {len} batch {number}{}",
+            if pressed { " pressed" } else { "" }
+        );
+        if number == 0 {
+            self.park(session, &format!("{PARK} before {name}"), unit)?;
+        }
         session.step(self.parameter, &name, |io| {
             let mut places: Vec<u64> = (0..(span - shift) / len).collect();
             io.rng.shuffle(&mut places);
@@ -199,13 +246,14 @@ impl Manner {
                 .iter()
                 .cycle()
                 .map(|place| start + place * len + shift);
-            for _ in 0..WARM_UP {
+            let warm_up = if pressed { PRESSURE.0 / len } else { WARM_UP };
+            for _ in 0..if number == 0 { warm_up } else { 0 } {
                 io.write_flush(places.next().unwrap_or(start), len)?;
             }
             for rep in 0..BATCH {
                 let offsets: Vec<u64> = places.by_ref().take(group as usize).collect();
                 let mark = self.group_at(io, len, &offsets)?;
-                let rep = number * BATCH as u32 + rep as u32;
+                let rep = number * BATCH as u32 + rep as u32 + if pressed { PRESSED } else { 0 };
                 io.sample_since(&mark, Timed::WriteFlush, series, len, rep);
             }
             Ok(())
@@ -214,39 +262,87 @@ impl Manner {
     }
 
     /// Random writes of one size until they are told from sequential ones or taken for them.
-    fn settle(&self, session: &mut Session<'_>, len: u64, unit: u64) -> Result<Status, Stop> {
-        let mut status = Status::Undecided;
+    fn settle(
+        &self,
+        session: &mut Session<'_>,
+        len: u64,
+        search: &Search,
+        pressed: bool,
+    ) -> Result<Status, Stop> {
+        let (mut status, mut before) = (Status::Undecided, f64::INFINITY);
         for number in 0..BATCHES_MAX {
+            let unit = search.unit;
             let batch = Batch {
                 series: Series::Random,
                 len,
                 shift: 0,
                 number,
                 unit,
+                pressed,
             };
             self.random(session, &batch)?;
-            status = self
+            let (now, ratio) = self
                 .comparison(session.record(), len)
-                .map_or(Status::Undecided, |c| c.0);
-            if status != Status::Undecided {
+                .unwrap_or((Status::Undecided, 1.0));
+            status = now;
+            // A batch may still pay for log blocks that were parked; then the next one pays for fewer.
+            let steady = ratio > NEAR || ratio > STEADY * before;
+            if now == Status::Equivalent || (now == Status::Different && steady) {
                 break;
             }
+            before = ratio;
         }
         Ok(status)
     }
 
     /// Takes every sample that the answer needs.
     pub(super) fn run(&self, session: &mut Session<'_>, search: Search) -> Result<(), Stop> {
+        self.park(session, PARK, search.unit)?;
+        // Every independent set of log blocks pays for the parking once, before anything is measured.
+        let start = session.region().start;
+        let settled = start + SETTLE_BYTES.min(main_part(&Space::from(&*session)));
+        session.step(self.parameter, "settle", |io| {
+            io.fill_sequential(start..settled)
+        })?;
+        self.curve(session, &search, false)?;
+        if self.same_from_start(session.record()) == 0 {
+            return Ok(());
+        }
+        self.flushes(session, search.unit)?;
+        if flush_costs(session.record(), self.parameter) {
+            return Ok(());
+        }
+        self.curve(session, &search, true)
+    }
+
+    /// Flushes of nothing (`x` = 0) and after a small write.
+    fn flushes(&self, session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
+        let start = session.region().start;
+        session.step(self.parameter, "flushes", |io| {
+            io.flush()?;
+            for rep in 0..BATCH {
+                io.flush()?;
+                io.sample(Series::FlushAfter, 0, rep as u32);
+                io.write(start + rep * unit, unit)?;
+                io.flush()?;
+                io.sample(Series::FlushAfter, unit, rep as u32);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// The curves of sequential and of random writes, as far as they are needed.
+    fn curve(&self, session: &mut Session<'_>, search: &Search, pressed: bool) -> Result<(), Stop> {
         let space = Space::from(&*session);
         let mut all = Self::doublings(&space, search.unit);
         all.retain(|len| (search.from..=search.upto).contains(len));
-        self.park(session, PARK, search.unit)?;
         for &len in &all {
-            self.sequential(session, len)?;
+            self.sequential(session, len, pressed)?;
         }
         let mut octaves = 0;
         for (i, &len) in all.iter().enumerate() {
-            let status = self.settle(session, len, search.unit)?;
+            let status = self.settle(session, len, search, pressed)?;
             let same = self.same_from_start(session.record());
             if same >= SAME_FROM_START {
                 return Ok(());
@@ -258,33 +354,48 @@ impl Manner {
             if i > 0 && !starts && near && octaves < BETWEEN_OCTAVES {
                 octaves += 1;
                 for between in Self::between(&space, search.unit, len / 2) {
-                    if self.settle(session, between, search.unit)? == Status::Equivalent {
-                        return self.shifted(session, between, search.unit);
+                    if self.settle(session, between, search, pressed)? == Status::Equivalent {
+                        return self.shifted(session, between, search, pressed);
                     }
                 }
             }
             if status == Status::Equivalent && !starts {
-                return self.shifted(session, len, search.unit);
+                return self.shifted(session, len, search, pressed);
             }
         }
         Ok(())
     }
 
-    fn shifted(&self, session: &mut Session<'_>, len: u64, unit: u64) -> Result<(), Stop> {
-        let shift = Space::from(&*session).round_down(len / 2);
-        let batch = Batch {
-            series: Series::Shifted,
-            len,
-            shift,
-            number: 0,
-            unit,
-        };
-        self.random(session, &batch)
+    /// Writes of the size found, shifted by half of it in whole units.
+    fn shifted(
+        &self,
+        session: &mut Session<'_>,
+        len: u64,
+        search: &Search,
+        pressed: bool,
+    ) -> Result<(), Stop> {
+        let unit = search.unit;
+        let shift = len / 2 / unit * unit;
+        if shift == 0 || len < UNITS_MIN * unit {
+            return Ok(());
+        }
+        for number in 0..2 {
+            let batch = Batch {
+                series: Series::Shifted,
+                len,
+                shift,
+                number,
+                unit,
+                pressed,
+            };
+            self.random(session, &batch)?;
+        }
+        Ok(())
     }
 
     /// How random writes of a size compare with sequential ones, and the ratio of their costs.
     fn comparison(&self, record: &Record, len: u64) -> Option<(Status, f64)> {
-        let random = at(record, self.parameter, Series::Random, len);
+        let random = self.last_batch(record, Series::Random, len);
         let sequential = self.sequential_cost(record, len)?;
         let options = Options {
             margin: MARGIN,
@@ -292,39 +403,49 @@ impl Manner {
             ..Options::default()
         };
         let mut test = Sequential::new(options);
-        // As they were taken: batch by batch, each a look.
-        for batch in random.chunks(BATCH as usize) {
-            let upto = sequential.len();
-            let first = if test.last().is_none() { upto } else { 0 };
-            test.push(batch, &sequential[..first]);
-        }
+        test.push(&random, &sequential);
         let look = test.last()?;
         Some((look.status, look.ratio))
     }
 
-    /// Sequential samples of a size; between two measured sizes those of the lower one, scaled.
+    /// The last batch of random or shifted writes of a size, under pressure if there is one.
+    fn last_batch(&self, record: &Record, series: Series, len: u64) -> Vec<f64> {
+        last_of(record, (self.parameter, series), len, BATCH as u32)
+    }
+
+    /// The last batch of sequential writes of a size, under pressure if there is one.
+    fn sequential_at(&self, record: &Record, len: u64) -> Vec<f64> {
+        let batch = SEQUENTIAL_SAMPLES.1 as u32;
+        last_of(record, (self.parameter, Series::Sequential), len, batch)
+    }
+
+    /// Sequential samples of a size; between two measured sizes those of one of them, scaled.
     fn sequential_cost(&self, record: &Record, len: u64) -> Option<Vec<f64>> {
-        let own = at(record, self.parameter, Series::Sequential, len);
+        let own = self.sequential_at(record, len);
         if !own.is_empty() {
             return Some(own);
         }
         let measured = sizes(record, self.parameter, Series::Sequential);
         let low = *measured.iter().rev().find(|s| **s < len)?;
         let high = *measured.iter().find(|s| **s > len)?;
-        let per_write = |s: u64| {
-            let samples = at(record, self.parameter, Series::Sequential, s);
-            robust::median(&samples).map(|m| m / self.group(s) as f64)
-        };
+        let pressed = record
+            .series(self.parameter, Series::Sequential)
+            .any(|s| s.rep >= PRESSED);
+        let group = |len| self.group(len, pressed) as f64;
+        let per_write = |s: u64| Some(robust::median(&self.sequential_at(record, s))? / group(s));
         let (below, above) = (per_write(low)?, per_write(high)?);
         let share = (len - low) as f64 / (high - low) as f64;
-        let wanted = (below + share * (above - below)) * self.group(len) as f64;
-        let scale = wanted / (below * self.group(low) as f64);
-        Some(
-            at(record, self.parameter, Series::Sequential, low)
-                .iter()
-                .map(|v| v * scale)
-                .collect(),
-        )
+        let wanted = (below + share * (above - below)) * group(len);
+        // The neighbour whose samples agree better.
+        let neighbours = [low, high].map(|s| self.sequential_at(record, s));
+        let [lower, upper] = &neighbours;
+        let even = if spread(lower) <= spread(upper) {
+            lower
+        } else {
+            upper
+        };
+        let typical = robust::median(even)?;
+        Some(even.iter().map(|v| v * wanted / typical).collect())
     }
 
     /// How many of the smallest sizes cost the same, from the first on.
@@ -361,8 +482,10 @@ impl Manner {
             .find(|(_, c)| c.is_some_and(|c| c.0 == Status::Equivalent));
         let Some((len, Some((_, ratio)))) = met else {
             let largest = tried.last().copied().unwrap_or_default();
-            let reason =
-                format!("random writes still cost more than sequential ones at {largest} bytes");
+            let reason = format!(
+                "random writes still cost more than sequential ones at {largest}",
+                largest = size(largest)
+            );
             return without(self.parameter, Verdict::Inconclusive, reason);
         };
         let apart = |c: Option<(Status, f64)>| c.is_some_and(|c| c.0 == Status::Different);
@@ -375,18 +498,27 @@ impl Manner {
 
     /// A size at which the costs meet stands only if its alignment matters.
     fn judge_shift(&self, record: &Record, len: u64, below: Option<u64>) -> Estimate {
-        let shifted = at(record, self.parameter, Series::Shifted, len);
-        let random = at(record, self.parameter, Series::Random, len);
+        let shifted = self.last_batch(record, Series::Shifted, len);
+        let random = self.last_batch(record, Series::Random, len);
+        if shifted.is_empty() {
+            let reason = format!(
+                "random and sequential writes meet at {}, which is too few of the drive's units for a block",
+                size(len)
+            );
+            return without(self.parameter, Verdict::NotIdentifiable, reason);
+        }
         let Some(test) = separate(&shifted, &random, 0.99, 0.03) else {
             let reason = format!(
-                "random and sequential writes meet at {len} bytes; whether alignment matters was not measured"
+                "random and sequential writes meet at {len}; whether alignment matters was not measured",
+                len = size(len)
             );
             return without(self.parameter, Verdict::Inconclusive, reason);
         };
         let estimate = if test.decision == Decision::Greater && test.interval.low > 1.03 {
             let reason = format!(
-                "aligned random writes of {len} bytes cost what sequential ones cost; shifted by half they cost {:.2} times as much",
-                test.ratio
+                "aligned random writes of {len} cost what sequential ones cost; shifted by half they cost {:.2} times as much",
+                test.ratio,
+                len = size(len)
             );
             let low = below.map_or(len, |b| {
                 b + u64::from(record.meta.target.logical_block_bytes)
@@ -394,12 +526,14 @@ impl Manner {
             identified(self.parameter, Value::Bytes(len), reason).between(low, len)
         } else if test.decision == Decision::Undecided {
             let reason = format!(
-                "random and sequential writes meet at {len} bytes, but the noise hides whether alignment matters"
+                "random and sequential writes meet at {len}, but the noise hides whether alignment matters",
+                len = size(len)
             );
             without(self.parameter, Verdict::Inconclusive, reason)
         } else {
             let reason = format!(
-                "random writes reach the sequential cost at about {len} bytes, but a shifted write costs no more: the drive does not map by aligned blocks"
+                "random writes reach the sequential cost at about {len}, but a shifted write costs no more: the drive does not map by aligned blocks",
+                len = size(len)
             );
             without(self.parameter, Verdict::NotIdentifiable, reason)
         };
@@ -415,4 +549,32 @@ fn main_part(space: &Space) -> u64 {
     } else {
         space.round_down(part)
     }
+}
+
+/// Whether a flush after a write takes longer than one of nothing.
+fn flush_costs(record: &Record, parameter: Parameter) -> bool {
+    let Some(len) = sizes(record, parameter, Series::FlushAfter).pop() else {
+        return true;
+    };
+    let arms = [len, 0].map(|x| at(record, parameter, Series::FlushAfter, x));
+    separate(&arms[0], &arms[1], 0.99, 0.2).is_none_or(|test| test.interval.low > 1.2)
+}
+
+/// The samples with the highest repetition numbers, cut where a new batch begins.
+fn last_of(
+    record: &Record,
+    (parameter, series): (Parameter, Series),
+    len: u64,
+    batch: u32,
+) -> Vec<f64> {
+    let all = || record.series(parameter, series).filter(|s| s.x == len);
+    let last = all().map(|s| s.rep / batch).max();
+    let chosen = all().filter(|s| Some(s.rep / batch) == last);
+    chosen.map(|s| s.ns as f64).collect()
+}
+
+/// The ratio of the fifths at either end.
+fn spread(samples: &[f64]) -> f64 {
+    let fifths = [0.8, 0.2].map(|share| robust::quantile(samples, share).unwrap_or(f64::MAX));
+    fifths[0] / fifths[1].max(1.0)
 }

@@ -6,7 +6,7 @@
 //! more when it is shifted by half, while one of twice the size does not: the unit is then neither smaller nor
 //! larger. Without a hint every power of two is tried.
 
-use super::{at, identified, prepare, sizes, without};
+use super::{identified, prepare, size, sizes, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -25,6 +25,10 @@ const GRAINS: [u64; 3] = [1 << 10, 4 << 10, 16 << 10];
 /// Aligned and shifted writes each in a round, and rounds at most.
 const PAIRS: u64 = 24;
 const SHIFT_ROUNDS: u64 = 4;
+/// P-values that ask for more pairs, and that forbid to call the unit absent (many sizes are tried).
+const SUSPICIOUS: (f64, f64) = (0.02, 0.001);
+/// Repetitions are numbered from so many times the factor on where a size is divided.
+const DIVISION: u32 = 1_000;
 /// Steps from a hint to the answer.
 const REFINEMENTS: u32 = 5;
 /// The largest size tried without a hint, in bytes.
@@ -68,7 +72,7 @@ impl ClusteredPage {
     fn compare(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
         for round in 0..SHIFT_ROUNDS {
             self.compare_once(session, len, round)?;
-            if !unsettled(session.record(), len) {
+            if !unsettled(session.record(), len, SUSPICIOUS.0) {
                 break;
             }
         }
@@ -122,13 +126,38 @@ impl ClusteredPage {
                 costs(session.record(), len),
                 costs(session.record(), 2 * len),
             ) {
-                (Some(true), Some(false)) => return Ok(true),
+                (Some(true), Some(false)) => return self.divide(session, len).map(|()| true),
                 (_, Some(true)) => len *= 2,
                 (Some(false), _) => len /= 2,
                 _ => return Ok(false),
             }
         }
         Ok(false)
+    }
+
+    /// A size that is an odd multiple of the unit looks like the unit to the shift test: writes of two thirds (two
+    /// fifths, ...) of it that lie across its boundary are compared with writes that do not.
+    fn divide(&self, session: &mut Session<'_>, hint: u64) -> Result<(), Stop> {
+        let space = Space::from(&*session);
+        let (start, span) = (session.region().start, space.span());
+        for factor in odd_factors(hint, space.block_bytes) {
+            let part = hint / factor;
+            session.step(PARAMETER, &format!("divide {hint} by {factor}"), |io| {
+                for rep in 0..2 * PAIRS {
+                    let base = io.rng.below((span / (8 * hint)).max(1)) * 8 * hint;
+                    let mut arms = [(Series::Aligned, 0), (Series::Shifted, (factor - 1) * part)];
+                    io.rng.shuffle(&mut arms);
+                    io.write_flush(start + base, 2 * part)?;
+                    for (i, (series, shift)) in arms.into_iter().enumerate() {
+                        let offset = base + 2 * (i as u64 + 1) * hint + shift;
+                        io.write_flush(start + offset.min(span - 2 * part), 2 * part)?;
+                        io.sample(series, hint, DIVISION * factor as u32 + rep as u32);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// Tries every power of two.
@@ -171,13 +200,45 @@ fn solve_sweep(record: &Record, grain: u64) -> Option<comb::CombAnswer> {
 
 /// The shift test of one size.
 fn shift(record: &Record, len: u64) -> Option<Separation> {
-    let arms = [Series::Shifted, Series::Aligned].map(|s| at(record, PARAMETER, s, len));
+    arms(record, len, 0)
+}
+
+/// The shift test of one size, or (`factor` above 0) the division of it.
+fn arms(record: &Record, len: u64, factor: u32) -> Option<Separation> {
+    let arms = [Series::Shifted, Series::Aligned].map(|series| -> Vec<f64> {
+        let all = record.series(PARAMETER, series).filter(|s| s.x == len);
+        all.filter(|s| s.rep / DIVISION == factor)
+            .map(|s| s.ns as f64)
+            .collect()
+    });
     separate(&arms[0], &arms[1], 0.999, 0.05)
 }
 
-/// Whether more pairs may tell.
-fn unsettled(record: &Record, len: u64) -> bool {
-    shift(record, len).is_none_or(|test| test.decision == Decision::Undecided && test.ratio > 1.01)
+/// Odd numbers that divide a size into whole pairs of logical blocks.
+fn odd_factors(len: u64, block_bytes: u64) -> Vec<u64> {
+    [7, 5, 3]
+        .into_iter()
+        .filter(|f| len.is_multiple_of(2 * f * block_bytes))
+        .collect()
+}
+
+/// The size itself, or the odd part of it across whose boundary nothing costs more.
+fn divided(record: &Record, len: u64) -> u64 {
+    let block_bytes = u64::from(record.meta.target.logical_block_bytes);
+    let free = |factor: &u64| {
+        arms(record, len, *factor as u32)
+            .is_some_and(|test| test.interval.low <= 1.02 && test.ratio < 1.05)
+    };
+    odd_factors(len, block_bytes)
+        .into_iter()
+        .find(free)
+        .map_or(len, |factor| len / factor)
+}
+
+/// Whether the pairs so far speak for a difference (p-value below `p`) that they do not settle.
+fn unsettled(record: &Record, len: u64, p: f64) -> bool {
+    shift(record, len)
+        .is_none_or(|test| test.decision == Decision::Undecided && test.ratio > 1.01 && test.p < p)
 }
 
 /// Whether a write of `len` costs more shifted by half; `None` where that was not tried.
@@ -190,7 +251,11 @@ fn found(record: &Record) -> Option<u64> {
     let tried = sizes(record, PARAMETER, Series::Shifted);
     let fits =
         |len: &&u64| costs(record, **len) == Some(true) && costs(record, 2 * **len) == Some(false);
-    tried.iter().rev().find(fits).copied()
+    tried
+        .iter()
+        .rev()
+        .find(fits)
+        .map(|len| divided(record, *len))
 }
 
 fn grains_of(record: &Record) -> Vec<u64> {
@@ -246,9 +311,17 @@ impl Probe for ClusteredPage {
 
     fn solve(&self, record: &Record) -> Estimate {
         if let Some(period) = found(record) {
-            let ratio = shift(record, period).map_or(1.0, |test| test.ratio);
+            let tried = sizes(record, PARAMETER, Series::Shifted);
+            let shown = tried
+                .into_iter()
+                .filter(|len| costs(record, *len) == Some(true))
+                .max();
+            let ratio = shown
+                .and_then(|len| shift(record, len))
+                .map_or(1.0, |test| test.ratio);
             let reason = format!(
-                "a flushed write of {period} bytes costs {ratio:.2} times as much shifted by half, and one of twice the size costs the same"
+                "a flushed write of {period} costs {ratio:.2} times as much shifted by half, and one of twice the size costs the same",
+                period = size(period)
             );
             return identified(PARAMETER, Value::Bytes(period), reason)
                 .figure("shifted_ratio", ratio);

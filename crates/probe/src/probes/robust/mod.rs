@@ -97,3 +97,17 @@ fn identified(parameter: Parameter, value: Value, reason: impl Into<String>) -> 
 fn without(parameter: Parameter, verdict: Verdict, reason: impl Into<String>) -> Estimate {
     Estimate::without_value(parameter, Method::Robust, verdict, reason)
 }
+
+/// A size for people: `16 KiB`, `255.5 KiB`, `3.5 MiB`.
+fn size(bytes: u64) -> String {
+    let (scale, unit) = match bytes {
+        0..1024 => return format!("{bytes} B"),
+        1024..1_048_576 => (1024.0, "KiB"),
+        _ => (1_048_576.0, "MiB"),
+    };
+    let value = format!("{:.2}", bytes as f64 / scale);
+    format!(
+        "{} {unit}",
+        value.trim_end_matches('0').trim_end_matches('.')
+    )
+}

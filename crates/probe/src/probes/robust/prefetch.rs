@@ -3,7 +3,7 @@
 //! Reads are whole clustered pages, aligned, so that no read is served from the rest of a page that the one before
 //! brought.
 
-use super::{at, identified, prepare, sizes, without, write_unit};
+use super::{at, identified, prepare, size, sizes, without, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -87,8 +87,9 @@ impl Probe for Prefetch {
         let clear = |s: &Separation| s.decision == Decision::Less && s.interval.high < 1.0 - MARGIN;
         if let Some((len, test)) = compared.iter().find(|(_, s)| clear(s)) {
             let reason = format!(
-                "reads of {len} bytes take {:.2} of the time at consecutive places",
-                test.ratio
+                "reads of {len} take {:.2} of the time at consecutive places",
+                test.ratio,
+                len = size(*len)
             );
             return identified(PARAMETER, Value::Choice("read-ahead".into()), reason)
                 .figure("ratio", test.ratio);

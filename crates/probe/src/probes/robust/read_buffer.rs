@@ -4,7 +4,7 @@
 //! looked at is the time saved, not its share of the whole: a buffer whose benefit fades against a long transfer
 //! has no edge, and its capacity is *not identifiable*.
 
-use super::{at, identified, prepare, sizes, without};
+use super::{at, identified, prepare, size, sizes, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -61,16 +61,21 @@ impl ReadBuffer {
         let block = Space::from(&*session).block_bytes;
         let slot = (len + GAP).next_multiple_of(GAP);
         session.step(PARAMETER, &format!("pairs {len} round {round}"), |io| {
-            io.idle(fathom_base::Dur::ms(1))?;
+            let piece = io.info().max_request_bytes;
             for rep in 0..PAIRS {
                 // A new place in each of as many parts of the span as there are pairs.
                 let part = span / u64::from(PAIRS) / slot;
                 let place = (u64::from(rep) * part.max(1) + io.rng.below(part.max(1))) * slot
                     % (span - len);
                 let offset = start + place / block.max(4096) * block.max(4096);
-                io.read(offset, len)?;
+                // In mixed order, so that a long read that is sent in pieces is no stream.
+                let mut pieces: Vec<(u64, u64)> = (0..len.div_ceil(piece))
+                    .map(|i| (offset + i * piece, piece.min(len - i * piece)))
+                    .collect();
+                io.rng.shuffle(&mut pieces);
+                io.read_queued(&pieces, u32::MAX)?;
                 io.sample(Series::Miss, len, round * PAIRS + rep);
-                io.read(offset, len)?;
+                io.read_queued(&pieces, u32::MAX)?;
                 io.sample(Series::Hit, len, round * PAIRS + rep);
             }
             Ok(())
@@ -160,13 +165,16 @@ impl Probe for ReadBuffer {
             .copied()
             .find(|len| saving(record, *len).is_some())
         else {
-            let reason =
-                format!("a second read at once is no faster at any size up to {largest} bytes");
+            let reason = format!(
+                "a second read at once is no faster at any size up to {largest}",
+                largest = size(largest)
+            );
             return without(PARAMETER, Verdict::Absent, reason);
         };
         let Some((fast, slow)) = edge(record) else {
             let reason = format!(
-                "a second read is faster at every size up to {largest} bytes: the capacity is larger"
+                "a second read is faster at every size up to {largest}: the capacity is larger",
+                largest = size(largest)
             );
             return without(PARAMETER, Verdict::NotIdentifiable, reason);
         };
@@ -176,7 +184,10 @@ impl Probe for ReadBuffer {
                 .figure("smallest_served_bytes", first as f64);
         }
         let reason = format!(
-            "a second read at once is faster from {first} to {fast} bytes and not at {slow}"
+            "a second read at once is faster from {first} to {fast} and not at {slow}",
+            fast = size(fast),
+            first = size(first),
+            slow = size(slow)
         );
         let block = u64::from(record.meta.target.logical_block_bytes);
         identified(PARAMETER, Value::Bytes(fast), reason)

@@ -7,7 +7,7 @@
 //! writes tells which, by getting slower or not. A drive that drains nearly as fast as the link fills has no edge
 //! but a bend; it is placed by a broken line through sizes around it.
 
-use super::{at, identified, prepare, sizes, without};
+use super::{at, identified, prepare, size, sizes, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -22,6 +22,8 @@ const SMALL_REPS: u32 = 16;
 const LARGEST: u64 = 32 << 20;
 /// A write is slow when it takes this much longer than the line foretells, beyond the noise.
 const SLOW: f64 = 0.04;
+/// The same for writes that are long against the overhead of a command, whose line is straighter.
+const SLOW_LONG: f64 = 0.002;
 /// Sizes closer than this share of the capacity are not told apart.
 const RESOLUTION: u64 = 512;
 /// Sizes measured around a bend.
@@ -181,20 +183,48 @@ fn edge(record: &Record) -> Option<(u64, Option<u64>)> {
 
 /// Whether a time lies above the line through the faster, smaller writes by more than the noise.
 fn is_slow(record: &Record, fast: &[(f64, f64)], len: u64, ns: f64) -> bool {
-    let Some(line) = robust::theil_sen(fast) else {
-        return false;
+    // A write that is sent in pieces lies on a line of its own.
+    let longest = record.meta.target.max_request_bytes as f64;
+    let pieces = |len: f64| (len / longest).ceil().max(1.0);
+    let whole = pieces(len as f64) <= 1.0;
+    let mut alike: Vec<(f64, f64)> = fast.to_vec();
+    alike.retain(|(size, _)| (pieces(*size) <= 1.0) == whole);
+    let overhead = fast.first().map_or(0.0, |f| f.1);
+    // A last piece that is not full may cost a command of its own.
+    let odd = !whole && !(len as f64 / longest).fract().eq(&0.0);
+    let (line, allowance) = match (
+        alike.len() >= 3,
+        robust::theil_sen(&alike),
+        robust::theil_sen(fast),
+    ) {
+        (true, Some(line), _) => (line, if odd { overhead } else { 0.0 }),
+        // The first writes in pieces: each may pay the overhead of a command.
+        (_, _, Some(line)) => (line, overhead * (pieces(len as f64) - 1.0)),
+        _ => return false,
     };
     let foretold = (line.intercept + line.slope * len as f64).max(1.0);
     let noise = robust::mad_sigma(&at(record, PARAMETER, Series::EmptyBuffer, len)).unwrap_or(0.0);
-    let error = 4.0 * noise / f64::from(REPS).sqrt();
-    ns > foretold * (1.0 + SLOW) + error.min(0.5 * foretold)
+    let error = (4.0 * noise / f64::from(REPS).sqrt()).min(0.5 * foretold);
+    ns > foretold + allowance + tolerance(overhead, foretold) + error
+}
+
+/// What a time may differ from the line, in nanoseconds.
+fn tolerance(overhead: f64, foretold: f64) -> f64 {
+    (SLOW * foretold).min(SLOW * overhead + SLOW_LONG * foretold)
 }
 
 /// Whether the time jumps at the edge, rather than bending there.
 fn is_sharp(record: &Record, fast: u64, slow: u64) -> bool {
-    let time =
-        |len| robust::median(&at(record, PARAMETER, Series::EmptyBuffer, len)).unwrap_or(0.0);
-    time(slow) > time(fast) * (1.0 + SLOW)
+    let curve = curve(record);
+    let time = |len| {
+        curve
+            .iter()
+            .find(|(l, _)| *l == len)
+            .map_or(0.0, |(_, ns)| *ns)
+    };
+    let overhead = curve.first().map_or(0.0, |(_, ns)| *ns);
+    // Over so short a way the line itself rises by next to nothing.
+    time(slow) > time(fast) + tolerance(overhead, time(fast))
 }
 
 /// The place of a bend: the last size on the first line, and the sizes that it may be as well.
@@ -272,13 +302,16 @@ fn solve_edge(record: &Record) -> Estimate {
         Some((fast, Some(slow))) if !is_sharp(record, fast, slow) => solve_bend(record),
         Some((fast, Some(slow))) if fast > 0 && curve(record).len() > 4 => {
             let reason = format!(
-                "a write of {fast} bytes into the flushed buffer takes the link's time, one of {slow} waits for the flash"
+                "a write of {fast} into the flushed buffer takes the link's time, one of {slow} waits for the flash",
+                fast = size(fast),
+                slow = size(slow)
             );
             identified(PARAMETER, Value::Bytes(fast), reason).between(fast, slow - block)
         }
         Some((largest, None)) => {
             let reason = format!(
-                "every write up to {largest} bytes is taken at the link's speed: the buffer is larger"
+                "every write up to {largest} is taken at the link's speed: the buffer is larger",
+                largest = size(largest)
             );
             without(PARAMETER, Verdict::NotIdentifiable, reason)
         }
@@ -294,13 +327,16 @@ fn solve_bend(record: &Record) -> Estimate {
     match bend(record) {
         Some((len, low, high)) if (high - low) as f64 <= BEND_SHARE * len as f64 => {
             let reason = format!(
-                "the time of a write into the flushed buffer bends at about {len} bytes: from there on it waits for the flash"
+                "the time of a write into the flushed buffer bends at about {len}: from there on it waits for the flash",
+                len = size(len)
             );
             identified(PARAMETER, Value::Bytes(len), reason).between(low, high)
         }
         Some((_, low, high)) => {
             let reason = format!(
-                "the time of a write bends somewhere from {low} to {high} bytes: the drive drains nearly as fast as the link fills"
+                "the time of a write bends somewhere from {low} to {high}: the drive drains nearly as fast as the link fills",
+                high = size(high),
+                low = size(low)
             );
             without(PARAMETER, Verdict::Inconclusive, reason)
         }
@@ -321,7 +357,8 @@ fn solve_sustained(record: &Record) -> Estimate {
         Some(change) => {
             let bytes: u64 = run[..change.at].iter().map(|s| s.bytes).sum();
             let reason = format!(
-                "flushes cost nothing, and a run of writes slows down after {bytes} bytes: memory that survives a power cut, which is drained while it fills"
+                "flushes cost nothing, and a run of writes slows down after {bytes}: memory that survives a power cut, which is drained while it fills",
+                bytes = size(bytes)
             );
             without(PARAMETER, Verdict::NotIdentifiable, reason)
                 .figure("slower_after_bytes", bytes as f64)
