@@ -2,7 +2,7 @@
 //!
 //! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. Every probe struct is its own configuration;
 //! its `Default` holds the values that the paper gives as examples. What happens on a drive smaller than the
-//! papers' is in [`scaling`]. The answers come from the naive rules of [`crate::solve::paper`]: they have no
+//! papers' is in `scaling.rs`. The answers come from the naive rules of [`crate::solve::paper`]: they have no
 //! interval and no null model, and are *identified* whenever the rule finds something.
 //!
 //! In a read-only run the procedures that only read leave `write_init` out.
