@@ -55,8 +55,9 @@ const STEADY: f64 = 0.93;
 const PRESSED: u32 = 4_096;
 /// Bytes written before a batch under pressure, and in each of its samples.
 const PRESSURE: (u64, u64) = (32 << 20, 4 << 20);
-/// An aligned block has so many units at least: below, a shift tells of units and not of blocks.
+/// A block has so many units and bytes at least (64 pages of 4 KiB): below, a shift tells of units and stripes.
 const UNITS_MIN: u64 = 8;
+const BLOCK_MIN: u64 = 256 << 10;
 /// Writes before those that are sampled: the first pays for the log block that it takes.
 const WARM_UP: u64 = 3;
 /// Places that hold the log blocks before each curve: more than a drive has log blocks.
@@ -376,7 +377,7 @@ impl Manner {
     ) -> Result<(), Stop> {
         let unit = search.unit;
         let shift = len / 2 / unit * unit;
-        if shift == 0 || len < UNITS_MIN * unit {
+        if shift == 0 || len < BLOCK_MIN.max(UNITS_MIN * unit) {
             return Ok(());
         }
         for number in 0..2 {

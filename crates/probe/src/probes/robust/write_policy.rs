@@ -3,7 +3,7 @@
 //!
 //! Half of the known capacity is written in small pieces, round after round, until three capacities have been
 //! written; beside it as much at places that never come back. A cache takes the first at the speed of the link,
-//! a first-in-first-out buffer must drain both. No two writes in a row go to the same place, which even a plain
+//! a first-in-first-out buffer must drain both. No two writes in a row go near each other, which even a plain
 //! buffer may join.
 
 use super::{identified, prepare, without, write_unit};
@@ -57,18 +57,20 @@ impl Probe for WritePolicy {
         prepare(session, PARAMETER)?;
         let (space, start) = (Space::from(&*session), session.region().start);
         let piece = space.round_down((capacity / 2 / PIECES).min(PIECE_MAX));
-        let places = (capacity / 2 / piece).max(2);
+        let places = (capacity / 2 / piece).max(4) / 2 * 2;
         let writes = VOLUMES * capacity / piece;
-        // In units of their own, but close together: places that come back must not save merges.
+        // In units of their own, but close together: places that come back must not save merges. Even and odd places
+        // lie far apart, so that no write goes to the unit or the stripe of the one before.
         let stride = write_unit(session).max(piece).next_multiple_of(piece);
         let area = (writes + places) * stride;
-        if area * 2 > space.span() {
+        let half = space.span() / 2 >> 20 << 20;
+        if area > half {
             return Ok(());
         }
         for batch in 0..BATCHES {
             session.step(PARAMETER, &format!("rounds {batch}"), |io| {
                 for rep in 0..REPS {
-                    let base = start + (io.rng.below((space.span() - area) >> 20) << 20);
+                    let base = start + (io.rng.below(((half - area) >> 20).max(1)) << 20);
                     let mut arms = [(Series::Rewrite, false), (Series::Distinct, true)];
                     io.rng.shuffle(&mut arms);
                     for (series, distinct) in arms {
@@ -85,7 +87,7 @@ impl Probe for WritePolicy {
                                 );
                             }
                             let place = if distinct { places + i } else { i % places };
-                            io.write(base + place * stride, piece)?;
+                            io.write(base + place % 2 * half + place / 2 * stride, piece)?;
                         }
                         io.sample_since(&mark, Timed::Write, series, piece, batch * REPS + rep);
                     }
