@@ -5,7 +5,7 @@
 pub(crate) struct Tally {
     passed: usize,
     failed: usize,
-    ignored: usize,
+    ignored: Vec<(String, String)>,
     failures: Vec<String>,
     skips: Vec<(String, String)>,
     place: Place,
@@ -49,11 +49,27 @@ impl Tally {
         if let (Place::Successes, Some(why)) = (self.place, why) {
             self.skips.push((self.test.clone(), why.to_owned()));
         }
-        let test = line.strip_prefix("test ");
-        if let (Place::Shown, Some(name)) =
-            (self.place, test.and_then(|l| l.strip_suffix(" ... FAILED")))
+        if self.place == Place::Shown
+            && let Some((name, how)) = line
+                .strip_prefix("test ")
+                .and_then(|l| l.split_once(" ... "))
         {
+            self.verdict(name, how);
+        }
+    }
+
+    /// `ok`, `FAILED`, `ignored` or `ignored, the reason`.
+    fn verdict(&mut self, name: &str, how: &str) {
+        if how == "FAILED" {
             self.failures.push(name.to_owned());
+        } else if let Some(why) = how.strip_prefix("ignored") {
+            let why = why.trim_start_matches(", ");
+            let why = if why.is_empty() {
+                "ignored, no reason given"
+            } else {
+                why
+            };
+            self.ignored.push((name.to_owned(), why.to_owned()));
         }
     }
 
@@ -67,7 +83,6 @@ impl Tally {
             match what {
                 "passed" => self.passed += number,
                 "failed" => self.failed += number,
-                "ignored" => self.ignored += number,
                 _ => {}
             }
         }
@@ -85,12 +100,12 @@ impl Tally {
 
     /// Tests that skipped what they would have shown, all of it or a part.
     pub(crate) fn skipped(&self) -> usize {
-        self.ignored + self.tests_that_skipped()
+        self.ignored.len() + self.tests_that_skipped()
     }
 
-    /// The tests that skipped, each with its reason.
-    pub(crate) fn skips(&self) -> &[(String, String)] {
-        &self.skips
+    /// The tests that skipped or were ignored, each with its reason.
+    pub(crate) fn skips(&self) -> impl Iterator<Item = &(String, String)> {
+        self.skips.iter().chain(&self.ignored)
     }
 
     /// The tests that failed.
@@ -115,7 +130,7 @@ running 4 tests
 test a ... ok
 test b ... FAILED
 test c ... ok
-test d ... ignored
+test d ... ignored, takes an hour
 
 successes:
 
@@ -148,9 +163,10 @@ test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         let shown: Vec<&str> = OUTPUT.lines().filter(|line| tally.line(line)).collect();
         assert_eq!((tally.passed(), tally.failed(), tally.skipped()), (1, 1, 2));
         assert_eq!(tally.failures(), ["b"]);
-        let why: Vec<&str> = tally.skips().iter().map(|(_, why)| why.as_str()).collect();
-        assert_eq!(why, ["no loop device", "no chromium"]);
-        assert!(tally.skips().iter().all(|(name, _)| name == "a"));
+        let why: Vec<&str> = tally.skips().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(why, ["no loop device", "no chromium", "takes an hour"]);
+        let names: Vec<&str> = tally.skips().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a", "a", "d"]);
         assert!(shown.contains(&"---- b stdout ----"), "{shown:?}");
         assert!(!shown.contains(&"fine"), "{shown:?}");
     }
