@@ -17,6 +17,7 @@ const THROUGHPUT: Panel = Panel {
     series: &[
         Series::Sequential,
         Series::Random,
+        Series::Shifted,
         Series::SequentialRead,
         Series::RandomRead,
     ],

@@ -98,16 +98,32 @@ fn without(parameter: Parameter, verdict: Verdict, reason: impl Into<String>) ->
     Estimate::without_value(parameter, Method::Robust, verdict, reason)
 }
 
-/// A size for people: `16 KiB`, `255.5 KiB`, `3.5 MiB`.
+/// A size for people, exact, in the largest unit that takes at most a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`.
 fn size(bytes: u64) -> String {
-    let (scale, unit) = match bytes {
-        0..1024 => return format!("{bytes} B"),
-        1024..1_048_576 => (1024.0, "KiB"),
-        _ => (1_048_576.0, "MiB"),
-    };
-    let value = format!("{:.2}", bytes as f64 / scale);
-    format!(
-        "{} {unit}",
-        value.trim_end_matches('0').trim_end_matches('.')
-    )
+    let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |&&(scale, _): &&(u64, &str)| bytes >= scale && (bytes * 2).is_multiple_of(scale);
+    match units.iter().find(fits) {
+        Some((scale, unit)) if bytes.is_multiple_of(*scale) => format!("{} {unit}", bytes / scale),
+        Some((scale, unit)) => format!("{}.5 {unit}", bytes / scale),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sizes_are_exact() {
+        let said = [512, 1024, 261_632, 3_149_824, 5 << 20, 5_767_168].map(super::size);
+        assert_eq!(
+            said,
+            [
+                "512 B",
+                "1 KiB",
+                "255.5 KiB",
+                "3076 KiB",
+                "5 MiB",
+                "5.5 MiB"
+            ]
+        );
+    }
 }

@@ -63,7 +63,7 @@ impl Probe for WritePolicy {
         // lie far apart, so that no write goes to the unit or the stripe of the one before.
         let stride = write_unit(session).max(piece).next_multiple_of(piece);
         let area = (writes + places) * stride;
-        let half = space.span() / 2 >> 20 << 20;
+        let half = ((space.span() / 2) >> 20) << 20;
         if area > half {
             return Ok(());
         }
