@@ -2,6 +2,8 @@
 //!
 //! The truth stands here, from the papers and from what each null leaves out; the probe never sees it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use fathom_probe::run::{RunConfig, run, solve};
 use fathom_probe::session::Unobserved;
 use fathom_probe::{Estimate, Parameter, Value, Verdict};
