@@ -27,19 +27,30 @@ const RUN: [&str; 7] = [
 
 #[test]
 fn interrupted_and_resumed_equals_uninterrupted() {
+    let summary = resumes_as_if_never_cut(&RUN, &[60, 250, 700]);
+    insta::assert_snapshot!("summary", summary);
+}
+
+#[test]
+fn a_robust_run_resumes_to_the_same_bytes() {
+    // The preset that takes longest.
+    resumes_as_if_never_cut(&["probe", "model:ssd-c", "--seed", "11"], &[150, 600, 1200]);
+}
+
+/// Cuts a run short at moments (ms), resumes it, and compares every file with the uninterrupted run's; its stdout.
+fn resumes_as_if_never_cut(run: &[&str], moments: &[u64]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let begin = fathom(dir.path())
-        .args(RUN)
+        .args(run)
         .args(["--out", "whole"])
         .output()
         .unwrap();
     assert!(begin.status.success());
-    insta::assert_snapshot!("summary", String::from_utf8(begin.stdout).unwrap());
     let whole = |name: &str| fs::read(dir.path().join("whole").join(name)).unwrap();
     let mut interrupted = 0;
-    for (i, ms) in [60, 250, 700].into_iter().enumerate() {
+    for (i, &ms) in moments.iter().enumerate() {
         let out = format!("cut{i}");
-        let args = [&RUN[..], &["--out", &out]].concat();
+        let args = [run, &["--out", &out]].concat();
         let (code, said) = interrupt(dir.path(), &args, Duration::from_millis(ms));
         if code == Some(0) {
             // The machine was faster than the interruption.
@@ -67,6 +78,7 @@ fn interrupted_and_resumed_equals_uninterrupted() {
         interrupted > 0,
         "no run lasted long enough to be interrupted"
     );
+    String::from_utf8(begin.stdout).unwrap()
 }
 
 #[test]
