@@ -41,6 +41,18 @@ impl Space {
         whole / self.block_bytes * self.block_bytes
     }
 
+    /// Sizes from 4 KiB to `most`: octaves and their halves, in whole logical blocks.
+    fn half_octaves(&self, most: u64) -> Vec<u64> {
+        let octaves = std::iter::successors(Some(4 << 10), |s| Some(s * 2));
+        let mut sizes: Vec<u64> = octaves
+            .flat_map(|s| [s, s + s / 2])
+            .map(|s| self.round_up(s))
+            .take_while(|s| *s <= most)
+            .collect();
+        sizes.dedup();
+        sizes
+    }
+
     /// The smallest multiple of the logical block that is at least `bytes`.
     fn round_up(&self, bytes: u64) -> u64 {
         bytes.max(1).next_multiple_of(self.block_bytes)

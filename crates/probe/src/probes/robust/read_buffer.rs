@@ -14,7 +14,6 @@ use crate::solve::separate::mann_whitney_p;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
 const PAIRS: u32 = 8;
-const SMALLEST: u64 = 4 << 10;
 const LARGEST: u64 = 16 << 20;
 /// Places are this far apart at least, in bytes: no stream, and no line shared.
 const GAP: u64 = 1 << 20;
@@ -31,15 +30,7 @@ pub(super) struct ReadBuffer;
 impl ReadBuffer {
     /// Octaves and their halves.
     fn grid(space: &Space) -> Vec<u64> {
-        let most = LARGEST.min(space.span() / 16);
-        let octaves = std::iter::successors(Some(SMALLEST), |s| Some(s * 2));
-        let mut grid: Vec<u64> = octaves
-            .flat_map(|s| [s, s + s / 2])
-            .map(|s| space.round_up(s))
-            .take_while(|s| *s <= most)
-            .collect();
-        grid.dedup();
-        grid
+        space.half_octaves(LARGEST.min(space.span() / 16))
     }
 
     /// Halves the gap between the largest size that saves and the next one.

@@ -38,15 +38,7 @@ pub(super) struct WriteBuffer;
 
 impl WriteBuffer {
     fn grid(space: &Space) -> Vec<u64> {
-        let most = LARGEST.min(space.span() / 8);
-        let octaves = std::iter::successors(Some(4 << 10), |s| Some(s * 2));
-        let mut grid: Vec<u64> = octaves
-            .flat_map(|s| [s, s + s / 2])
-            .map(|s| space.round_up(s))
-            .take_while(|s| *s <= most)
-            .collect();
-        grid.dedup();
-        grid
+        space.half_octaves(LARGEST.min(space.span() / 8))
     }
 
     /// Flushes of nothing (`x` = 0) and of one small write.
