@@ -9,16 +9,22 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("block", &["base"]),
     ("ssd", &["base", "block"]),
+    ("hdd", &["base", "block"]),
+    ("workload", &["base", "block"]),
     ("hostio", &["base", "block"]),
     ("probe", &["base", "block"]),
     ("report", &["base", "probe"]),
     (
         "lab",
-        &["base", "block", "ssd", "hostio", "probe", "report"],
+        &[
+            "base", "block", "ssd", "hdd", "workload", "hostio", "probe", "report",
+        ],
     ),
     (
         "cli",
-        &["base", "block", "ssd", "hostio", "probe", "report", "lab"],
+        &[
+            "base", "block", "ssd", "hdd", "workload", "hostio", "probe", "report", "lab",
+        ],
     ),
     ("xtask", &[]),
 ];
