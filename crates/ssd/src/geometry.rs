@@ -70,6 +70,10 @@ pub struct Geometry {
     pub sectors_per_page: u32,
     /// Mapped units that the host can address.
     pub logical_units: u32,
+    /// Mapped units of a map that lies in flash, numbered after the host's.
+    pub map_units: u32,
+    /// Clustered blocks of a group that are bad from the start.
+    pub bad_cblocks_per_group: u32,
     /// Clustered blocks' worth of capacity.
     pub logical_cblocks: u32,
     by_line: Divisor,
@@ -89,6 +93,8 @@ struct Blocks {
     /// For over-provisioning or logs, for what gets lost, and the reserve.
     spare: u64,
     reserve: u64,
+    /// Bad from the start; part of `spare`.
+    bad: u64,
     units_lost: u64,
 }
 
@@ -99,10 +105,11 @@ impl Blocks {
         let planes = u64::from(dies) * u64::from(flash.planes_per_die);
         let block = flash.page.0 * u64::from(flash.pages_per_block);
         let groups = planes / (flash.clustered_block.0 / block);
-        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
+        let map = (map_units(spec) * spec.unit()).div_ceil(flash.clustered_block.0);
+        let share = (spec.capacity.0 / flash.clustered_block.0 + map).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         let logs = u64::from(mapping.log_blocks).div_ceil(groups);
-        let paged = mapping.kind == MappingKind::Page;
+        let paged = mapping.kind.is_paged();
         // The rest of a page that cannot be programmed again stays empty.
         let loses = paged && !mapping.partial_program;
         let units_lost = if loses {
@@ -117,14 +124,32 @@ impl Blocks {
         let units = flash.clustered_block.0 / spec.unit();
         let held = u128::from(share) * u128::from(units);
         let held = held.div_ceil(u128::from(units - units_lost)) as u64;
+        let spare = over.max(logs).max(held - share) + reserve;
+        let bad = bad_of(spec, share + spare);
         Blocks {
             groups,
             share,
-            spare: over.max(logs).max(held - share) + reserve,
+            spare: spare + bad,
             reserve,
+            bad,
             units_lost,
         }
     }
+}
+
+/// Units of a map that lies in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
+fn map_units(spec: &Spec) -> u64 {
+    let entries = (spec.unit() / 4).max(1);
+    match spec.mapping.kind {
+        MappingKind::Dftl => (spec.capacity.0 / spec.unit()).div_ceil(entries),
+        _ => 0,
+    }
+}
+
+/// Blocks of a group that are bad from the start, beside `good` ones.
+fn bad_of(spec: &Spec, good: u64) -> u64 {
+    let share = spec.faults.factory_bad_percent / 100.0;
+    (good as f64 * share / (1.0 - share)).round() as u64
 }
 
 /// Mapped units of a spec whose flash array and unit are checked, spare blocks included; `None` where no number
@@ -165,6 +190,8 @@ impl Geometry {
             sectors_per_cpage: (flash.clustered_page.0 / SECTOR_BYTES) as u32,
             sectors_per_page: (flash.page.0 / SECTOR_BYTES) as u32,
             logical_units: logical_cblocks * units_per_cblock,
+            map_units: map_units(spec) as u32,
+            bad_cblocks_per_group: blocks.bad as u32,
             logical_cblocks,
             by_line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),
             by_unit: Divisor::new((spec.unit() / SECTOR_BYTES) as u32),
@@ -174,6 +201,11 @@ impl Geometry {
             dies_per_station: (width / flash.planes_per_die).max(1),
             planes_per_lane_die: width.min(flash.planes_per_die),
         }
+    }
+
+    /// Clustered blocks of a group that its share of the capacity fills.
+    pub fn data_cblocks_per_group(&self) -> u32 {
+        self.logical_cblocks.div_ceil(self.groups)
     }
 
     /// Clustered blocks in all.
@@ -223,6 +255,13 @@ impl Geometry {
         let group = cblock / self.cblocks_per_group;
         let lane_in_group = (cpage % self.cpages_per_cblock) % self.lanes_per_group;
         self.station_of_lane(group * self.lanes_per_group + lane_in_group)
+    }
+
+    /// The lane, over all groups, that a clustered page lies on.
+    #[inline]
+    pub(crate) fn lane_of_cpage(&self, cpage: u32) -> u32 {
+        let group = cpage / self.cpages_per_cblock / self.cblocks_per_group;
+        group * self.lanes_per_group + cpage % self.cpages_per_cblock % self.lanes_per_group
     }
 
     /// The station that lane `lane` lies on.

@@ -4,6 +4,11 @@
 //! [`Spec::check`] refuses what cannot be built. The number of blocks follows from `capacity` and
 //! `over_provisioning_percent`, so that capacity is a setting and not a consequence.
 
+mod check;
+mod mapping;
+
+pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
+
 use fathom_base::{Bytes, Dur, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +32,12 @@ pub struct Spec {
     /// The write buffer or cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_buffer: Option<WriteBuffer>,
+    /// How room is made.
+    #[serde(default)]
+    pub gc: Gc,
+    /// What fails.
+    #[serde(default)]
+    pub faults: Faults,
     /// What makes two measurements differ.
     #[serde(default)]
     pub noise: Noise,
@@ -94,12 +105,19 @@ pub struct Flash {
     pub clustered_page: Bytes,
     /// Bytes that the drive erases as one.
     pub clustered_block: Bytes,
-    /// Whether the command of a read waits for the transfers on its channel.
+    /// Who goes first on a channel and on a die.
     #[serde(default)]
     pub arbitration: Arbitration,
+    /// Time lost when a program or an erase is suspended and taken up again (`arbitration = "suspend"` only).
+    #[serde(default)]
+    pub suspend_overhead: Dur,
+    /// Whether a page is moved within its plane without crossing the bus (copy-back; no error correction on the
+    /// way).
+    #[serde(default)]
+    pub copy_back: bool,
 }
 
-/// Who goes first on a channel.
+/// Who goes first on a channel and on a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
@@ -108,37 +126,10 @@ pub enum Arbitration {
     CommandFirst,
     /// A read's command queues behind the transfers that were booked before it.
     InOrder,
-}
-
-/// The translation layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mapping {
-    /// How logical addresses find their place.
-    pub kind: MappingKind,
-    /// The smallest piece that is mapped on its own; a partly written one is read, modified and written.
-    /// Defaults to the clustered page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Bytes>,
-    /// Space beyond the capacity, in percent of it.
-    pub over_provisioning_percent: f64,
-    /// Log blocks (block mapping only).
-    #[serde(default)]
-    pub log_blocks: u32,
-    /// Whether a partly filled clustered page can be programmed further (data sheets: NOP > 1); else the rest
-    /// of it is lost.
-    #[serde(default)]
-    pub partial_program: bool,
-}
-
-/// Kinds of mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MappingKind {
-    /// Every unit anywhere, greedy garbage collection.
-    Page,
-    /// Clustered blocks in order, with log blocks that are merged (`irbw` 2.1, `greedy-space` II).
-    Block,
+    /// As command-first, and reads overtake the programs and erases that wait for their die.
+    ReadFirst,
+    /// As read-first, and a read interrupts a program or an erase in the array.
+    Suspend,
 }
 
 /// The read buffer: lines in order of last use.
@@ -186,14 +177,22 @@ pub struct WriteBuffer {
     pub battery: bool,
 }
 
-/// What the memory for writes does with a second write to the same place (`parameter-aware-io` 4.3).
+/// How the memory for writes keeps order, and what leaves it when it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// Buffer: the second write takes new room, unless it follows the first at once.
+    /// Buffer: the second write takes new room, unless it follows the first at once (`parameter-aware-io` 4.3).
     Fifo,
-    /// Cache: the second write replaces the first.
+    /// Cache: the second write replaces the first (`parameter-aware-io` 4.3).
     Lru,
+    /// Blocks in order of last use, padded to whole ones (Kim and Ahn, FAST 2008).
+    Bplru,
+    /// A queue for every element, one page from each leaves at a time (`epo` Figure 3).
+    Epo,
+    /// Blocks on a clock, the largest that was not used lately leaves (Debnath et al., MASCOTS 2009).
+    LbClock,
+    /// Sequential streams leave first and whole, the rest in order of last use.
+    Streams,
 }
 
 /// When the memory for writes is drained.
@@ -283,192 +282,4 @@ impl Spec {
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0
     }
-
-    /// Whether such a drive can be built.
-    ///
-    /// # Errors
-    /// [`SpecError::Value`] for the first value that cannot be.
-    pub fn check(&self) -> Result<(), SpecError> {
-        self.check_host()?;
-        self.check_flash()?;
-        self.check_mapping()?;
-        self.check_buffers()
-    }
-
-    fn check_host(&self) -> Result<(), SpecError> {
-        let host = &self.host;
-        let block = host.logical_block.0;
-        want(
-            block >= 512 && block.is_power_of_two() && block <= 1 << 20,
-            "host.logical_block",
-            host.logical_block,
-            || "a power of two from 512B to 1MiB".into(),
-        )?;
-        want(
-            (1..=65_536).contains(&host.queue_depth),
-            "host.queue_depth",
-            host.queue_depth,
-            || "1 to 65536".into(),
-        )?;
-        want(
-            host.max_request.0 >= block && host.max_request.0.is_multiple_of(block),
-            "host.max_request",
-            host.max_request,
-            || format!("a multiple of the logical block of {}", host.logical_block),
-        )
-    }
-
-    fn check_flash(&self) -> Result<(), SpecError> {
-        let flash = &self.flash;
-        let counts = [
-            ("flash.channels", flash.channels, 256),
-            (
-                "flash.packages_per_channel",
-                flash.packages_per_channel,
-                256,
-            ),
-            ("flash.dies_per_package", flash.dies_per_package, 64),
-            ("flash.planes_per_die", flash.planes_per_die, 64),
-            ("flash.pages_per_block", flash.pages_per_block, 16_384),
-        ];
-        for (key, n, most) in counts {
-            want((1..=most).contains(&n), key, n, || format!("1 to {most}"))?;
-        }
-        let page = flash.page.0;
-        want(
-            page >= 512 && page.is_multiple_of(512) && page <= 1 << 20,
-            "flash.page",
-            flash.page,
-            || "a multiple of 512B, at most 1MiB".into(),
-        )?;
-        let dies = u64::from(flash.channels * flash.packages_per_channel * flash.dies_per_package);
-        let (planes, per_die) = (
-            dies * u64::from(flash.planes_per_die),
-            u64::from(flash.planes_per_die),
-        );
-        let width = flash.clustered_page.0 / page;
-        let whole = width * page == flash.clustered_page.0 && width > 0;
-        let fits = whole
-            && (per_die.is_multiple_of(width)
-                || (width.is_multiple_of(per_die) && dies.is_multiple_of(width / per_die)));
-        want(fits, "flash.clustered_page", flash.clustered_page, || {
-            format!(
-                "pages of {} over planes of one die, or over whole dies that divide all {dies}",
-                flash.page
-            )
-        })?;
-        let block = page * u64::from(flash.pages_per_block);
-        let wide = flash.clustered_block.0 / block;
-        let fits = wide * block == flash.clustered_block.0
-            && wide > 0
-            && wide.is_multiple_of(width)
-            && planes.is_multiple_of(wide);
-        want(fits, "flash.clustered_block", flash.clustered_block, || {
-            format!(
-                "blocks of {} over a number of planes that divides all {planes} and is a multiple of the clustered page's {width}",
-                Bytes(block)
-            )
-        })
-    }
-
-    fn check_mapping(&self) -> Result<(), SpecError> {
-        let (mapping, flash) = (&self.mapping, &self.flash);
-        let unit = self.unit();
-        let fits = unit >= self.host.logical_block.0
-            && unit.is_multiple_of(self.host.logical_block.0)
-            && flash.clustered_page.0.is_multiple_of(unit);
-        want(fits, "mapping.unit", Bytes(unit), || {
-            format!(
-                "a multiple of the logical block that divides the clustered page of {}",
-                flash.clustered_page
-            )
-        })?;
-        let over = mapping.over_provisioning_percent;
-        want(
-            (0.0..=1000.0).contains(&over),
-            "mapping.over_provisioning_percent",
-            over,
-            || "0 to 1000".into(),
-        )?;
-        let block_mapped = mapping.kind == MappingKind::Block;
-        want(
-            !block_mapped || (1..=65_536).contains(&mapping.log_blocks),
-            "mapping.log_blocks",
-            mapping.log_blocks,
-            || "1 to 65536 for block mapping".into(),
-        )?;
-        want(
-            self.capacity.0 >= flash.clustered_block.0
-                && self.capacity.0.is_multiple_of(flash.clustered_block.0),
-            "capacity",
-            self.capacity,
-            || {
-                format!(
-                    "a positive multiple of the clustered block of {}",
-                    flash.clustered_block
-                )
-            },
-        )?;
-        let physical = crate::geometry::physical_units(self);
-        want(
-            physical.is_some_and(|n| n < 1 << 31),
-            "capacity",
-            self.capacity,
-            || {
-                "at most 2147483647 mapped units with over-provisioning, log blocks and spare blocks"
-                    .into()
-            },
-        )
-    }
-
-    fn check_buffers(&self) -> Result<(), SpecError> {
-        if let Some(buffer) = &self.read_buffer {
-            let line = buffer.line.0;
-            want(
-                line >= 512 && line.is_multiple_of(512),
-                "read_buffer.line",
-                buffer.line,
-                || "a multiple of 512B".into(),
-            )?;
-            let room = (line..=16 << 30).contains(&buffer.capacity.0)
-                && buffer.capacity.0.is_multiple_of(line);
-            want(room, "read_buffer.capacity", buffer.capacity, || {
-                format!("a multiple of the line of {}, at most 16GiB", buffer.line)
-            })?;
-        }
-        if let Some(buffer) = &self.write_buffer {
-            let least = self.host.logical_block.0;
-            let room = (least..=16 << 30).contains(&buffer.capacity.0)
-                && buffer.capacity.0.is_multiple_of(512);
-            want(room, "write_buffer.capacity", buffer.capacity, || {
-                format!("a multiple of 512B from {} to 16GiB", Bytes(least))
-            })?;
-        }
-        let noise = &self.noise;
-        for (key, percent) in [
-            ("noise.command_percent", noise.command_percent),
-            ("noise.flash_percent", noise.flash_percent),
-        ] {
-            want((0.0..=100.0).contains(&percent), key, percent, || {
-                "0 to 100".into()
-            })?;
-        }
-        Ok(())
-    }
-}
-
-fn want(
-    holds: bool,
-    key: &'static str,
-    found: impl std::fmt::Display,
-    allowed: impl FnOnce() -> String,
-) -> Result<(), SpecError> {
-    if holds {
-        return Ok(());
-    }
-    Err(SpecError::Value {
-        key,
-        found: found.to_string(),
-        allowed: allowed(),
-    })
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{BUFFERS, SHAPES, drive, linked};
+use common::{BUFFERS, KINDS, SHAPES, drive, linked};
 use fathom_base::{Bytes, Dur};
 use fathom_block::conformance::{Options, check};
 use fathom_ssd::spec::{MappingKind, Noise, Prefetch, Protocol, ReadBuffer};
@@ -51,7 +51,7 @@ fn block_mapped_sata_drives_conform() {
 
 #[test]
 fn drives_with_a_read_buffer_prefetch_and_noise_conform() {
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         for (after, min) in [(1, 512), (2, 1024), (3, 4096)] {
             let mut spec = drive(kind, "lanes", "lru");
             spec.read_buffer = Some(ReadBuffer {

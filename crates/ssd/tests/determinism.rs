@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{drive, drives};
+use common::{KINDS, drive, drives};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer};
@@ -70,7 +70,7 @@ fn run(spec: &Spec, seed: u64) -> Vec<Completion> {
 
 #[test]
 fn equal_spec_and_seed_give_equal_completions_and_another_seed_does_not() {
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         for shape in ["whole", "padded", "lanes"] {
             let spec = noisy(kind, shape);
             let first = run(&spec, 1);
@@ -83,7 +83,7 @@ fn equal_spec_and_seed_give_equal_completions_and_another_seed_does_not() {
 
 #[test]
 fn a_fork_goes_on_as_its_origin_does() {
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         let mut origin = Ssd::new(&noisy(kind, "lanes"), 3).unwrap().keep_data();
         work(&mut origin, 0, 1000);
         // With requests in flight, which the work collects among its own.

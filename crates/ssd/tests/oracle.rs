@@ -240,10 +240,8 @@ fn arbitration_moves_saturated_iops_as_derived() {
             // and each die a sense and a transfer. In order: no die senses before all transfers that were
             // booked are over, so that all of them take turns: one sense, then a transfer of each.
             let bound = match arbitration {
-                Arbitration::CommandFirst => {
-                    (1e6 / bus_us as f64).min(dies as f64 * 1e6 / (read_us + bus_us) as f64)
-                }
                 Arbitration::InOrder => dies as f64 * 1e6 / (read_us + dies * bus_us) as f64,
+                _ => (1e6 / bus_us as f64).min(dies as f64 * 1e6 / (read_us + bus_us) as f64),
             };
             within(got, bound, 1.0);
             iops.push(got);

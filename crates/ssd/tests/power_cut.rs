@@ -7,9 +7,8 @@ mod common;
 #[path = "common/torture.rs"]
 mod torture;
 
-use common::{BUFFERS, SHAPES, drive, drives};
+use common::{BUFFERS, KINDS, SHAPES, drive, drives};
 use fathom_base::Rng;
-use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Counters, MergeCounts, Spec};
 use proptest::prelude::*;
 use torture::Torture;
@@ -53,7 +52,7 @@ proptest! {
 /// The same with fixed seeds; and all that makes room does happen.
 #[test]
 fn every_way_of_making_room_is_met() {
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         let (mut merges, mut counters) = (MergeCounts::default(), Counters::default());
         for shape in SHAPES {
             for buffer in BUFFERS {
@@ -71,8 +70,8 @@ fn every_way_of_making_room_is_met() {
             }
         }
         let met = match kind {
-            MappingKind::Page => vec![merges.collected],
-            MappingKind::Block => vec![merges.switch, merges.partial, merges.full],
+            kind if kind.is_paged() => vec![merges.collected],
+            _ => vec![merges.switch, merges.partial, merges.full],
         };
         assert!(met.iter().all(|&n| n > 500), "{merges:?}");
         assert!(
@@ -104,7 +103,7 @@ fn cut_at(spec: &Spec, n: u64) -> Result<bool, String> {
 
 #[test]
 fn the_power_may_be_cut_at_every_flash_operation() {
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         for (shape, buffer) in [
             ("whole", "none"),
             ("padded", "fifo"),

@@ -8,8 +8,8 @@ use fathom_base::{Bytes, Dur, Rate, Rng};
 use fathom_probe::Parameter;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Arbitration, Drain, Flash, Host, Mapping, MappingKind, Noise, Prefetch, Protocol, ReadBuffer,
-    WriteBuffer, WritePolicy,
+    Arbitration, Drain, Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Prefetch, Protocol,
+    ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -73,6 +73,8 @@ fn spec(rng: &mut Rng, name: String) -> Spec {
         flash,
         mapping,
         write_buffer,
+        gc: Gc::default(),
+        faults: Faults::default(),
         noise: noise(rng),
     }
 }
@@ -121,6 +123,8 @@ fn flash(rng: &mut Rng) -> Flash {
         } else {
             Arbitration::CommandFirst
         },
+        suspend_overhead: Dur::ZERO,
+        copy_back: false,
     }
 }
 
@@ -230,8 +234,10 @@ fn mapping(
         over_provisioning_percent: (log_uniform(rng, 2.0, 28.0) * 10.0).round() / 10.0,
         log_blocks: match kind {
             MappingKind::Block => 4 + rng.below(21) as u32,
-            MappingKind::Page => 0,
+            _ => 0,
         },
+        striping: Striping::Dynamic,
+        map_cache: None,
         partial_program: sectors,
     };
     (mapping, logical_block)

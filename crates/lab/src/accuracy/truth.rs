@@ -21,7 +21,7 @@
 
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
-use fathom_ssd::spec::{MappingKind, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{WriteBuffer, WritePolicy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -53,8 +53,8 @@ impl Truth {
         match parameter {
             Parameter::ClusteredPage => clustered_page(spec),
             Parameter::ClusteredBlock | Parameter::LogicalBlock => match spec.mapping.kind {
-                MappingKind::Block => size(spec.flash.clustered_block.0),
-                MappingKind::Page => Truth::Hidden(BY_PAGES),
+                kind if kind.is_paged() => Truth::Hidden(BY_PAGES),
+                _ => size(spec.flash.clustered_block.0),
             },
             Parameter::ReadBuffer => {
                 let buffer = spec.read_buffer.as_ref();
@@ -68,7 +68,7 @@ impl Truth {
             Parameter::WritePolicy => write_memory(spec, |buffer| {
                 choice(match buffer.policy {
                     WritePolicy::Fifo => "buffer",
-                    WritePolicy::Lru => "cache",
+                    _ => "cache",
                 })
             }),
         }

@@ -5,7 +5,7 @@ use crate::ftl::{FlashOp, Ftl};
 use crate::geometry::Geometry;
 use crate::host::Way;
 use crate::nand::{Job, Place, Work};
-use fathom_base::{Ppn, SECTOR_BYTES};
+use fathom_base::{Lpn, Ppn, SECTOR_BYTES};
 
 /// No request.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -27,6 +27,8 @@ pub(super) enum Ticket {
         sectors: u32,
         waiting: Vec<(u32, u32)>,
     },
+    /// A read of the map that a host read waits for.
+    Map { request: u32 },
     /// Nobody's.
     Background,
 }
@@ -34,10 +36,12 @@ pub(super) enum Ticket {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     number: u64,
-    at: Ppn,
+    pub(super) at: Ppn,
     units: u32,
     /// Where its station itself copies from; [`Ppn::NONE`] if the data comes from the controller.
     from: Ppn,
+    /// Whether it stays within the planes of its lane.
+    stays: bool,
     /// Sectors of the buffer that it sets free.
     releases: u32,
     /// The unbuffered write that waits for it.
@@ -78,6 +82,10 @@ impl Ssd {
     }
 
     pub(super) fn submit_work(&mut self, work: Work, place: Place, ticket: u32) {
+        self.submit_staying(work, place, ticket, false);
+    }
+
+    fn submit_staying(&mut self, work: Work, place: Place, ticket: u32, stays: bool) {
         let station = self.g.station_of_cpage(place.cpage);
         self.nand.submit(
             Job {
@@ -85,6 +93,7 @@ impl Ssd {
                 station,
                 place,
                 ticket,
+                stays,
             },
             self.now,
             &mut self.events,
@@ -104,12 +113,14 @@ impl Ssd {
             station,
             place,
             ticket,
+            stays: false,
         };
         self.nand.submit(job, self.now, &mut self.events);
     }
 
     /// Issues what the translation layer asked for. The first host program waits for `reads` (old data of
-    /// partly written units); the last one releases `releases` sectors of the buffer.
+    /// partly written units); the last one releases `releases` sectors of the buffer. Reads of the map that no
+    /// program follows stay in `map_reads`.
     pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
         let ops = std::mem::take(&mut self.ops);
         let last = ops
@@ -117,6 +128,7 @@ impl Ssd {
             .rposition(|op| matches!(op, FlashOp::Program { .. }));
         let mut reads = reads;
         let mut index = 0;
+        self.map_reads.clear();
         while index < ops.len() {
             match ops[index] {
                 FlashOp::Program { at, units } => {
@@ -126,12 +138,18 @@ impl Ssd {
                         at,
                         units,
                         from: Ppn::NONE,
+                        stays: false,
                         releases,
                         request,
                         reads: 0,
                     };
-                    self.start_program(program, std::mem::take(&mut reads));
+                    self.start_after_map(program, std::mem::take(&mut reads));
                 }
+                FlashOp::MapRead { at } => {
+                    let place = self.place(at, 1);
+                    self.map_reads.push(place);
+                }
+                FlashOp::MapProgram { at, owner } => self.program_map(at, owner),
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
                 FlashOp::Erase { cblock } => {
                     let after = self.next_program;
@@ -149,6 +167,37 @@ impl Ssd {
         self.ops = ops;
         self.ops.clear();
         self.release_deferred();
+    }
+
+    fn program_map(&mut self, at: Ppn, owner: Lpn) {
+        self.counters.map_programs += 1;
+        if let Some(store) = &mut self.store {
+            store.program(at, owner, Box::default());
+        }
+        let program = Program {
+            number: self.number_program(),
+            at,
+            units: 1,
+            from: Ppn::NONE,
+            stays: false,
+            releases: 0,
+            request: NOBODY,
+            reads: 0,
+        };
+        self.start_after_map(program, &[]);
+    }
+
+    /// Starts a program that waits for the reads of the map before it, too.
+    #[inline]
+    fn start_after_map(&mut self, program: Program, reads: &[Place]) {
+        if self.map_reads.is_empty() {
+            return self.start_program(program, reads);
+        }
+        let mut all = std::mem::take(&mut self.map_reads);
+        all.extend_from_slice(reads);
+        self.start_program(program, &all);
+        all.clear();
+        self.map_reads = all;
     }
 
     fn number_program(&mut self) -> u64 {
@@ -186,7 +235,8 @@ impl Ssd {
             let position = self.deferred.partition_point(|d| d.after <= after);
             self.deferred.insert(position, Deferred { after, what });
         } else if program.from.is_some() {
-            self.submit_work(Work::Copy, self.place(program.from, program.units), ticket);
+            let place = self.place(program.from, program.units);
+            self.submit_staying(Work::Copy, place, ticket, program.stays);
         } else {
             self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
         }
@@ -233,6 +283,8 @@ impl Ssd {
             at,
             units: end - at.0,
             from: if stays { from } else { Ppn::NONE },
+            stays: stays
+                && self.g.lane_of_cpage(page(&self.g, from)) == self.g.lane_of_cpage(target),
             releases: 0,
             request: NOBODY,
             reads: 0,
@@ -247,8 +299,13 @@ impl Ssd {
     }
 
     pub(super) fn op_done(&mut self, op: u32) {
-        let op = self.nand.done(op, self.now, &mut self.events);
+        let Some(op) = self.nand.done(op, self.now, &mut self.events) else {
+            return;
+        };
         self.counters.flash_ops += 1;
+        if self.may_fail && self.program_failed(op) {
+            return;
+        }
         match self.tickets.get_mut(op.ticket) {
             Some(Ticket::Erase { stations, .. }) if *stations > 1 => *stations -= 1,
             _ => self.settle(op.ticket),
@@ -280,6 +337,7 @@ impl Ssd {
                     .into_iter()
                     .for_each(|(request, bytes)| self.part_read(request, bytes));
             }
+            Some(Ticket::Map { request }) => self.map_known(request),
             Some(Ticket::Background) | None => {}
         }
     }
@@ -346,6 +404,7 @@ impl Ssd {
                 station: self.g.station_of_cblock(cblock, lane),
                 place,
                 ticket,
+                stays: false,
             };
             self.nand.submit(job, self.now, &mut self.events);
         }
@@ -359,9 +418,15 @@ impl Ssd {
                 self.g.units_per_cblock,
             );
         }
-        self.ftl.erased(cblock);
+        if self.may_fail && self.erase_failed(cblock) {
+            self.retire(cblock);
+        } else {
+            self.wear[cblock as usize] += 1;
+            self.ftl.erased(cblock);
+        }
         self.stalled = false;
         self.pump();
+        self.collect_further();
     }
 
     /// A part of a read is in the drive's memory: it goes over the link.

@@ -9,6 +9,7 @@ mod flash;
 mod order;
 mod power;
 mod read;
+mod upkeep;
 mod write;
 
 use crate::buffer::{ReadLines, WriteLines};
@@ -17,13 +18,13 @@ use crate::geometry::Geometry;
 use crate::host::Link;
 use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
-use crate::spec::{Drain, MappingKind, Noise, Spec, SpecError};
+use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
 use batch::Batch;
 use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::{Barrier, Deferred, Ticket};
 use order::Hazards;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What can happen. Numbers are indices of requests or of operations at the flash array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub(crate) enum Event {
     Idle,
     /// Background work begins.
     Background,
+    /// The data of a program is in the page register of a station, where a read waits to interrupt it.
+    Suspend(u32),
+    /// The host may have been idle long enough to collect blocks.
+    Collect,
 }
 
 /// Which lines of the buffer may be programmed together, where a clustered page holds several units.
@@ -57,8 +62,8 @@ impl Gathers {
     fn of(spec: &Spec, g: &Geometry) -> Option<Self> {
         let several = spec.write_buffer.is_some() && g.units_per_cpage > 1;
         several.then_some(match spec.mapping.kind {
-            MappingKind::Page => Gathers::AnyUnits,
-            MappingKind::Block => Gathers::Neighbours,
+            kind if kind.is_paged() => Gathers::AnyUnits,
+            _ => Gathers::Neighbours,
         })
     }
 }
@@ -108,6 +113,20 @@ pub struct Counters {
     pub flash_ops: u64,
     /// Clustered blocks erased.
     pub erases: u64,
+    /// Reads of a map that lies in flash.
+    pub map_reads: u64,
+    /// Programs of a map that lies in flash.
+    pub map_programs: u64,
+    /// Repetitions of reads.
+    pub read_retries: u64,
+    /// Programs and erases that a read interrupted.
+    pub suspends: u64,
+    /// Programs that failed and were done again.
+    pub program_fails: u64,
+    /// Erases that failed.
+    pub erase_fails: u64,
+    /// Blocks collected in idle time.
+    pub background_collections: u64,
     /// Times that a write found no erased block and waited for one.
     pub stalls: u64,
     /// Events handled.
@@ -162,8 +181,26 @@ pub struct Ssd {
     counters: Counters,
     cut_after_ops: Option<u64>,
     powered: bool,
+    faults: Faults,
+    rng_faults: Rng,
+    /// Whether programs or erases fail at all.
+    may_fail: bool,
+    /// Blocks with a failed program: out of use after the next erase.
+    doomed: BTreeSet<u32>,
+    /// Blocks out of use.
+    bad: BTreeSet<u32>,
+    /// No spare block is left: the drive can only be read.
+    worn_out: bool,
+    /// Erases of every clustered block.
+    wear: Vec<u32>,
+    /// How long the host must be idle before blocks are collected; `None` for a drive that does not.
+    collect_after: Option<Dur>,
+    collect_scheduled: bool,
+    collecting: bool,
+    last_activity: Time,
     ops: Vec<FlashOp>,
     gather: Vec<Place>,
+    map_reads: Vec<Place>,
     batch: Batch,
 }
 
@@ -187,8 +224,8 @@ impl Ssd {
             now: Time::ZERO,
             events: EventQueue::default(),
             link: Link::new(&spec.host, spec.noise.command_percent, Rng::new(seed, 1)),
-            nand: Nand::new(&spec.flash, &g, spec.noise.flash_percent, Rng::new(seed, 2)),
-            ftl: AnyFtl::new(spec, &g),
+            nand: Nand::new(spec, &g, Rng::new(seed, 2)),
+            ftl: AnyFtl::new(spec, &g, seed),
             lines: WriteLines::new(buffer.map(|b| b.policy), capacity, g.sectors_per_cpage),
             reads: spec.read_buffer.as_ref().map(ReadLines::new),
             active: Slab::default(),
@@ -216,11 +253,24 @@ impl Ssd {
             counters: Counters::default(),
             cut_after_ops: None,
             powered: true,
+            may_fail: spec.faults.program_fail > 0.0 || spec.faults.erase_fail > 0.0,
+            faults: spec.faults.clone(),
+            rng_faults: Rng::new(seed, 6),
+            doomed: BTreeSet::new(),
+            bad: BTreeSet::new(),
+            worn_out: false,
+            wear: vec![0; g.cblocks() as usize],
+            collect_after: (spec.gc.background_percent > 0.0).then_some(spec.gc.background_delay),
+            collect_scheduled: false,
+            collecting: false,
+            last_activity: Time::ZERO,
             ops: Vec::new(),
             gather: Vec::new(),
+            map_reads: Vec::new(),
             batch: Batch::default(),
             g,
         };
+        drive.mark_factory_bad(Rng::new(seed, 5));
         drive.schedule_background();
         Ok(drive)
     }
@@ -239,7 +289,26 @@ impl Ssd {
 
     /// What the drive has done so far.
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters {
+            read_retries: self.nand.retries,
+            suspends: self.nand.suspends,
+            ..self.counters
+        }
+    }
+
+    /// Erases of every clustered block so far.
+    pub fn erase_counts(&self) -> &[u32] {
+        &self.wear
+    }
+
+    /// Clustered blocks that are out of use.
+    pub fn bad_blocks(&self) -> usize {
+        self.bad.len()
+    }
+
+    /// Whether spare blocks have run out, so that writes fail.
+    pub fn is_worn_out(&self) -> bool {
+        self.worn_out
     }
 
     /// Merges and garbage collections so far.
@@ -289,6 +358,8 @@ impl Ssd {
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),
+            Event::Suspend(station) => self.nand.suspend_due(station, self.now, &mut self.events),
+            Event::Collect => self.collect_in_idle_time(),
         }
     }
 
@@ -343,6 +414,9 @@ impl Ssd {
             }),
             data: active.data,
         });
+        if self.collect_after.is_some() {
+            self.note_idle();
+        }
     }
 }
 
@@ -380,6 +454,9 @@ impl Device for Ssd {
             _ if !self.powered => Some(IoErrorKind::Gone),
             Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
                 Some(IoErrorKind::Misaligned)
+            }
+            Ok(()) if self.worn_out && matches!(request.op, Op::Write | Op::Trim) => {
+                Some(IoErrorKind::ReadOnly)
             }
             checked => checked.err(),
         };

@@ -48,6 +48,9 @@ impl Ssd {
         let torn = store.power_cut();
         self.ops.clear();
         self.ftl.recover(store, &torn, &mut self.ops);
+        for &cblock in &self.bad {
+            self.ftl.retire(cblock);
+        }
         if self.battery {
             lost.sort_by_key(|cell| cell.version);
             lost.into_iter()
@@ -58,7 +61,7 @@ impl Ssd {
         }
     }
 
-    fn forget_motion(&mut self) {
+    pub(super) fn forget_motion(&mut self) {
         self.events.clear();
         self.nand.clear();
         self.link.clear();
@@ -73,6 +76,7 @@ impl Ssd {
         self.waits_for_room = false;
         self.arriving.clear();
         (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
+        (self.collect_scheduled, self.collecting) = (false, false);
         if let Some(reads) = &mut self.reads {
             reads.clear();
         }

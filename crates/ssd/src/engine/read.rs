@@ -25,6 +25,16 @@ impl Ssd {
         };
         let first = active.request.offset / SECTOR_BYTES;
         let sectors = active.request.len / SECTOR_BYTES;
+        let (unit, in_unit) = self.g.unit_of_sector(first);
+        let units = (u64::from(in_unit) + sectors).div_ceil(u64::from(self.g.sectors_per_unit));
+        self.ftl.translate(Lpn(unit), units as u32, &mut self.ops);
+        if self.ops.is_empty() || !self.await_map(id) {
+            self.read_known(id, first, sectors);
+        }
+    }
+
+    /// The places of a read are known.
+    pub(super) fn read_known(&mut self, id: u32, first: u64, sectors: u64) {
         self.counters.host_sectors_read += sectors;
         if self.store.is_some() {
             let bytes = self.assemble(first, sectors);

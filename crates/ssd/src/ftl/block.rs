@@ -12,6 +12,7 @@ mod recovery;
 use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
+use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -52,13 +53,20 @@ pub(crate) struct BlockFtl {
     logs: Vec<Log>,
     logs_in_group: Vec<u32>,
     free: Vec<VecDeque<u32>>,
+    /// Blocks of each group that are out of use.
+    retired: Vec<u32>,
     origins: Vec<Origin>,
     clock: u64,
     merges: MergeCounts,
 }
 
 impl BlockFtl {
-    pub(crate) fn new(g: &Geometry, partial_program: bool, logs_per_group: u32) -> Self {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let logs = spec.mapping.log_blocks.div_ceil(g.groups);
+        Self::empty(g, spec.mapping.partial_program, logs)
+    }
+
+    fn empty(g: &Geometry, partial_program: bool, logs_per_group: u32) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
         Self {
@@ -70,6 +78,7 @@ impl BlockFtl {
             logs: Vec::new(),
             logs_in_group: vec![0; g.groups as usize],
             free: free.collect(),
+            retired: vec![0; g.groups as usize],
             origins: vec![Origin::default(); g.cblocks() as usize],
             clock: 0,
             merges: MergeCounts::default(),
@@ -300,6 +309,15 @@ impl Ftl for BlockFtl {
 
     fn erased(&mut self, cblock: u32) {
         self.free[(cblock / self.g.cblocks_per_group) as usize].push_back(cblock);
+    }
+
+    fn retire(&mut self, cblock: u32) -> bool {
+        let group = cblock / self.g.cblocks_per_group;
+        self.free[group as usize].retain(|&free| free != cblock);
+        self.retired[group as usize] += 1;
+        // What is left must hold the group's data, its logs and the blocks of a merge.
+        let left = self.g.cblocks_per_group - self.retired[group as usize];
+        left >= self.g.data_cblocks_per_group() + self.logs_per_group + 2
     }
 
     fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {

@@ -11,6 +11,7 @@
 use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
+use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -55,7 +56,11 @@ pub(crate) struct PageFtl {
 }
 
 impl PageFtl {
-    pub(crate) fn new(g: &Geometry, partial_program: bool) -> Self {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        Self::empty(g, spec.mapping.partial_program)
+    }
+
+    fn empty(g: &Geometry, partial_program: bool) -> Self {
         let closed = Open {
             cblock: NO_CBLOCK,
             next: g.units_per_cblock,
@@ -72,7 +77,7 @@ impl PageFtl {
         Self {
             partial_program,
             valid_max: (g.cblocks_per_group - g.reserve_cblocks) * filled,
-            place_of: vec![UNMAPPED; g.logical_units as usize],
+            place_of: vec![UNMAPPED; (g.logical_units + g.map_units) as usize],
             owner_of: vec![UNMAPPED; g.physical_units() as usize],
             valid: vec![NOT_SEALED; g.cblocks() as usize],
             groups: (0..g.groups).map(group).collect(),
@@ -292,10 +297,16 @@ impl Ftl for PageFtl {
         group.waits = false;
     }
 
+    fn retire(&mut self, cblock: u32) -> bool {
+        let group = &mut self.groups[self.g.group_of_cblock(cblock) as usize];
+        group.free.retain(|&free| free != cblock);
+        true
+    }
+
     fn recover(&mut self, store: &Store, torn: &[Ppn], _ops: &mut Vec<FlashOp>) {
         *self = Self {
             merges: self.merges,
-            ..Self::new(&self.g, self.partial_program)
+            ..Self::empty(&self.g, self.partial_program)
         };
         // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
         // the block that the copies went to has nothing of its own, and is free to be erased.

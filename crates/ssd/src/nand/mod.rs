@@ -9,7 +9,7 @@ pub(crate) mod store;
 
 use crate::engine::{Event, lane};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Flash};
+use crate::spec::{Arbitration, Faults, Flash, Spec};
 use fathom_base::{Dur, EventQueue, Rate, Rng, SECTOR_BYTES, Time};
 
 /// No operation.
@@ -48,20 +48,70 @@ pub(crate) struct Job {
     pub(crate) station: u32,
     pub(crate) place: Place,
     pub(crate) ticket: u32,
+    /// Of a copy: it stays within its planes, so that it need not cross the bus.
+    pub(crate) stays: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Op {
     job: Job,
     next: u32,
+    /// When its part in the array begins and when it ends; a suspended one's end is not known yet.
+    array: (Time, Time),
+}
+
+/// A first-in, first-out list of operations.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Queue = Queue {
+    head: NONE,
+    tail: NONE,
+};
+
+impl Queue {
+    #[inline]
+    fn push(&mut self, ops: &mut [Op], id: u32) {
+        match self.tail {
+            NONE => self.head = id,
+            tail => ops[tail as usize].next = id,
+        }
+        self.tail = id;
+    }
+
+    #[inline]
+    fn pop(&mut self, ops: &[Op]) -> Option<u32> {
+        let id = Some(self.head).filter(|&id| id != NONE)?;
+        self.head = ops[id as usize].next;
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+        Some(id)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Station {
     busy: bool,
-    head: u32,
-    tail: u32,
+    /// The operation at work, if `busy`.
+    current: u32,
+    /// A program or an erase that a read has interrupted.
+    suspended: u32,
+    /// Reads that go before everything else (`read-first` and `suspend`).
+    reads: Queue,
+    queue: Queue,
 }
+
+const IDLE: Station = Station {
+    busy: false,
+    current: NONE,
+    suspended: NONE,
+    reads: EMPTY,
+    queue: EMPTY,
+};
 
 /// Stations, channels and the operations that wait for them.
 #[derive(Clone, Debug)]
@@ -71,6 +121,12 @@ pub(crate) struct Nand {
     erase: Dur,
     bus: Rate,
     arbitration: Arbitration,
+    suspend_overhead: Dur,
+    copy_back: bool,
+    faults: Faults,
+    /// Repetitions of reads, and interruptions of programs and erases.
+    pub(crate) retries: u64,
+    pub(crate) suspends: u64,
     jitter: f64,
     sectors_per_page: u32,
     whole_page_ps: u64,
@@ -86,7 +142,8 @@ pub(crate) struct Nand {
 }
 
 impl Nand {
-    pub(crate) fn new(flash: &Flash, geometry: &Geometry, flash_percent: f64, rng: Rng) -> Self {
+    pub(crate) fn new(spec: &Spec, geometry: &Geometry, rng: Rng) -> Self {
+        let flash: &Flash = &spec.flash;
         let planes: Vec<u32> = (0..geometry.stations)
             .flat_map(|s| geometry.planes_of_station(s))
             .collect();
@@ -97,18 +154,16 @@ impl Nand {
             erase: flash.erase,
             bus: flash.bus,
             arbitration: flash.arbitration,
-            jitter: flash_percent / 100.0,
+            suspend_overhead: flash.suspend_overhead,
+            copy_back: flash.copy_back,
+            faults: spec.faults.clone(),
+            retries: 0,
+            suspends: 0,
+            jitter: spec.noise.flash_percent / 100.0,
             sectors_per_page: geometry.sectors_per_page,
             whole_page_ps: flash.bus.transfer_ps(page_bytes),
             channel_free_ps: vec![0; geometry.channels as usize],
-            stations: vec![
-                Station {
-                    busy: false,
-                    head: NONE,
-                    tail: NONE
-                };
-                geometry.stations as usize
-            ],
+            stations: vec![IDLE; geometry.stations as usize],
             width: planes.len() / geometry.stations as usize,
             planes,
             ops: Vec::new(),
@@ -120,7 +175,11 @@ impl Nand {
     /// Hands an operation to its station; it starts now or when those before it are done.
     #[inline]
     pub(crate) fn submit(&mut self, job: Job, now: Time, events: &mut EventQueue<Event>) {
-        let op = Op { job, next: NONE };
+        let op = Op {
+            job,
+            next: NONE,
+            array: (now, now),
+        };
         let id = match self.free_ops.pop() {
             Some(id) => {
                 self.ops[id as usize] = op;
@@ -134,35 +193,82 @@ impl Nand {
         let at = &mut self.stations[job.station as usize];
         if !at.busy {
             at.busy = true;
+            at.current = id;
             return self.start(id, now, events);
         }
-        if at.tail == NONE {
-            at.head = id;
-        } else {
-            self.ops[at.tail as usize].next = id;
+        let overtakes = job.work == Work::Read
+            && matches!(
+                self.arbitration,
+                Arbitration::ReadFirst | Arbitration::Suspend
+            );
+        if !overtakes {
+            return at.queue.push(&mut self.ops, id);
         }
-        at.tail = id;
+        at.reads.push(&mut self.ops, id);
+        if self.arbitration == Arbitration::Suspend {
+            self.suspend(job.station, now, events);
+        }
+    }
+
+    /// Interrupts the program or the erase of a station for the reads that wait for it; one whose data is still
+    /// on the bus is interrupted when it has begun.
+    fn suspend(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+        let at = &mut self.stations[station as usize];
+        let current = self.ops[at.current as usize];
+        let can = matches!(current.job.work, Work::Program | Work::Erase);
+        if !can || at.suspended != NONE {
+            return;
+        }
+        if now < current.array.0 {
+            return events.push(current.array.0, Event::Suspend(station));
+        }
+        let left = current.array.1.since(now);
+        if left == Dur::ZERO {
+            return;
+        }
+        // Kept as if it began at zero: it is moved to its new beginning when it goes on.
+        self.ops[at.current as usize].array = (Time::ZERO, Time::ZERO + left);
+        at.suspended = at.current;
+        self.suspends += 1;
+        if let Some(read) = at.reads.pop(&self.ops) {
+            at.current = read;
+            self.start(read, now, events);
+        }
+    }
+
+    /// The data of a program has reached the page register: reads that wait may interrupt it.
+    pub(crate) fn suspend_due(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+        let at = &self.stations[station as usize];
+        if at.busy && at.reads.head != NONE {
+            self.suspend(station, now, events);
+        }
     }
 
     fn start(&mut self, id: u32, now: Time, events: &mut EventQueue<Event>) {
         let op = self.ops[id as usize].job;
         match op.work {
+            Work::Copy if self.copy_back && op.stays => {
+                let end = now + self.sense() + self.vary(self.program);
+                events.push(end, Event::OpDone(id));
+            }
             Work::Read | Work::Copy => {
                 let begin = match self.arbitration {
-                    Arbitration::CommandFirst => now,
                     Arbitration::InOrder => self.channel_idle_at(&op, now),
+                    _ => now,
                 };
-                let sense = self.vary(self.read);
+                let sense = self.sense();
                 events.push_in_order(lane::SENSE, begin + sense, Event::Sensed(id));
             }
             Work::Program => {
                 let arrived = self.transfer(op.station, op.place, now);
-                let program = self.vary(self.program);
-                events.push(arrived + program, Event::OpDone(id));
+                let end = arrived + self.vary(self.program);
+                self.ops[id as usize].array = (arrived, end);
+                events.push(end, Event::OpDone(id));
             }
             Work::Erase => {
-                let erase = self.vary(self.erase);
-                events.push(now + erase, Event::OpDone(id));
+                let end = now + self.vary(self.erase);
+                self.ops[id as usize].array = (now, end);
+                events.push(end, Event::OpDone(id));
             }
             Work::Busy(ns) => events.push(now + Dur(u64::from(ns)), Event::OpDone(id)),
         }
@@ -180,23 +286,40 @@ impl Nand {
         events.push(end, Event::OpDone(id));
     }
 
-    /// The operation is done: gives it back and starts the next one of its station.
+    /// The operation is done: gives it back and starts the next one of its station. `None` where it was
+    /// interrupted meanwhile and is not done.
     #[inline]
-    pub(crate) fn done(&mut self, id: u32, now: Time, events: &mut EventQueue<Event>) -> Job {
-        let op = self.ops[id as usize].job;
-        self.free_ops.push(id);
-        let at = &mut self.stations[op.station as usize];
-        let next = at.head;
-        if next == NONE {
-            at.busy = false;
-        } else {
-            at.head = self.ops[next as usize].next;
-            if at.head == NONE {
-                at.tail = NONE;
-            }
-            self.start(next, now, events);
+    pub(crate) fn done(
+        &mut self,
+        id: u32,
+        now: Time,
+        events: &mut EventQueue<Event>,
+    ) -> Option<Job> {
+        let Op { job, array, .. } = self.ops[id as usize];
+        let can_be_late = self.arbitration == Arbitration::Suspend
+            && matches!(job.work, Work::Program | Work::Erase);
+        let interrupted = self.stations[job.station as usize].suspended == id;
+        if can_be_late && (interrupted || array.1 != now) {
+            return None;
         }
-        op
+        self.free_ops.push(id);
+        let at = &mut self.stations[job.station as usize];
+        if let Some(next) = at.reads.pop(&self.ops) {
+            at.current = next;
+            self.start(next, now, events);
+        } else if at.suspended != NONE {
+            at.current = std::mem::replace(&mut at.suspended, NONE);
+            let array = &mut self.ops[at.current as usize].array;
+            let begin = now + self.suspend_overhead;
+            *array = (begin, begin + array.1.since(Time::ZERO));
+            events.push(array.1, Event::OpDone(at.current));
+        } else if let Some(next) = at.queue.pop(&self.ops) {
+            at.current = next;
+            self.start(next, now, events);
+        } else {
+            at.busy = false;
+        }
+        Some(job)
     }
 
     /// Bytes of the tables of stations and channels.
@@ -210,11 +333,7 @@ impl Nand {
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
         self.free_ops.clear();
-        self.stations.fill(Station {
-            busy: false,
-            head: NONE,
-            tail: NONE,
-        });
+        self.stations.fill(IDLE);
         self.channel_free_ps.fill(0);
     }
 
@@ -245,6 +364,22 @@ impl Nand {
             sector = upto;
         }
         now.max(Time(last_ps.div_ceil(1_000)))
+    }
+
+    /// Time of a read in the array, repetitions included.
+    #[inline]
+    fn sense(&mut self) -> Dur {
+        let mut time = self.vary(self.read);
+        if self.faults.read_retry > 0.0 {
+            for _ in 0..self.faults.read_retries_max {
+                if !self.rng.chance(self.faults.read_retry) {
+                    break;
+                }
+                self.retries += 1;
+                time += self.vary(self.read);
+            }
+        }
+        time
     }
 
     #[inline]

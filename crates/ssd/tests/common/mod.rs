@@ -41,6 +41,9 @@ pub(crate) fn base() -> Spec {
     Spec::from_toml(BASE).unwrap()
 }
 
+/// Every mapping that passes the suites.
+pub(crate) const KINDS: [MappingKind; 2] = [MappingKind::Page, MappingKind::Block];
+
 /// How the flash array is laid out and mapped.
 pub(crate) const SHAPES: [&str; 7] = [
     "whole", "parted", "padded", "lanes", "one die", "tiny", "odd",
@@ -116,6 +119,7 @@ pub(crate) fn drive(kind: MappingKind, shape_name: &str, buffer_name: &str) -> S
     let mut spec = shape(shape_name);
     spec.name = format!("{kind:?} {shape_name} {buffer_name}");
     spec.mapping.kind = kind;
+    spec.mapping.map_cache = (kind == MappingKind::Dftl).then_some(Bytes(64));
     spec.write_buffer = buffer(buffer_name);
     spec
 }
@@ -123,7 +127,7 @@ pub(crate) fn drive(kind: MappingKind, shape_name: &str, buffer_name: &str) -> S
 /// Every small drive.
 pub(crate) fn drives() -> Vec<Spec> {
     let mut all = Vec::new();
-    for kind in [MappingKind::Page, MappingKind::Block] {
+    for kind in KINDS {
         for shape in SHAPES {
             all.extend(BUFFERS.map(|buffer| drive(kind, shape, buffer)));
         }

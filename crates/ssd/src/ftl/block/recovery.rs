@@ -23,7 +23,7 @@ struct Found {
 impl BlockFtl {
     /// Forgets the map and builds it again; has erased what nobody needs.
     pub(super) fn rebuild_all(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
-        let fresh = Self::new(&self.g, self.partial_program, self.logs_per_group);
+        let fresh = Self::empty(&self.g, self.partial_program, self.logs_per_group);
         *self = Self {
             merges: self.merges,
             clock: self.clock,

@@ -1,0 +1,249 @@
+//! Whether a drive can be built: every value in its range, every layout whole.
+
+use super::{MappingKind, Spec, SpecError, Striping};
+use fathom_base::Bytes;
+
+impl Spec {
+    /// Whether such a drive can be built.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] for the first value that cannot be.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.check_host()?;
+        self.check_flash()?;
+        self.check_mapping()?;
+        self.check_gc()?;
+        self.check_faults()?;
+        self.check_buffers()
+    }
+
+    fn check_host(&self) -> Result<(), SpecError> {
+        let host = &self.host;
+        let block = host.logical_block.0;
+        want(
+            block >= 512 && block.is_power_of_two() && block <= 1 << 20,
+            "host.logical_block",
+            host.logical_block,
+            || "a power of two from 512B to 1MiB".into(),
+        )?;
+        want(
+            (1..=65_536).contains(&host.queue_depth),
+            "host.queue_depth",
+            host.queue_depth,
+            || "1 to 65536".into(),
+        )?;
+        want(
+            host.max_request.0 >= block && host.max_request.0.is_multiple_of(block),
+            "host.max_request",
+            host.max_request,
+            || format!("a multiple of the logical block of {}", host.logical_block),
+        )
+    }
+
+    fn check_flash(&self) -> Result<(), SpecError> {
+        let flash = &self.flash;
+        let counts = [
+            ("flash.channels", flash.channels, 256),
+            (
+                "flash.packages_per_channel",
+                flash.packages_per_channel,
+                256,
+            ),
+            ("flash.dies_per_package", flash.dies_per_package, 64),
+            ("flash.planes_per_die", flash.planes_per_die, 64),
+            ("flash.pages_per_block", flash.pages_per_block, 16_384),
+        ];
+        for (key, n, most) in counts {
+            want((1..=most).contains(&n), key, n, || format!("1 to {most}"))?;
+        }
+        let page = flash.page.0;
+        want(
+            page >= 512 && page.is_multiple_of(512) && page <= 1 << 20,
+            "flash.page",
+            flash.page,
+            || "a multiple of 512B, at most 1MiB".into(),
+        )?;
+        let dies = u64::from(flash.channels * flash.packages_per_channel * flash.dies_per_package);
+        let (planes, per_die) = (
+            dies * u64::from(flash.planes_per_die),
+            u64::from(flash.planes_per_die),
+        );
+        let width = flash.clustered_page.0 / page;
+        let whole = width * page == flash.clustered_page.0 && width > 0;
+        let fits = whole
+            && (per_die.is_multiple_of(width)
+                || (width.is_multiple_of(per_die) && dies.is_multiple_of(width / per_die)));
+        want(fits, "flash.clustered_page", flash.clustered_page, || {
+            format!(
+                "pages of {} over planes of one die, or over whole dies that divide all {dies}",
+                flash.page
+            )
+        })?;
+        let block = page * u64::from(flash.pages_per_block);
+        let wide = flash.clustered_block.0 / block;
+        let fits = wide * block == flash.clustered_block.0
+            && wide > 0
+            && wide.is_multiple_of(width)
+            && planes.is_multiple_of(wide);
+        want(fits, "flash.clustered_block", flash.clustered_block, || {
+            format!(
+                "blocks of {} over a number of planes that divides all {planes} and is a multiple of the clustered page's {width}",
+                Bytes(block)
+            )
+        })
+    }
+
+    fn check_mapping(&self) -> Result<(), SpecError> {
+        let (mapping, flash) = (&self.mapping, &self.flash);
+        let unit = self.unit();
+        let fits = unit >= self.host.logical_block.0
+            && unit.is_multiple_of(self.host.logical_block.0)
+            && flash.clustered_page.0.is_multiple_of(unit);
+        want(fits, "mapping.unit", Bytes(unit), || {
+            format!(
+                "a multiple of the logical block that divides the clustered page of {}",
+                flash.clustered_page
+            )
+        })?;
+        let over = mapping.over_provisioning_percent;
+        want(
+            (0.0..=1000.0).contains(&over),
+            "mapping.over_provisioning_percent",
+            over,
+            || "0 to 1000".into(),
+        )?;
+        want(
+            mapping.kind.is_paged() || (1..=65_536).contains(&mapping.log_blocks),
+            "mapping.log_blocks",
+            mapping.log_blocks,
+            || "1 to 65536 for a mapping with log blocks".into(),
+        )?;
+        want(
+            mapping.kind.is_paged() || mapping.striping == Striping::Dynamic,
+            "mapping.striping",
+            "static",
+            || "`dynamic`, or left out: only `page` and `dftl` place pages one by one".into(),
+        )?;
+        let cached = mapping.map_cache.is_some() == (mapping.kind == MappingKind::Dftl);
+        want(
+            cached && mapping.map_cache.is_none_or(|b| b.0 >= 64),
+            "mapping.map_cache",
+            mapping.map_cache.unwrap_or_default(),
+            || "at least 64B for `dftl`, left out for any other kind".into(),
+        )?;
+        want(
+            self.capacity.0 >= flash.clustered_block.0
+                && self.capacity.0.is_multiple_of(flash.clustered_block.0),
+            "capacity",
+            self.capacity,
+            || {
+                format!(
+                    "a positive multiple of the clustered block of {}",
+                    flash.clustered_block
+                )
+            },
+        )?;
+        let physical = crate::geometry::physical_units(self);
+        want(
+            physical.is_some_and(|n| n < 1 << 31),
+            "capacity",
+            self.capacity,
+            || {
+                "at most 2147483647 mapped units with over-provisioning, log blocks and spare blocks"
+                    .into()
+            },
+        )
+    }
+
+    fn check_gc(&self) -> Result<(), SpecError> {
+        let gc = &self.gc;
+        want(
+            (1..=1024).contains(&gc.choices),
+            "gc.choices",
+            gc.choices,
+            || "1 to 1024".into(),
+        )?;
+        want(
+            (0.0..=50.0).contains(&gc.background_percent),
+            "gc.background_percent",
+            gc.background_percent,
+            || "0 to 50".into(),
+        )
+    }
+
+    fn check_faults(&self) -> Result<(), SpecError> {
+        let faults = &self.faults;
+        want(
+            (0.0..=20.0).contains(&faults.factory_bad_percent),
+            "faults.factory_bad_percent",
+            faults.factory_bad_percent,
+            || "0 to 20".into(),
+        )?;
+        for (key, probability) in [
+            ("faults.read_retry", faults.read_retry),
+            ("faults.program_fail", faults.program_fail),
+            ("faults.erase_fail", faults.erase_fail),
+        ] {
+            want((0.0..=0.5).contains(&probability), key, probability, || {
+                "a probability from 0 to 0.5".into()
+            })?;
+        }
+        want(
+            faults.read_retries_max <= 100,
+            "faults.read_retries_max",
+            faults.read_retries_max,
+            || "0 to 100".into(),
+        )
+    }
+
+    fn check_buffers(&self) -> Result<(), SpecError> {
+        if let Some(buffer) = &self.read_buffer {
+            let line = buffer.line.0;
+            want(
+                line >= 512 && line.is_multiple_of(512),
+                "read_buffer.line",
+                buffer.line,
+                || "a multiple of 512B".into(),
+            )?;
+            let room = (line..=16 << 30).contains(&buffer.capacity.0)
+                && buffer.capacity.0.is_multiple_of(line);
+            want(room, "read_buffer.capacity", buffer.capacity, || {
+                format!("a multiple of the line of {}, at most 16GiB", buffer.line)
+            })?;
+        }
+        if let Some(buffer) = &self.write_buffer {
+            let least = self.host.logical_block.0;
+            let room = (least..=16 << 30).contains(&buffer.capacity.0)
+                && buffer.capacity.0.is_multiple_of(512);
+            want(room, "write_buffer.capacity", buffer.capacity, || {
+                format!("a multiple of 512B from {} to 16GiB", Bytes(least))
+            })?;
+        }
+        let noise = &self.noise;
+        for (key, percent) in [
+            ("noise.command_percent", noise.command_percent),
+            ("noise.flash_percent", noise.flash_percent),
+        ] {
+            want((0.0..=100.0).contains(&percent), key, percent, || {
+                "0 to 100".into()
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn want(
+    holds: bool,
+    key: &'static str,
+    found: impl std::fmt::Display,
+    allowed: impl FnOnce() -> String,
+) -> Result<(), SpecError> {
+    if holds {
+        return Ok(());
+    }
+    Err(SpecError::Value {
+        key,
+        found: found.to_string(),
+        allowed: allowed(),
+    })
+}
