@@ -5,5 +5,6 @@
 //! from the `Rng` it hands in.
 
 mod access;
+pub mod trace;
 
 pub use access::Access;

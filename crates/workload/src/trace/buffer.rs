@@ -1,0 +1,165 @@
+//! A window of fixed size over a stream: lines and records are slices of it, and nothing is kept that was read.
+
+use super::compress::{self, Compression};
+use super::error::{ErrorKind, Place, TraceError};
+use std::io::{self, Read};
+
+/// The longest line that is read, in bytes.
+pub(super) const LINE_BYTES_MAX: usize = 64 << 10;
+/// The window, in bytes: some lines, and room for the longest.
+const WINDOW_BYTES: usize = 256 << 10;
+
+/// A window over a stream.
+pub(super) struct Buffer {
+    input: Box<dyn Read + Send>,
+    compression: Compression,
+    window: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Bytes before the window's start.
+    passed: u64,
+    /// The stream has ended, or failed.
+    ended: bool,
+    failure: Option<io::Error>,
+    /// Lines that were handed out.
+    lines: u64,
+}
+
+impl Buffer {
+    pub(super) fn new(input: Box<dyn Read + Send>, compression: Compression) -> Self {
+        Self {
+            input,
+            compression,
+            window: vec![0; WINDOW_BYTES].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            passed: 0,
+            ended: false,
+            failure: None,
+            lines: 0,
+        }
+    }
+
+    /// What is in the window.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.window[self.start..self.end]
+    }
+
+    /// The number of the last line that was handed out, from 1.
+    pub(super) fn line_number(&self) -> u64 {
+        self.lines
+    }
+
+    /// Bytes from the start of the stream to the start of the window.
+    pub(super) fn offset(&self) -> u64 {
+        self.passed + self.start as u64
+    }
+
+    /// Whether the stream has no more than what is in the window, and nothing went wrong.
+    pub(super) fn is_whole(&self) -> bool {
+        self.ended && self.failure.is_none()
+    }
+
+    /// Memory that it holds, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.window.len()
+    }
+
+    /// Reads until `wanted` bytes are in the window, or the stream ends.
+    pub(super) fn fill(&mut self, wanted: usize) {
+        while self.end - self.start < wanted && !self.ended {
+            self.read_once();
+        }
+    }
+
+    /// Goes past bytes of the window.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.start = (self.start + bytes).min(self.end);
+    }
+
+    /// The error that ended the stream, at a place, once everything before it was taken.
+    pub(super) fn take_failure(&mut self, place: Place) -> Option<TraceError> {
+        let failure = self.failure.take()?;
+        self.start = self.end;
+        let kind = compress::failure(self.compression, failure);
+        Some(TraceError::new(kind, place))
+    }
+
+    fn read_once(&mut self) {
+        if self.start > 0 && self.window.len() - self.end < LINE_BYTES_MAX {
+            self.window.copy_within(self.start..self.end, 0);
+            self.passed += self.start as u64;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        match self.input.read(&mut self.window[self.end..]) {
+            // Also where the window is full; nobody asks for that much.
+            Ok(0) => self.ended = true,
+            Ok(read) => self.end += read.min(self.window.len() - self.end),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => {
+                self.failure = Some(e);
+                self.ended = true;
+            }
+        }
+    }
+
+    /// The next line without its end, `\n` or `\r\n`; the last one needs no end.
+    ///
+    /// # Errors
+    /// The stream failed, which is told once; a line is too long, which is then gone past.
+    pub(super) fn next_line(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        let mut searched = 0;
+        loop {
+            let window = &self.window[self.start..self.end];
+            if let Some(at) = memchr::memchr(b'\n', &window[searched..]) {
+                let line = self.start..self.start + searched + at;
+                self.start = line.end + 1;
+                self.lines += 1;
+                return Ok(Some(without_return(&self.window[line])));
+            }
+            searched = window.len();
+            if searched > LINE_BYTES_MAX {
+                return Err(self.go_past_line());
+            }
+            if self.ended {
+                return self.last_line();
+            }
+            self.read_once();
+        }
+    }
+
+    fn last_line(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        if let Some(error) = self.take_failure(Place::Line(self.lines + 1)) {
+            return Err(error);
+        }
+        if self.start == self.end {
+            return Ok(None);
+        }
+        let line = self.start..self.end;
+        self.start = self.end;
+        self.lines += 1;
+        Ok(Some(without_return(&self.window[line])))
+    }
+
+    fn go_past_line(&mut self) -> TraceError {
+        self.lines += 1;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', self.rest()) {
+                self.start += at + 1;
+                break;
+            }
+            self.start = self.end;
+            if self.ended {
+                break;
+            }
+            self.read_once();
+        }
+        let limit = LINE_BYTES_MAX;
+        TraceError::new(ErrorKind::LongLine { limit }, Place::Line(self.lines))
+    }
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

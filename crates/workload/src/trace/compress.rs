@@ -1,0 +1,128 @@
+//! Plain bytes out of what may be compressed, told by its first bytes; memory is bounded whatever the input says.
+
+use super::error::{ErrorKind, TraceError};
+use flate2::bufread::MultiGzDecoder;
+use liblzma::read::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use std::fmt;
+use std::io::{self, BufReader, Cursor, Read};
+
+/// The largest window of a zstd frame, as a power of two: what `zstd --ultra -22` writes.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
+const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
+/// What is looked at to tell: a tar archive says so at byte 257.
+const HEAD_BYTES: usize = 512;
+
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Zstandard (RFC 8878), one frame or several.
+    Zstd,
+    /// gzip (RFC 1952), one member or several.
+    Gzip,
+    /// xz, one stream or several.
+    Xz,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::None => "uncompressed",
+            Compression::Zstd => "zstd",
+            Compression::Gzip => "gzip",
+            Compression::Xz => "xz",
+        })
+    }
+}
+
+/// What the first bytes say: how the input is compressed, if it is.
+pub(super) fn tell(head: &[u8]) -> Compression {
+    // A zstd file may start with a skippable frame (RFC 8878, 3.1.2).
+    let skippable = head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18];
+    if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || skippable {
+        Compression::Zstd
+    } else if head.starts_with(&[0x1f, 0x8b]) {
+        Compression::Gzip
+    } else if head.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
+        Compression::Xz
+    } else {
+        Compression::None
+    }
+}
+
+/// What is packed in a way that is not read.
+pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"PK\x03\x04") {
+        Some("a zip archive")
+    } else if head.starts_with(b"BZh") {
+        Some("compressed by bzip2")
+    } else if head.starts_with(b"7z\xbc\xaf\x27\x1c") {
+        Some("a 7z archive")
+    } else if head.starts_with(&[0x04, 0x22, 0x4d, 0x18]) {
+        Some("compressed by lz4")
+    } else if head.len() > 262 && &head[257..262] == b"ustar" {
+        Some("a tar archive")
+    } else {
+        None
+    }
+}
+
+/// The plain bytes of an input.
+pub(super) fn plain(
+    mut input: Box<dyn Read + Send>,
+) -> Result<(Box<dyn Read + Send>, Compression), TraceError> {
+    let io_error = |e| TraceError::input(ErrorKind::Io(e));
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    let read = input
+        .by_ref()
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head);
+    let compression = tell(&head);
+    // What could be read is read before the failure is told.
+    let whole = Cursor::new(head).chain(Failure(read.err())).chain(input);
+    let plain: Box<dyn Read + Send> = match compression {
+        Compression::None => Box::new(whole),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(whole))),
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::new(whole).map_err(io_error)?;
+            decoder
+                .window_log_max(ZSTD_WINDOW_LOG_MAX)
+                .map_err(io_error)?;
+            Box::new(decoder)
+        }
+        Compression::Xz => {
+            let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)
+                .map_err(|e| io_error(e.into()))?;
+            Box::new(XzDecoder::new_stream(whole, stream))
+        }
+    };
+    Ok((plain, compression))
+}
+
+/// Fails once.
+struct Failure(Option<io::Error>);
+
+impl Read for Failure {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// What went wrong while reading through a decoder.
+pub(super) fn failure(compression: Compression, source: io::Error) -> ErrorKind {
+    if compression == Compression::None {
+        ErrorKind::Io(source)
+    } else if source.kind() == io::ErrorKind::UnexpectedEof {
+        ErrorKind::Truncated { compression }
+    } else if source.raw_os_error().is_some() {
+        ErrorKind::Io(source)
+    } else {
+        ErrorKind::Corrupt {
+            compression,
+            source,
+        }
+    }
+}

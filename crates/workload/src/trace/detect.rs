@@ -1,0 +1,158 @@
+//! Which format an input has, by its content: its first bytes, or its first lines read as each format.
+//!
+//! A format fits where all of the first lines can be read as it and something of them is a record of its. Where none
+//! fits wholly, one that fits three lines of four is taken if it is the only one, so that its reader can name the line
+//! that is wrong. Nothing is told from a file's name.
+
+use super::error::{ErrorKind, TraceError};
+use super::format::{Line, blktrace};
+use super::{Access, Format, Options, compress};
+
+/// What is looked at, in bytes, and of that at most so many lines.
+pub(super) const SAMPLE_BYTES: usize = 64 << 10;
+const LINES_MAX: usize = 512;
+
+/// Offsets and lengths that a drive of a trace may have; what is beyond is not taken for a number of bytes.
+const END_PLAUSIBLE: u64 = 1 << 56;
+const LEN_PLAUSIBLE: u64 = 4 << 30;
+
+/// The mean distance of requests in a DiskSim or MQSim trace of whole numbers, in its unit of time, from which on they
+/// are taken for nanoseconds. A thousand nanoseconds would be a million requests a second, a thousand milliseconds one.
+const NS_APART_MIN: u64 = 1_000;
+
+/// The format of a trace, by the first bytes of its plain (decompressed) content; 64 KiB are enough. `whole` says
+/// that nothing comes after them.
+///
+/// # Errors
+/// The input is empty, packed, or fits no format, or more than one.
+pub fn detect(sample: &[u8], whole: bool, options: &Options) -> Result<Format, TraceError> {
+    if let Some(what) = compress::archive(sample) {
+        return Err(TraceError::input(ErrorKind::Archive { what }));
+    }
+    if sample.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    if blktrace::is_magic(sample) {
+        return Ok(Format::Blktrace);
+    }
+    let lines = first_lines(sample, whole);
+    if lines.is_empty() {
+        return Err(TraceError::input(ErrorKind::Empty));
+    }
+    by_lines(&lines, options)
+}
+
+fn first_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = sample.split(|&b| b == b'\n').collect();
+    // The last one may go on beyond the sample.
+    if !whole && lines.len() > 1 {
+        lines.pop();
+    }
+    lines.retain(|line| !line.trim_ascii().is_empty());
+    lines.truncate(LINES_MAX);
+    lines
+}
+
+/// What came of reading lines as a format.
+struct Trial {
+    format: Format,
+    /// Lines that are records of the format.
+    good: usize,
+    bad: usize,
+    first_wrong: Option<String>,
+    first: Option<Access>,
+    last: Option<Access>,
+    accesses: usize,
+}
+
+impl Trial {
+    fn fits(&self) -> bool {
+        self.good > 0 && self.bad == 0
+    }
+
+    fn nearly_fits(&self) -> bool {
+        self.good >= 3 * self.bad && self.good > 0
+    }
+
+    fn why_not(self) -> (Format, String) {
+        let why = self.first_wrong.unwrap_or("no record in it".into());
+        (self.format, why)
+    }
+}
+
+fn by_lines(lines: &[&[u8]], options: &Options) -> Result<Format, TraceError> {
+    let trials: Vec<Trial> = Format::ALL
+        .into_iter()
+        .filter_map(|format| trial(format, lines, options))
+        .collect();
+    let fitting = |fits: fn(&Trial) -> bool| trials.iter().filter(move |t| fits(t));
+    let mut fit: Vec<&Trial> = fitting(Trial::fits).collect();
+    if fit.is_empty() {
+        fit = fitting(Trial::nearly_fits).collect();
+    }
+    match fit[..] {
+        [] => {
+            let tried = trials.into_iter().map(Trial::why_not).collect();
+            Err(TraceError::input(ErrorKind::Unrecognised { tried }))
+        }
+        [only] => Ok(only.format),
+        _ => choose(&fit),
+    }
+}
+
+/// DiskSim and MQSim write the same columns, in milliseconds and in nanoseconds. With decimals they are milliseconds,
+/// since MQSim's reader stops at them; whole numbers that are far apart are nanoseconds.
+fn choose(fit: &[&Trial]) -> Result<Format, TraceError> {
+    let formats: Vec<Format> = fit.iter().map(|t| t.format).collect();
+    if formats == [Format::DiskSim, Format::MqSim]
+        && let Some((first, last)) = fit[1].first.zip(fit[1].last)
+        && fit[1].accesses > 1
+        && last.at.since(first.at).0 / (fit[1].accesses as u64 - 1) >= NS_APART_MIN
+    {
+        return Ok(Format::MqSim);
+    }
+    Err(TraceError::input(ErrorKind::Ambiguous { formats }))
+}
+
+fn trial(format: Format, lines: &[&[u8]], options: &Options) -> Option<Trial> {
+    let mut parser = format.parser()?(options);
+    let mut trial = Trial {
+        format,
+        good: 0,
+        bad: 0,
+        first_wrong: None,
+        first: None,
+        last: None,
+        accesses: 0,
+    };
+    for (index, line) in lines.iter().enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if super::text::is_comment(line) || (index == 0 && super::text::is_column_names(line)) {
+            continue;
+        }
+        match parser.line(line) {
+            Ok(Line::Access(access)) if is_plausible(&access) => {
+                trial.good += 1;
+                trial.accesses += 1;
+                trial.first.get_or_insert(access);
+                trial.last = Some(access);
+            }
+            Ok(Line::Access(_)) => trial.wrong(|| "an offset or a length that no drive has".into()),
+            Ok(Line::Event) => trial.good += 1,
+            Ok(Line::Text) => {}
+            Err(fault) => trial.wrong(|| fault.kind().to_string()),
+        }
+    }
+    Some(trial)
+}
+
+impl Trial {
+    fn wrong(&mut self, why: impl FnOnce() -> String) {
+        self.bad += 1;
+        self.first_wrong.get_or_insert_with(why);
+    }
+}
+
+fn is_plausible(access: &Access) -> bool {
+    access.end() <= END_PLAUSIBLE && access.len <= LEN_PLAUSIBLE
+}

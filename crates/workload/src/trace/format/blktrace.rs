@@ -1,0 +1,212 @@
+//! What blktrace writes: records of 48 bytes, `struct blk_io_trace` of Linux's `blktrace_api.h`, each followed by
+//! `pdu_len` bytes that are not read.
+
+use super::check;
+use crate::trace::buffer::Buffer;
+use crate::trace::error::{ErrorKind, Place, TraceError};
+use crate::trace::{Access, BlockEvent};
+use fathom_base::{SECTOR_BYTES, Time};
+use fathom_block::Op;
+
+pub(super) const EXPLAIN: &str = "\
+Records of `struct blk_io_trace`, version 7, in the byte order of the machine that wrote them.
+Issued requests (D of blkparse) are the accesses; or, with `block_event = \"queue\"`, queued ones (Q). Others are passed
+over, and so are messages and requests that only pass through. Sectors have 512 bytes. The device becomes the disk, as
+major * 2^20 + minor.
+blktrace writes a file for each CPU: merge them with `blkparse -i NAME -d MERGED -O`. Up to 4096 accesses are set in
+order of their time.";
+
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+const RECORD_BYTES: usize = 48;
+
+/// `__BLK_TA_QUEUE` and `__BLK_TA_ISSUE`; `__BLK_TA_CGROUP` may be set beside them.
+const QUEUE: u32 = 1;
+const ISSUE: u32 = 7;
+const CGROUP: u32 = 1 << 8;
+
+/// `enum blktrace_cat`, in the upper half of the action.
+const READ: u32 = 1 << 16;
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const PASS_THROUGH: u32 = 1 << 25;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+
+/// Whether bytes start as a trace in either byte order.
+pub(in crate::trace) fn is_magic(head: &[u8]) -> bool {
+    byte_order(head).is_some()
+}
+
+/// Whether the bytes are in big-endian order, if they start with a trace's magic number.
+fn byte_order(head: &[u8]) -> Option<bool> {
+    let first: [u8; 4] = head.get(..4)?.try_into().ok()?;
+    let is = |magic: u32| magic & 0xffff_ff00 == MAGIC;
+    match () {
+        () if is(u32::from_le_bytes(first)) => Some(false),
+        () if is(u32::from_be_bytes(first)) => Some(true),
+        () => None,
+    }
+}
+
+/// Reads the records of a stream.
+pub(in crate::trace) struct Reader {
+    buffer: Buffer,
+    big_endian: bool,
+    wanted: u32,
+    records: u64,
+    ended: bool,
+}
+
+/// The fields of a record that are read.
+struct Record {
+    at_ns: u64,
+    sector: u64,
+    bytes: u32,
+    action: u32,
+    device: u32,
+}
+
+impl Reader {
+    pub(in crate::trace) fn new(mut buffer: Buffer, event: BlockEvent) -> Self {
+        buffer.fill(4);
+        Self {
+            big_endian: byte_order(buffer.rest()).unwrap_or(false),
+            buffer,
+            wanted: match event {
+                BlockEvent::Dispatch => ISSUE,
+                BlockEvent::Queue => QUEUE,
+            },
+            records: 0,
+            ended: false,
+        }
+    }
+
+    pub(in crate::trace) fn memory_bytes(&self) -> usize {
+        self.buffer.memory_bytes()
+    }
+
+    /// The next access with its place; `Ok(None)` for a record that is none.
+    pub(in crate::trace) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
+        if self.ended {
+            return None;
+        }
+        let place = Place::Record {
+            number: self.records + 1,
+            offset: self.buffer.offset(),
+        };
+        let record = match self.record(place) {
+            Ok(record) => record?,
+            Err(error) => {
+                self.ended = true;
+                return Some(Err(error));
+            }
+        };
+        let access = self
+            .access(&record)
+            .map_err(|kind| TraceError::new(kind, place));
+        Some(access.map(|access| (access, place)))
+    }
+
+    fn record(&mut self, place: Place) -> Result<Option<Record>, TraceError> {
+        self.buffer.fill(RECORD_BYTES);
+        let head = self.buffer.rest();
+        if head.len() < RECORD_BYTES {
+            let empty = head.is_empty();
+            if let Some(error) = self.buffer.take_failure(place) {
+                return Err(error);
+            }
+            let cut = || TraceError::new(ErrorKind::CutRecord, place);
+            return if empty { Ok(None) } else { Err(cut()) };
+        }
+        let magic = self.u32_at(0);
+        if magic & 0xffff_ff00 != MAGIC {
+            return Err(TraceError::new(ErrorKind::BadMagic { found: magic }, place));
+        }
+        if magic & 0xff != VERSION {
+            let found = magic & 0xff;
+            return Err(TraceError::new(ErrorKind::Version { found }, place));
+        }
+        let record = Record {
+            at_ns: self.u64_at(8),
+            sector: self.u64_at(16),
+            bytes: self.u32_at(24),
+            action: self.u32_at(28),
+            device: self.u32_at(36),
+        };
+        let whole = RECORD_BYTES + usize::from(self.u16_at(46));
+        self.buffer.fill(whole);
+        if self.buffer.rest().len() < whole {
+            let cut = TraceError::new(ErrorKind::CutRecord, place);
+            return Err(self.buffer.take_failure(place).unwrap_or(cut));
+        }
+        self.buffer.skip(whole);
+        self.records += 1;
+        Ok(Some(record))
+    }
+
+    fn access(&self, record: &Record) -> Result<Option<Access>, ErrorKind> {
+        let action = record.action;
+        let passed_over = NOTIFY | PASS_THROUGH;
+        if action & 0xffff & !CGROUP != self.wanted || action & passed_over != 0 {
+            return Ok(None);
+        }
+        let len = u64::from(record.bytes);
+        let op = match () {
+            () if len == 0 && action & FLUSH != 0 => Op::Flush,
+            () if action & DISCARD != 0 => Op::Trim,
+            () if action & WRITE != 0 => Op::Write,
+            () if action & READ != 0 => Op::Read,
+            () => return Ok(None),
+        };
+        let offset = match op {
+            Op::Flush => Some(0),
+            _ => record.sector.checked_mul(SECTOR_BYTES),
+        };
+        let offset = offset.ok_or_else(|| ErrorKind::TooLarge {
+            field: "sector",
+            found: record.sector.to_string(),
+        })?;
+        check(op, offset, len).map_err(|fault| fault.kind())?;
+        Ok(Some(Access {
+            at: Time(record.at_ns),
+            op,
+            offset,
+            len,
+            disk: record.device,
+        }))
+    }
+
+    /// The bytes of a field; zeros where the record is too short, which was seen before.
+    fn field<const N: usize>(&self, at: usize) -> [u8; N] {
+        let bytes = self.buffer.rest().get(at..at + N);
+        bytes.and_then(|b| b.try_into().ok()).unwrap_or([0; N])
+    }
+
+    fn u16_at(&self, at: usize) -> u16 {
+        let bytes = self.field(at);
+        if self.big_endian {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        }
+    }
+
+    fn u32_at(&self, at: usize) -> u32 {
+        let bytes = self.field(at);
+        if self.big_endian {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        }
+    }
+
+    fn u64_at(&self, at: usize) -> u64 {
+        let bytes = self.field(at);
+        if self.big_endian {
+            u64::from_be_bytes(bytes)
+        } else {
+            u64::from_le_bytes(bytes)
+        }
+    }
+}

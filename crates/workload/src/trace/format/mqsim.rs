@@ -1,0 +1,34 @@
+//! MQSim's ASCII trace format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
+
+use super::{Line, LineParser, Options, access};
+use crate::trace::error::Fault;
+use crate::trace::fields::{Fields, unknown_op};
+use fathom_block::Op;
+
+pub(super) const EXPLAIN: &str = "\
+One request a line, separated by blanks: arrival time in ns, device, first sector, number of sectors, operation; as in
+`11413000 0 657728 16 1`.
+Sectors have 512 bytes; the operation is 0 for writes and 1 for reads; the device becomes the disk.";
+
+struct MqSim;
+
+pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+    Box::new(MqSim)
+}
+
+impl LineParser for MqSim {
+    fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
+        let mut fields = Fields::new(line, b' ');
+        let at = fields.number("arrival time")?;
+        let disk = fields.disk("device")?;
+        let offset = fields.sectors("first sector")?;
+        let len = fields.sectors("sectors")?;
+        let op = match fields.next("operation")? {
+            b"0" => Op::Write,
+            b"1" => Op::Read,
+            found => return Err(unknown_op("operation", found, "0 (write) and 1 (read)")),
+        };
+        fields.end()?;
+        access(at, op, (offset, len), disk)
+    }
+}

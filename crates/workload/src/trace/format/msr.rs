@@ -1,0 +1,41 @@
+//! MSR Cambridge traces (Narayanan et al., *Write Off-Loading*, FAST 2008), as SNIA publishes them.
+
+use super::{Line, LineParser, Options, access};
+use crate::trace::error::Fault;
+use crate::trace::fields::{Fields, unknown_op};
+use fathom_block::Op;
+
+pub(super) const EXPLAIN: &str = "\
+One request a line: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, as in
+`128166385295514663,hm,0,Write,9056014336,2048,2833`.
+The timestamp counts ticks of 100 ns since 1601; offset and size are in bytes; the type is Read or Write. The disk's
+number becomes the disk. The host's name and the response time are not read, so that files of different hosts should
+not be joined.";
+
+/// One tick of a Windows file time.
+const TICK_NS: u64 = 100;
+
+struct Msr;
+
+pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+    Box::new(Msr)
+}
+
+impl LineParser for Msr {
+    fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
+        let mut fields = Fields::new(line, b',');
+        let at = fields.scaled("Timestamp", TICK_NS)?;
+        fields.next("Hostname")?;
+        let disk = fields.disk("DiskNumber")?;
+        let op = match fields.next("Type")? {
+            b"Read" => Op::Read,
+            b"Write" => Op::Write,
+            found => return Err(unknown_op("Type", found, "Read and Write")),
+        };
+        let offset = fields.number("Offset")?;
+        let len = fields.number("Size")?;
+        fields.number("ResponseTime")?;
+        fields.end()?;
+        access(at, op, (offset, len), disk)
+    }
+}

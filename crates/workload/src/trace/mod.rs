@@ -1,0 +1,113 @@
+//! Traces: accesses out of files that others have recorded, in constant memory, and files that are not as they
+//! should be named by line.
+//!
+//! [`open`] takes a stream, plain or compressed, tells its format by its content, and gives a [`Trace`], an iterator of
+//! accesses. [`open_file`] takes something that can be sought, such as a file, and reads Parquet too.
+//!
+//! Times are those of the trace, from its first access on; nothing is scaled, aligned or cut here. It keeps a window of
+//! 256 KiB over the stream and, for formats that are merged only roughly, a bounded number of accesses; what a
+//! decoder keeps comes on top (128 MiB at most for zstd, 256 MiB for xz). It opens no file.
+
+mod buffer;
+mod compress;
+mod detect;
+mod error;
+mod fields;
+mod format;
+mod options;
+mod order;
+mod reader;
+mod text;
+
+pub use crate::Access;
+pub use compress::Compression;
+pub use detect::detect;
+pub use error::{ErrorKind, Place, TraceError};
+pub use format::Format;
+pub use format::parquet::Writer as ParquetWriter;
+pub use options::{BlockEvent, Options};
+pub use reader::{Skipped, Trace};
+
+use ::parquet::file::reader::ChunkReader;
+use buffer::Buffer;
+use format::{blktrace, parquet};
+use reader::Source;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Opens a trace from a stream that the caller has opened, plain or compressed by zstd, gzip or xz.
+///
+/// # Errors
+/// The stream cannot be read, its format cannot be told, it is Parquet ([`open_file`] reads that), or an option makes
+/// no sense.
+pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
+    options.check()?;
+    let (plain, compression) = compress::plain(input)?;
+    let mut buffer = Buffer::new(plain, compression);
+    buffer.fill(detect::SAMPLE_BYTES);
+    let format = match options.format {
+        Some(format) => format,
+        None => tell(&mut buffer, options)?,
+    };
+    let source = match (format, format.parser()) {
+        (_, Some(parser)) => Source::Text(text::Reader::new(buffer, parser(options))),
+        (Format::Parquet, None) => return Err(TraceError::input(ErrorKind::NeedsSeek)),
+        (_, None) => Source::Blktrace(blktrace::Reader::new(buffer, options.block_event)),
+    };
+    Ok(Trace::new(source, format, compression, options))
+}
+
+fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {
+    let told = detect(buffer.rest(), buffer.is_whole(), options);
+    match told {
+        // A stream that fails before anything could be told: that is what is wrong with it.
+        Err(error) => Err(buffer.take_failure(Place::Line(1)).unwrap_or(error)),
+        told => told,
+    }
+}
+
+/// Opens a trace from an open file: every format.
+///
+/// # Errors
+/// As [`open`]; and a Parquet file that Fathom has not written, or that is damaged.
+pub fn open_file<R>(mut input: R, options: &Options) -> Result<Trace, TraceError>
+where
+    R: ChunkReader + Read + Seek + 'static,
+{
+    let io_error = |e| TraceError::input(ErrorKind::Io(e));
+    let mut head = [0; 4];
+    let read = read_up_to(&mut input, &mut head).map_err(io_error)?;
+    input.seek(SeekFrom::Start(0)).map_err(io_error)?;
+    if options.format == Some(Format::Parquet) || &head[..read] == b"PAR1" {
+        open_parquet(input, options)
+    } else {
+        open(Box::new(input), options)
+    }
+}
+
+/// Opens a Parquet trace that [`ParquetWriter`] has written.
+///
+/// # Errors
+/// It is no such file, or damaged.
+pub fn open_parquet<R: ChunkReader + 'static>(
+    input: R,
+    options: &Options,
+) -> Result<Trace, TraceError> {
+    options.check()?;
+    let reader = parquet::Reader::new(input)?;
+    let source = Source::Parquet(Box::new(reader));
+    let (format, compression) = (Format::Parquet, Compression::None);
+    Ok(Trace::new(source, format, compression, options))
+}
+
+fn read_up_to(input: &mut impl Read, head: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < head.len() {
+        match input.read(&mut head[read..]) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(read)
+}

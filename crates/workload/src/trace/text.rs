@@ -1,0 +1,54 @@
+//! Traces of lines: comments and column names are passed over, faults get their line's number.
+
+use super::Access;
+use super::buffer::Buffer;
+use super::error::{Place, TraceError};
+use super::format::{Line, LineParser};
+
+/// Reads the lines of a stream.
+pub(super) struct Reader {
+    buffer: Buffer,
+    parser: Box<dyn LineParser>,
+}
+
+impl Reader {
+    pub(super) fn new(buffer: Buffer, parser: Box<dyn LineParser>) -> Self {
+        Self { buffer, parser }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.buffer.memory_bytes()
+    }
+
+    /// The next access with its place; `Ok(None)` for a line that is none.
+    pub(super) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
+        let number = self.buffer.line_number() + 1;
+        let place = Place::Line(number);
+        let line = match self.buffer.next_line() {
+            Ok(line) => line?,
+            Err(error) => return Some(Err(error)),
+        };
+        if line.is_empty() || is_comment(line) || (number == 1 && is_column_names(line)) {
+            return Some(Ok((None, place)));
+        }
+        Some(match self.parser.line(line) {
+            Ok(Line::Access(access)) => Ok((Some(access), place)),
+            Ok(Line::Event | Line::Text) => Ok((None, place)),
+            Err(fault) => Err(TraceError::new(fault.kind(), place)),
+        })
+    }
+}
+
+/// A line that is blank or starts with `#`.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    match line.first() {
+        Some(b'#') => true,
+        Some(b' ' | b'\t') => line.trim_ascii().is_empty(),
+        first => first.is_none(),
+    }
+}
+
+/// A first line that names the columns of a comma-separated file: no number is in it.
+pub(super) fn is_column_names(line: &[u8]) -> bool {
+    line.contains(&b',') && !line.iter().any(u8::is_ascii_digit)
+}

@@ -1,0 +1,134 @@
+//! Compressed traces: read as plain ones; cut off or damaged, they are never taken for whole.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
+
+use fathom_workload::Access;
+use fathom_workload::trace::{self, Compression, ErrorKind, Options, Place, Trace, TraceError};
+use std::io::{Cursor, Read};
+
+fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
+    trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
+}
+
+/// The accesses before the first error, and it.
+fn until_error(trace: Trace) -> (Vec<Access>, TraceError) {
+    let mut accesses = Vec::new();
+    let mut trace = trace;
+    loop {
+        match trace.next() {
+            Some(Ok(access)) => accesses.push(access),
+            Some(Err(error)) => {
+                assert!(trace.next().is_none(), "nothing comes after an error");
+                return (accesses, error);
+            }
+            None => panic!("no error"),
+        }
+    }
+}
+
+fn spc_lines(count: u64) -> String {
+    (0..count)
+        .map(|i| {
+            format!(
+                "{},{},4096,{},{}.5\n",
+                i % 3,
+                i * 7919 % 100_003,
+                ["r", "w"][i as usize % 2],
+                i
+            )
+        })
+        .collect()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::read::GzEncoder::new(bytes, flate2::Compression::default());
+    let mut out = Vec::new();
+    encoder.read_to_end(&mut out).unwrap();
+    out
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::read::XzEncoder::new(bytes, 6);
+    let mut out = Vec::new();
+    encoder.read_to_end(&mut out).unwrap();
+    out
+}
+
+type Pack = fn(&[u8]) -> Vec<u8>;
+const PACKINGS: [(Compression, Pack); 3] = [
+    (Compression::Zstd, zstd),
+    (Compression::Gzip, gzip),
+    (Compression::Xz, xz),
+];
+
+#[test]
+fn compressed_traces_read_as_plain_ones() {
+    let text = spc_lines(20_000);
+    let plain: Vec<Access> = open(text.as_bytes(), &Options::default())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(plain.len(), 20_000);
+    let (first, second) = text.as_bytes().split_at(text.len() / 3);
+    for (compression, pack) in PACKINGS {
+        // In one piece, and in two of them one after another.
+        for packed in [pack(text.as_bytes()), [pack(first), pack(second)].concat()] {
+            let trace = open(&packed, &Options::default()).unwrap();
+            assert_eq!(trace.compression(), compression);
+            let read: Vec<Access> = trace.map(Result::unwrap).collect();
+            assert_eq!(read, plain, "{compression}");
+        }
+    }
+}
+
+/// Cut anywhere: never a panic, never taken for whole, every access before the cut as it should be, and the line.
+#[test]
+fn a_truncated_stream_is_named_with_the_line_it_reached() {
+    let text = spc_lines(20_000);
+    let plain: Vec<Access> = open(text.as_bytes(), &Options::default())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for (compression, pack) in PACKINGS {
+        let packed = pack(text.as_bytes());
+        for percent in [1, 10, 50, 90, 99] {
+            let cut = packed.len() * percent / 100;
+            let opened = open(&packed[..cut], &Options::default());
+            let (before, error) = match opened {
+                Ok(trace) => until_error(trace),
+                Err(error) => (Vec::new(), error),
+            };
+            assert!(
+                matches!(&*error.kind, ErrorKind::Truncated { compression: c } if *c == compression),
+                "{compression} at {cut}: {error:?}"
+            );
+            assert_eq!(before, plain[..before.len()]);
+            assert_eq!(error.place, Place::Line(before.len() as u64 + 1), "{error}");
+            if percent > 80 {
+                assert!(before.len() > 5_000, "{compression}: {}", before.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_stream_is_named() {
+    let text = spc_lines(20_000);
+    for (compression, pack) in PACKINGS {
+        let mut packed = pack(text.as_bytes());
+        let middle = packed.len() / 2;
+        for byte in &mut packed[middle..middle + 64] {
+            *byte ^= 0x5a;
+        }
+        let (before, error) = match open(&packed, &Options::default()) {
+            Ok(trace) => until_error(trace),
+            Err(error) => (Vec::new(), error),
+        };
+        // Damage may read as other lines first, where the checksum stands at the end.
+        assert!(before.len() < 20_000, "{compression}");
+        assert!(!error.to_string().is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! Fathom's own trace files: written and read again, refused where they are damaged or another's.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
+
+use bytes::Bytes;
+use fathom_base::{Rng, Time};
+use fathom_block::Op;
+use fathom_workload::Access;
+use fathom_workload::trace::{
+    self, ErrorKind, Format, Options, ParquetWriter, Place, Trace, TraceError,
+};
+
+fn accesses(count: u64) -> Vec<Access> {
+    let mut rng = Rng::new(7, 0);
+    let ops = [Op::Read, Op::Write, Op::Flush, Op::Trim];
+    (0..count)
+        .map(|i| {
+            let op = ops[rng.below(4) as usize];
+            let sectors = |n: u64| if op == Op::Flush { 0 } else { n * 512 };
+            Access {
+                at: Time(i * 1_000),
+                op,
+                offset: sectors(rng.below(1 << 40)),
+                len: sectors(1 + rng.below(256)),
+                disk: rng.below(5) as u32,
+            }
+        })
+        .collect()
+}
+
+fn write(accesses: &[Access]) -> Vec<u8> {
+    let mut writer = ParquetWriter::new(Vec::new()).unwrap();
+    for access in accesses {
+        writer.write(access).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn open(bytes: Vec<u8>) -> Result<Trace, TraceError> {
+    trace::open_parquet(Bytes::from(bytes), &Options::default())
+}
+
+/// More rows than a row group holds, so that there are three; and none; and one.
+#[test]
+fn what_is_written_is_read() {
+    for count in [0, 1, 300_000] {
+        let written = accesses(count);
+        let trace = open(write(&written)).unwrap();
+        assert_eq!(trace.format(), Format::Parquet);
+        let end = written.iter().map(Access::end).max().unwrap_or(0);
+        assert_eq!(trace.capacity_hint(), end);
+        let read: Vec<Access> = trace.map(Result::unwrap).collect();
+        assert!(read == written, "{count}");
+    }
+}
+
+#[test]
+fn extremes_survive() {
+    let access = |at, op, offset, len, disk| Access {
+        at: Time(at),
+        op,
+        offset,
+        len,
+        disk,
+    };
+    let written = [
+        access(0, Op::Read, u64::MAX - 512, 512, u32::MAX),
+        access(u64::MAX, Op::Write, 0, u64::MAX, 0),
+    ];
+    let read: Vec<Access> = open(write(&written)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read, written);
+}
+
+#[test]
+fn equal_accesses_give_equal_bytes() {
+    let accesses = accesses(1_000);
+    assert_eq!(write(&accesses), write(&accesses));
+}
+
+#[test]
+fn a_file_is_opened_whatever_its_format() {
+    let dir = std::env::temp_dir();
+    let name = format!("fathom-trace-{}", std::process::id());
+    let (binary, text) = (dir.join(format!("{name}.parquet")), dir.join(name));
+    let written = accesses(10_000);
+    std::fs::write(&binary, write(&written)).unwrap();
+    std::fs::write(&text, "0,1,512,r,0\n").unwrap();
+    let open = |path| {
+        let file = std::fs::File::open(path).unwrap();
+        trace::open_file(file, &Options::default()).unwrap()
+    };
+    let read: Vec<Access> = open(&binary).map(Result::unwrap).collect();
+    let spc = open(&text);
+    std::fs::remove_file(&binary).unwrap();
+    std::fs::remove_file(&text).unwrap();
+    assert!(read == written);
+    assert_eq!(spc.format(), Format::Spc);
+    assert_eq!(spc.count(), 1);
+}
+
+#[test]
+fn a_writer_refuses_what_a_reader_would() {
+    let mut writer = ParquetWriter::new(Vec::new()).unwrap();
+    let good = accesses(2)[1];
+    writer.write(&good).unwrap();
+    let cases = [
+        Access {
+            at: Time(0),
+            ..good
+        },
+        Access {
+            op: Op::Read,
+            len: 0,
+            ..good
+        },
+        Access {
+            op: Op::Read,
+            offset: u64::MAX,
+            len: 1,
+            ..good
+        },
+    ];
+    for wrong in cases {
+        let error = writer.write(&wrong).unwrap_err();
+        assert_eq!(error.place, Place::Row(2), "{error}");
+    }
+    assert_eq!(open(writer.finish().unwrap()).unwrap().count(), 1);
+}
+
+/// Every byte is under a checksum: whatever changes one is found before a wrong access is given.
+#[test]
+fn every_damaged_byte_is_found() {
+    let written = accesses(500);
+    let bytes = write(&written);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x40;
+        match open(damaged) {
+            Err(_) => {}
+            Ok(trace) => {
+                let read: Result<Vec<Access>, TraceError> = trace.collect();
+                assert!(read.is_err(), "byte {at} of {}", bytes.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_is_found() {
+    let bytes = write(&accesses(500));
+    for len in 0..bytes.len() {
+        assert!(open(bytes[..len].to_vec()).is_err(), "{len}");
+    }
+}
+
+/// A Parquet file of somebody else: as Fathom's, but without the checksum.
+#[test]
+fn a_foreign_file_is_refused() {
+    let bytes = write(&accesses(10));
+    let guard = bytes.windows(8).position(|w| w == b"FATHOMTR").unwrap();
+    let foreign = [&bytes[..guard], &bytes[guard + 12..]].concat();
+    let error = open(foreign).err().unwrap();
+    assert!(matches!(*error.kind, ErrorKind::Foreign(_)), "{error}");
+    let error = open(b"0,1,512,r,0\n".to_vec()).err().unwrap();
+    assert!(matches!(*error.kind, ErrorKind::Foreign(_)), "{error}");
+}
+
+#[test]
+fn memory_does_not_grow_with_the_rows() {
+    let bytes = write(&accesses(400_000));
+    let mut trace = open(bytes).unwrap();
+    let mut most = 0;
+    while let Some(access) = trace.next() {
+        access.unwrap();
+        most = most.max(trace.memory_bytes());
+    }
+    assert!(0 < most && most < 2 << 20, "{most}");
+}
