@@ -248,6 +248,12 @@ impl PageFtl {
         }
     }
 
+    /// Whose data a place holds, if it is valid: what a mapping that keeps the map in flash must know of a copy.
+    pub(super) fn owner(&self, place: Ppn) -> Option<Lpn> {
+        let owned = self.is_valid(place.index());
+        owned.then(|| Lpn(self.owner_of[place.index()]))
+    }
+
     fn is_valid(&self, place: usize) -> bool {
         let lpn = self.owner_of[place];
         lpn != UNMAPPED && self.place_of[lpn as usize] as usize == place
