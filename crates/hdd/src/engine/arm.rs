@@ -1,0 +1,352 @@
+//! The arm: what it does now and what it does next.
+//!
+//! In this order: what it has begun for a request, to its end; requests, by the scheduling of the disk; reading ahead;
+//! the write cache. Where somebody waits for the write cache (for room, or a flush) it takes turns with the requests,
+//! a track of neighbouring sectors at most for each. Reading ahead gives way to anything else at once, but a seek or
+//! head switch that it has begun is finished first.
+
+use super::{Event, Hdd};
+use crate::geometry::{Phase, Place, TURN};
+use crate::spec::Scheduling;
+use fathom_base::Dur;
+use fathom_block::Op;
+
+/// Why the head passes over sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// For the request of this number.
+    Read(u32),
+    /// For the uncached write of this number.
+    Write(u32),
+    /// For a read that may come.
+    Ahead,
+    /// For the write cache.
+    Destage,
+}
+
+/// Sectors of one track that the head goes to and passes over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    purpose: Purpose,
+    first: u64,
+    end: u64,
+    place: Place,
+    /// When the arm is on the track, settled.
+    arrive: Phase,
+    /// When the first sector begins.
+    start: Phase,
+}
+
+impl Piece {
+    /// When its last sector has passed.
+    fn over(&self) -> Phase {
+        self.start + self.place.span(self.end - self.first)
+    }
+
+    /// The end of what has passed by then.
+    fn passed_by(&self, phase: Phase) -> u64 {
+        let elapsed = phase.saturating_sub(self.start).min(Phase::from(TURN) * 2);
+        let rate = Phase::from(self.place.sectors_per_track);
+        let about = (elapsed * rate / Phase::from(TURN)) as u64;
+        let mut sectors = (about + 1).min(self.end - self.first);
+        while sectors > 0 && self.place.span(sectors) > elapsed {
+            sectors -= 1;
+        }
+        self.first + sectors
+    }
+}
+
+/// A run of sectors that is read into a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    segment: usize,
+    /// The next sector.
+    at: u64,
+    /// Where reading ahead ends.
+    limit: u64,
+}
+
+impl Hdd {
+    /// How long the arm takes to another track.
+    fn movement(&self, to: &Place, write: bool) -> Dur {
+        let (from, to) = (self.track, to.track);
+        if from == to {
+            return Dur::ZERO;
+        }
+        let settle = if write { self.write_settle } else { Dur::ZERO };
+        let switch = match from.head == to.head {
+            true => Dur::ZERO,
+            false => self.head_switch,
+        };
+        let seek = self.curve.time(from.cylinder.abs_diff(to.cylinder));
+        seek.max(switch) + settle
+    }
+
+    /// When the arm would be on the track of `place`, and when the sector would begin there.
+    fn reach(&self, place: &Place, write: bool, ready: Phase) -> (Phase, Phase) {
+        let arrive = self.arm_free() + self.g.parts(self.movement(place, write));
+        (arrive, place.next_start(arrive.max(ready)))
+    }
+
+    fn start(&mut self, purpose: Purpose, first: u64, end: u64, ready: Phase) {
+        let place = self.g.locate(first);
+        let write = matches!(purpose, Purpose::Write(_) | Purpose::Destage);
+        let (arrive, start) = self.reach(&place, write, ready);
+        if place.track.cylinder != self.track.cylinder {
+            self.counters.seeks += 1;
+            self.counters.seek_time += self.movement(&place, write);
+        } else if place.track != self.track {
+            self.counters.head_switches += 1;
+        }
+        self.rotation_wait += start - arrive;
+        self.track = place.track;
+        let piece = Piece {
+            purpose,
+            first,
+            end: Self::piece_end(first, end, place.left()),
+            place,
+            arrive,
+            start,
+        };
+        if purpose == Purpose::Destage
+            && let Some(dirty) = &mut self.dirty
+        {
+            dirty.depart(piece.first, piece.end);
+        }
+        self.run(piece);
+    }
+
+    fn run(&mut self, piece: Piece) {
+        self.free = piece.over();
+        self.piece = Some(piece);
+        self.piece_number = self.piece_number.wrapping_add(1);
+        let at = self.event_time(self.free);
+        self.events
+            .push_in_order(1, at, Event::Passed(self.piece_number));
+    }
+
+    pub(super) fn passed(&mut self, number: u32) {
+        if number != self.piece_number {
+            return;
+        }
+        let Some(piece) = self.piece.take() else {
+            return;
+        };
+        let sectors = piece.end - piece.first;
+        match piece.purpose {
+            Purpose::Read(id) => {
+                self.have_read(&piece, piece.end);
+                self.read_on(id, &piece);
+            }
+            Purpose::Ahead => self.have_read(&piece, piece.end),
+            Purpose::Write(id) => {
+                self.counters.medium_sectors_written += sectors;
+                self.write_on(id, piece.end);
+            }
+            Purpose::Destage => {
+                self.counters.medium_sectors_written += sectors;
+                if let Some(dirty) = &mut self.dirty {
+                    dirty.departed();
+                }
+                self.admit();
+                self.destage_on(&piece);
+            }
+        }
+        self.dispatch();
+    }
+
+    /// The head has read up to `end`.
+    fn have_read(&mut self, piece: &Piece, end: u64) {
+        let Some(stream) = &mut self.stream else {
+            // Without a cache nobody sees a piece before its end.
+            let whole = end == piece.end;
+            self.counters.medium_sectors_read += if whole { end - piece.first } else { 0 };
+            return;
+        };
+        if end > stream.at {
+            let sectors = end - stream.at;
+            self.counters.medium_sectors_read += sectors;
+            if piece.purpose == Purpose::Ahead {
+                self.counters.read_ahead_sectors += sectors;
+            }
+            stream.at = end;
+            if let Some(segments) = &mut self.segments {
+                segments.extend(stream.segment, end);
+            }
+        }
+    }
+
+    fn read_on(&mut self, id: u32, piece: &Piece) {
+        let Some((wanted, end)) = self.active.get(id).map(|a| (a.wanted, a.end())) else {
+            return;
+        };
+        let from = piece.first.max(wanted);
+        if piece.end > from {
+            self.send(id, piece.end.min(end) - from);
+        }
+        if piece.end < end {
+            self.start(Purpose::Read(id), piece.end, end, 0);
+        }
+    }
+
+    fn write_on(&mut self, id: u32, at: u64) {
+        let Some(end) = self.active.get(id).map(|a| a.end()) else {
+            return;
+        };
+        if at < end {
+            self.start(Purpose::Write(id), at, end, 0);
+        } else {
+            self.complete(id, Ok(()));
+        }
+    }
+
+    /// Goes on with the neighbouring dirty sectors of the same track.
+    fn destage_on(&mut self, piece: &Piece) {
+        let next = self.dirty.as_ref().and_then(|dirty| dirty.next());
+        if let Some((first, end)) = next
+            && first == piece.end
+            && self.g.locate(first).track == piece.place.track
+        {
+            self.start(Purpose::Destage, first, end, 0);
+        }
+    }
+
+    /// Decides what the arm does, if it is free to do something else.
+    pub(super) fn dispatch(&mut self) {
+        if let Some(piece) = self.piece {
+            let idle = self.waiting.is_empty() && !self.pressed();
+            if piece.purpose != Purpose::Ahead || idle || self.join(piece) {
+                return;
+            }
+            self.break_off(piece);
+        }
+        let destage = self.dirty.as_ref().and_then(|dirty| dirty.next());
+        let its_turn = self.pressed() && !self.destaged_last;
+        if let Some((first, end)) = destage.filter(|_| its_turn) {
+            self.begin_destage(first, end);
+        } else if let Some(index) = self.choose() {
+            let id = self.waiting.remove(index);
+            self.serve(id);
+        } else if let Some(stream) = self.stream.filter(|stream| stream.at < stream.limit) {
+            self.start(Purpose::Ahead, stream.at, stream.limit, 0);
+        } else if let Some((first, end)) = destage {
+            self.begin_destage(first, end);
+        }
+    }
+
+    fn begin_destage(&mut self, first: u64, end: u64) {
+        self.stream = None;
+        self.destaged_last = true;
+        self.start(Purpose::Destage, first, end, 0);
+    }
+
+    /// Which of the waiting requests comes next.
+    fn choose(&self) -> Option<usize> {
+        if self.scheduling == Scheduling::Fcfs || self.waiting.len() < 2 {
+            return (!self.waiting.is_empty()).then_some(0);
+        }
+        let start = |&index: &usize| {
+            let active = self.waiting.get(index).and_then(|&id| self.active.get(id));
+            active.map_or(Phase::MAX, |active| {
+                let place = self.g.locate(active.wanted);
+                self.reach(&place, active.request.op == Op::Write, active.ready)
+                    .1
+            })
+        };
+        (0..self.waiting.len()).min_by_key(start)
+    }
+
+    fn serve(&mut self, id: u32) {
+        self.destaged_last = false;
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        let (first, end, ready) = (active.wanted, active.end(), active.ready);
+        if active.request.op == Op::Write {
+            self.stream = None;
+            return self.start(Purpose::Write(id), first, end, ready);
+        }
+        if first == active.first() {
+            self.counters.cache_misses += 1;
+        }
+        self.stream = self.segments.as_mut().map(|segments| Stream {
+            segment: segments.open(first),
+            at: first,
+            limit: end,
+        });
+        self.follow(end);
+        self.start(Purpose::Read(id), first, end, 0);
+    }
+
+    /// A read has come as far as `end`: the head may read on behind it.
+    pub(super) fn follow(&mut self, end: u64) {
+        let limit = (end + self.read_ahead).min(self.g.sectors());
+        if let Some(stream) = &mut self.stream {
+            stream.limit = stream.limit.max(limit);
+        }
+    }
+
+    /// Lets a waiting read have what the head is reading ahead, if it comes to it.
+    fn join(&mut self, piece: Piece) -> bool {
+        let considered = match self.scheduling {
+            Scheduling::Fcfs => 1,
+            Scheduling::Sptf => self.waiting.len(),
+        };
+        let Some(stream) = self.stream else {
+            return false;
+        };
+        let comes = |id: &u32| {
+            let read = self.active.get(*id).filter(|a| a.request.op == Op::Read);
+            read.is_some_and(|a| (stream.at..stream.limit).contains(&a.wanted))
+        };
+        let mut some = self.waiting.iter().take(considered);
+        let Some(index) = some.position(comes) else {
+            return false;
+        };
+        let id = self.waiting.remove(index);
+        let Some((wanted, end)) = self.active.get(id).map(|a| (a.first(), a.end())) else {
+            return false;
+        };
+        self.counters.partial_hits += u64::from(wanted >= stream.at);
+        self.follow(end);
+        self.run(Piece {
+            purpose: Purpose::Read(id),
+            end: piece.end.min(end),
+            ..piece
+        });
+        true
+    }
+
+    /// Brings what was read up to now into the cache.
+    pub(super) fn catch_up(&mut self) {
+        if let Some(piece) = self.piece
+            && self.stream.is_some()
+            && matches!(piece.purpose, Purpose::Read(_) | Purpose::Ahead)
+        {
+            let end = piece.passed_by(self.g.phase(self.now));
+            self.have_read(&piece, end);
+        }
+    }
+
+    fn break_off(&mut self, piece: Piece) {
+        self.catch_up();
+        self.free = self.g.phase(self.now).max(piece.arrive);
+        self.piece = None;
+        self.piece_number = self.piece_number.wrapping_add(1);
+    }
+
+    /// Sectors are written: the head does not read them ahead.
+    pub(super) fn stop_before(&mut self, first: u64, end: u64) {
+        if let Some(stream) = &mut self.stream
+            && first < stream.limit
+            && stream.at < end
+        {
+            stream.limit = first.max(stream.at);
+            if let Some(piece) = self.piece
+                && piece.purpose == Purpose::Ahead
+            {
+                self.break_off(piece);
+            }
+        }
+    }
+}

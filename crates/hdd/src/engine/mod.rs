@@ -1,0 +1,405 @@
+//! The disk: events in order of time, and what each of them sets in motion.
+//!
+//! An event exists only where something ends: a command is through the controller, the head has passed a piece of a
+//! track, data has crossed the link, a request is complete. The arm does one thing at a time, in pieces of at most
+//! [`PIECE_SECTORS`]; after each of them it is decided what comes next. Requests that meet are served in the order in
+//! which they came.
+
+mod arm;
+mod transfer;
+
+use crate::cache::Segments;
+use crate::dirty::Dirty;
+use crate::geometry::{Geometry, Phase, TURN, Track};
+use crate::link::Link;
+use crate::seek::SeekCurve;
+use crate::spec::{Scheduling, Spec, SpecError};
+use crate::store::Store;
+use arm::{Piece, Stream};
+use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use std::collections::VecDeque;
+
+/// The most sectors that the head passes before it is looked at again, and that a read sends at once as they come off
+/// the medium: 8 KiB, the longest data frame of Serial ATA (2048 double words).
+pub(crate) const PIECE_SECTORS: u64 = 16;
+
+/// What can happen. Numbers are indices of requests.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The controller is through with a command.
+    Command(u32),
+    /// The head has passed the piece of this number.
+    Passed(u32),
+    /// Sectors of a cached write have crossed the link.
+    Arrived { id: u32, sectors: u32 },
+    /// A request is complete.
+    Complete(u32),
+}
+
+/// A request in flight.
+#[derive(Clone, Debug)]
+struct Active {
+    request: Request,
+    submitted: Time,
+    /// In order of submission.
+    sequence: u64,
+    /// The first sector that it needs from the medium, or has not written there.
+    wanted: u64,
+    /// Sectors for which the link is booked.
+    booked: u64,
+    /// Sectors of a cached write that have crossed the link.
+    arrived: u64,
+    /// The earliest that the first sector of an uncached write may meet the medium, so that none comes too late.
+    ready: Phase,
+}
+
+impl Active {
+    fn first(&self) -> u64 {
+        self.request.offset / SECTOR_BYTES
+    }
+
+    fn end(&self) -> u64 {
+        self.request.end() / SECTOR_BYTES
+    }
+
+    fn sectors(&self) -> u64 {
+        self.request.len / SECTOR_BYTES
+    }
+
+    /// Whether it matters which of the two comes first.
+    fn meets(&self, other: &Active) -> bool {
+        let (a, b) = (&self.request, &other.request);
+        let touch = a.offset < b.end() && b.offset < a.end();
+        touch && (a.op == Op::Write || b.op == Op::Write)
+    }
+}
+
+/// What the disk has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Sectors written by the host.
+    pub host_sectors_written: u64,
+    /// Sectors read by the host.
+    pub host_sectors_read: u64,
+    /// Movements of the arm from one cylinder to another.
+    pub seeks: u64,
+    /// Time of those, settling included.
+    pub seek_time: Dur,
+    /// Changes of the head on one cylinder.
+    pub head_switches: u64,
+    /// Time spent waiting for a sector to come round, after the arm had settled.
+    pub rotation_wait: Dur,
+    /// Sectors read from the medium.
+    pub medium_sectors_read: u64,
+    /// Sectors written to the medium.
+    pub medium_sectors_written: u64,
+    /// Sectors read from the medium that no request had asked for yet.
+    pub read_ahead_sectors: u64,
+    /// Reads that were wholly in memory.
+    pub cache_hits: u64,
+    /// Reads whose beginning was in memory, or that the head was already reading.
+    pub partial_hits: u64,
+    /// Reads that had to go to the medium for everything.
+    pub cache_misses: u64,
+    /// Times that a cached write found no room.
+    pub write_stalls: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// A modelled disk. `Clone` forks it with everything that it holds.
+#[derive(Clone, Debug)]
+pub struct Hdd {
+    info: DeviceInfo,
+    g: Geometry,
+    curve: SeekCurve,
+    head_switch: Dur,
+    write_settle: Dur,
+    scheduling: Scheduling,
+    now: Time,
+    events: EventQueue<Event>,
+    link: Link,
+    active: Slab<Active>,
+    finished: Vec<Completion>,
+    sequence: u64,
+    /// Requests that wait for an earlier one which they meet, in order.
+    held: Vec<u32>,
+    /// Requests that wait for the arm, in order.
+    waiting: Vec<u32>,
+    /// Where the head is, or is going.
+    track: Track,
+    /// When the arm became free.
+    free: Phase,
+    /// The write cache had the arm before the requests.
+    destaged_last: bool,
+    piece: Option<Piece>,
+    /// The number of the latest piece; the end of an earlier one means nothing.
+    piece_number: u32,
+    stream: Option<Stream>,
+    segments: Option<Segments>,
+    read_ahead: u64,
+    dirty: Option<Dirty>,
+    /// Cached writes that have not booked the link for all of their data, and flushes, in order.
+    incoming: VecDeque<u32>,
+    /// The front of `incoming` has been counted as a stall.
+    stalled: bool,
+    store: Option<Store>,
+    counters: Counters,
+    rotation_wait: Phase,
+}
+
+impl Hdd {
+    /// A disk at rest with its head on the outermost track, at an angle drawn from the seed.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] where no such disk can be built.
+    pub fn new(spec: &Spec, seed: u64) -> Result<Hdd, SpecError> {
+        spec.check()?;
+        let start = Rng::new(seed, 1).below(TURN);
+        let g = Geometry::new(spec, start);
+        let noise = spec.noise.command_percent;
+        let ahead = spec.read_cache.as_ref().map_or(0, |c| c.read_ahead.0);
+        Ok(Hdd {
+            info: info_of(spec),
+            curve: SeekCurve::fit(&spec.mechanics, spec.cylinders() as u32),
+            head_switch: spec.mechanics.head_switch,
+            write_settle: spec.mechanics.write_settle,
+            scheduling: spec.host.scheduling,
+            now: Time::ZERO,
+            events: EventQueue::default(),
+            link: Link::new(&spec.host, noise, Rng::new(seed, 2)),
+            active: Slab::default(),
+            finished: Vec::new(),
+            sequence: 0,
+            held: Vec::new(),
+            waiting: Vec::new(),
+            track: Track::default(),
+            free: Phase::from(start),
+            destaged_last: false,
+            piece: None,
+            piece_number: 0,
+            stream: None,
+            segments: spec.read_cache.as_ref().map(Segments::new),
+            read_ahead: ahead / SECTOR_BYTES,
+            dirty: spec.write_cache.as_ref().map(Dirty::new),
+            incoming: VecDeque::new(),
+            stalled: false,
+            store: None,
+            counters: Counters::default(),
+            rotation_wait: 0,
+            g,
+        })
+    }
+
+    /// From now on the disk keeps the bytes that are written and gives them back; writes without data write zeros.
+    /// Costs memory for what is written; for a disk that was never written.
+    pub fn keep_data(mut self) -> Self {
+        self.store = Some(Store::default());
+        self
+    }
+
+    /// The layout.
+    pub fn geometry(&self) -> &Geometry {
+        &self.g
+    }
+
+    /// The seek curve.
+    pub fn seek_curve(&self) -> &SeekCurve {
+        &self.curve
+    }
+
+    /// What the disk has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            rotation_wait: self.g.duration(self.rotation_wait),
+            ..self.counters
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        self.counters.events += 1;
+        match event {
+            Event::Command(id) => self.command(id),
+            Event::Passed(number) => self.passed(number),
+            Event::Arrived { id, sectors } => self.arrived(id, u64::from(sectors)),
+            Event::Complete(id) => self.complete(id, Ok(())),
+        }
+    }
+
+    fn command(&mut self, id: u32) {
+        if self.must_wait(id) {
+            self.held.push(id);
+        } else {
+            self.begin(id);
+        }
+    }
+
+    /// Whether an earlier request is in flight that this one meets.
+    fn must_wait(&self, id: u32) -> bool {
+        let Some(this) = self.active.get(id) else {
+            return false;
+        };
+        let earlier = |other: &Active| other.sequence < this.sequence && other.meets(this);
+        let mut others = self.active.ids().filter_map(|id| self.active.get(id));
+        others.any(earlier)
+    }
+
+    fn begin(&mut self, id: u32) {
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        match active.request.op {
+            Op::Read => self.begin_read(id),
+            Op::Write => self.begin_write(id),
+            Op::Flush | Op::Trim => self.begin_flush(id),
+        }
+    }
+
+    fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
+        let Some(active) = self.active.remove(id) else {
+            return;
+        };
+        let data = match result {
+            Ok(()) => self.account(&active.request),
+            Err(_) => None,
+        };
+        let Request {
+            id,
+            op,
+            offset,
+            len,
+            ..
+        } = active.request;
+        self.finished.push(Completion {
+            id,
+            op,
+            submitted: active.submitted,
+            completed: self.now,
+            result: result.map_err(|kind| IoError {
+                kind,
+                op,
+                offset,
+                len,
+            }),
+            data,
+        });
+        self.release_held();
+    }
+
+    /// Counts what a request did, and moves its bytes. Nothing that it meets is under way, so that now is as good as
+    /// any moment since it began.
+    fn account(&mut self, request: &Request) -> Option<Box<[u8]>> {
+        let (offset, len) = (request.offset, request.len);
+        match request.op {
+            Op::Read => self.counters.host_sectors_read += len / SECTOR_BYTES,
+            Op::Write => self.counters.host_sectors_written += len / SECTOR_BYTES,
+            Op::Flush | Op::Trim => {}
+        }
+        let store = self.store.as_mut()?;
+        match request.op {
+            Op::Read => Some(store.read(offset, len)),
+            Op::Write => {
+                store.write(offset, len, request.data.as_deref());
+                None
+            }
+            Op::Flush | Op::Trim => None,
+        }
+    }
+
+    fn release_held(&mut self) {
+        let mut index = 0;
+        while let Some(&id) = self.held.get(index) {
+            if self.must_wait(id) {
+                index += 1;
+            } else {
+                self.held.remove(index);
+                self.begin(id);
+            }
+        }
+    }
+}
+
+fn info_of(spec: &Spec) -> DeviceInfo {
+    DeviceInfo {
+        name: spec.name.clone(),
+        capacity_bytes: spec.capacity.0,
+        logical_block_bytes: SECTOR_BYTES as u32,
+        max_request_bytes: spec.host.max_request.0,
+        queue_depth: spec.host.queue_depth,
+        volatile_cache: spec.write_cache.is_some(),
+        trim: false,
+        read_only: false,
+        modelled: true,
+    }
+}
+
+impl Device for Hdd {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        // What is complete but not collected still takes its place in the queue.
+        if self.active.len() + self.finished.len() >= self.info.queue_depth as usize {
+            return Err(Busy(request));
+        }
+        let checked = self.info.check(&request).map_err(|error| error.kind);
+        let data = request.data.as_ref().filter(|_| request.op == Op::Write);
+        let refused = match checked {
+            Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
+                Some(IoErrorKind::Misaligned)
+            }
+            checked => checked.err(),
+        };
+        self.sequence += 1;
+        let wanted = request.offset / SECTOR_BYTES;
+        let id = self.active.insert(Active {
+            request,
+            submitted: self.now,
+            sequence: self.sequence,
+            wanted,
+            booked: 0,
+            arrived: 0,
+            ready: 0,
+        });
+        match refused {
+            Some(kind) => self.complete(id, Err(kind)),
+            None => {
+                let at = self.link.command(self.now);
+                self.events.push_in_order(0, at, Event::Command(id));
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        // What happens at this very instant belongs to it, however early `until` is.
+        let until = until.max(self.now);
+        loop {
+            if until == Time::MAX && self.active.is_empty() {
+                break;
+            }
+            // Once something is complete, only what happens at the same instant joins it.
+            let limit = if self.finished.is_empty() {
+                until
+            } else {
+                self.now
+            };
+            let Some((at, event)) = self.events.pop_until(limit) else {
+                break;
+            };
+            self.now = self.now.max(at);
+            self.handle(event);
+        }
+        if !self.finished.is_empty() {
+            done.append(&mut self.finished);
+        } else if until != Time::MAX {
+            self.now = until;
+        }
+    }
+}

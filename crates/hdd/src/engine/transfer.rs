@@ -1,0 +1,188 @@
+//! What a request does besides moving the arm: memory hits, the link, the write cache, flushes.
+
+use super::{Event, Hdd, PIECE_SECTORS};
+use crate::geometry::{Phase, slot_start};
+use fathom_base::{SECTOR_BYTES, Time};
+use fathom_block::Op;
+
+impl Hdd {
+    pub(super) fn begin_read(&mut self, id: u32) {
+        self.catch_up();
+        let Some((first, end)) = self.active.get(id).map(|a| (a.first(), a.end())) else {
+            return;
+        };
+        let cached = self.cached_until(first, end);
+        if cached > first {
+            self.send(id, cached - first);
+        }
+        if cached == end {
+            self.counters.cache_hits += 1;
+            self.follow(end);
+        } else {
+            if cached > first {
+                self.counters.partial_hits += 1;
+            }
+            if let Some(active) = self.active.get_mut(id) {
+                active.wanted = cached;
+            }
+            self.waiting.push(id);
+        }
+        self.dispatch();
+    }
+
+    /// The end of what is in memory of `first..end`, from its beginning on.
+    fn cached_until(&mut self, first: u64, end: u64) -> u64 {
+        let mut at = first;
+        while at < end {
+            let dirty = self.dirty.as_ref().map_or(at, |dirty| dirty.run(at));
+            let read = self.segments.as_mut().map_or(at, |s| s.run(at));
+            if dirty.max(read) == at {
+                break;
+            }
+            at = dirty.max(read);
+        }
+        at.min(end)
+    }
+
+    /// Sectors of a read are ready to cross the link.
+    pub(super) fn send(&mut self, id: u32, sectors: u64) {
+        let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.now);
+        let Some(active) = self.active.get_mut(id) else {
+            return;
+        };
+        active.booked += sectors;
+        if active.booked == active.sectors() {
+            self.events.push(at, Event::Complete(id));
+        }
+    }
+
+    pub(super) fn begin_write(&mut self, id: u32) {
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        let (first, end, fua) = (active.first(), active.end(), active.request.tag.fua);
+        if self.dirty.is_some() && !fua {
+            self.incoming.push_back(id);
+            self.admit();
+        } else {
+            if let Some(dirty) = &mut self.dirty {
+                dirty.cut(first, end);
+                self.admit();
+            }
+            self.overwritten(first, end);
+            self.book_uncached(id);
+            self.waiting.push(id);
+        }
+        self.dispatch();
+    }
+
+    /// An uncached write crosses the link while the arm moves. It may meet the medium once its first sector is there
+    /// and the rest comes no later than the fastest that the medium could take it.
+    fn book_uncached(&mut self, id: u32) {
+        let Some(active) = self.active.get_mut(id) else {
+            return;
+        };
+        let (begin, end) = self.link.transfer(active.request.len, self.now);
+        let first_in = begin + self.link.duration(SECTOR_BYTES);
+        let place = self.g.locate(active.first());
+        let medium = Phase::from(slot_start(active.sectors(), place.sectors_per_track));
+        let whole = self.g.phase(end).saturating_sub(medium);
+        active.ready = self.g.phase(first_in).max(whole);
+        active.booked = active.sectors();
+    }
+
+    /// Lets cached writes onto the link as far as there is room, and completes flushes whose turn it is.
+    pub(super) fn admit(&mut self) {
+        while let Some(&id) = self.incoming.front() {
+            let (Some(dirty), Some(active)) = (&mut self.dirty, self.active.get_mut(id)) else {
+                self.incoming.pop_front();
+                continue;
+            };
+            if active.request.op == Op::Flush {
+                if !dirty.is_clean() {
+                    return;
+                }
+                self.incoming.pop_front();
+                self.events.push(self.now, Event::Complete(id));
+                continue;
+            }
+            let sectors = dirty.room().min(active.sectors() - active.booked);
+            if sectors == 0 {
+                self.counters.write_stalls += u64::from(!self.stalled);
+                self.stalled = true;
+                return;
+            }
+            self.stalled = false;
+            dirty.reserve(sectors);
+            active.booked += sectors;
+            let all = active.booked == active.sectors();
+            let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.now);
+            let sectors = sectors as u32;
+            self.events.push(at, Event::Arrived { id, sectors });
+            if all {
+                self.incoming.pop_front();
+            }
+        }
+    }
+
+    pub(super) fn arrived(&mut self, id: u32, sectors: u64) {
+        let Some(active) = self.active.get_mut(id) else {
+            return;
+        };
+        let first = active.first() + active.arrived;
+        let end = first + sectors;
+        active.arrived += sectors;
+        let whole = active.arrived == active.sectors();
+        self.overwritten(first, end);
+        if let Some(dirty) = &mut self.dirty {
+            dirty.arrived(first, end);
+        }
+        if whole {
+            self.complete(id, Ok(()));
+        }
+        self.admit();
+        self.dispatch();
+    }
+
+    /// What was read of these sectors is no longer what they hold.
+    fn overwritten(&mut self, first: u64, end: u64) {
+        self.catch_up();
+        if let Some(segments) = &mut self.segments {
+            segments.invalidate(first, end);
+        }
+        self.stop_before(first, end);
+    }
+
+    pub(super) fn begin_flush(&mut self, id: u32) {
+        if self.dirty.is_none() {
+            return self.complete(id, Ok(()));
+        }
+        self.incoming.push_back(id);
+        self.admit();
+        self.dispatch();
+    }
+
+    /// Whether somebody waits for the write cache to be emptied: for room, or a flush.
+    pub(super) fn pressed(&self) -> bool {
+        !self.incoming.is_empty()
+    }
+
+    /// Sectors of a piece that starts at `first` and may go to `end`, with `left` sectors on the track.
+    pub(super) fn piece_end(first: u64, end: u64, left: u32) -> u64 {
+        end.min(first + PIECE_SECTORS).min(first + u64::from(left))
+    }
+
+    /// The phase of now, or the moment within this nanosecond, or after it, when the arm became free.
+    pub(super) fn arm_free(&self) -> Phase {
+        if self.g.time(self.free) >= self.now {
+            self.free
+        } else {
+            self.g.phase(self.now)
+        }
+    }
+
+    /// The event of a phase, no earlier than now.
+    pub(super) fn event_time(&self, phase: Phase) -> Time {
+        self.g.time(phase).max(self.now)
+    }
+}

@@ -1,0 +1,189 @@
+//! Where a sector is: zone, cylinder, head, and the angle at which it begins.
+//!
+//! Addresses fill a track, then the next head of the cylinder, then the next cylinder inwards. Each track begins later
+//! in the turn than the one before, by the skew in whole sectors; skews start anew in each zone. Angles and rotation
+//! are exact: a turn has [`TURN`] parts, of which `rpm` pass in a nanosecond, and every sector begins at a whole part.
+//! It does not model spare sectors, defects or servo wedges.
+
+use crate::spec::Spec;
+use fathom_base::{Dur, SECTOR_BYTES, Time};
+
+/// Parts of a turn: 60 s in nanoseconds, so that `rpm` of them pass in a nanosecond.
+pub const TURN: u64 = 60_000_000_000;
+
+/// A point of time in parts of a turn since the disk's start, plus the angle at the start.
+pub(crate) type Phase = u128;
+
+/// One track.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Track {
+    /// From 0 at the outer edge.
+    pub cylinder: u32,
+    /// From 0.
+    pub head: u32,
+}
+
+/// Where a sector is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its track.
+    pub track: Track,
+    /// Its zone, from 0 at the outer edge.
+    pub zone: u32,
+    /// Its number on the track in the order of addresses, from 0.
+    pub sector: u32,
+    /// Its number on the track in the order of angles, from 0.
+    pub slot: u32,
+    /// Sectors on the track.
+    pub sectors_per_track: u32,
+}
+
+/// A zone as it lies on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZoneLayout {
+    /// Its first sector.
+    pub first_sector: u64,
+    /// Its first cylinder.
+    pub first_cylinder: u32,
+    /// Sectors on each of its tracks.
+    pub sectors_per_track: u32,
+    /// Skew from one head to the next, in sectors.
+    pub track_skew: u32,
+    /// Skew from one cylinder to the next, in sectors.
+    pub cylinder_skew: u32,
+}
+
+/// The layout of a disk.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    zones: Vec<ZoneLayout>,
+    heads: u32,
+    rpm: u32,
+    sectors: u64,
+    /// The angle at time zero.
+    start: u64,
+}
+
+impl Geometry {
+    /// The layout of a disk that has been checked. `start` is the angle at time zero, in parts of a turn.
+    pub(crate) fn new(spec: &Spec, start: u64) -> Self {
+        let m = &spec.mechanics;
+        let track_skew = m.track_skew.unwrap_or(m.head_switch + m.write_settle);
+        let switch = m.seek_single.max(m.head_switch);
+        let cylinder_skew = m.cylinder_skew.unwrap_or(switch + m.write_settle);
+        let (mut first_sector, mut first_cylinder) = (0, 0);
+        let mut zones = Vec::with_capacity(spec.zones.len());
+        for zone in &spec.zones {
+            let n = zone.sectors_per_track;
+            let skew = |time: Dur| {
+                let parts = u128::from(time.0) * u128::from(m.rpm) * u128::from(n);
+                (parts.div_ceil(u128::from(TURN)) % u128::from(n)) as u32
+            };
+            zones.push(ZoneLayout {
+                first_sector,
+                first_cylinder,
+                sectors_per_track: n,
+                track_skew: skew(track_skew),
+                cylinder_skew: skew(cylinder_skew),
+            });
+            first_sector += u64::from(zone.cylinders) * u64::from(m.heads) * u64::from(n);
+            first_cylinder += zone.cylinders;
+        }
+        Self {
+            zones,
+            heads: m.heads,
+            rpm: m.rpm,
+            sectors: spec.capacity.0 / SECTOR_BYTES,
+            start,
+        }
+    }
+
+    /// The zones, from the outer edge inwards.
+    pub fn zones(&self) -> &[ZoneLayout] {
+        &self.zones
+    }
+
+    /// Sectors that the host can address.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Where a sector is. A sector past the end is taken for one behind the innermost zone.
+    pub fn locate(&self, sector: u64) -> Place {
+        let index = self.zones.partition_point(|z| z.first_sector <= sector);
+        let zone_number = index.saturating_sub(1);
+        let zone = &self.zones[zone_number];
+        let n = u64::from(zone.sectors_per_track);
+        let (track, within) = (
+            (sector - zone.first_sector) / n,
+            (sector - zone.first_sector) % n,
+        );
+        let heads = u64::from(self.heads);
+        let (cylinder, head) = (track / heads, track % heads);
+        let per_cylinder = u64::from(zone.track_skew) * (heads - 1) + u64::from(zone.cylinder_skew);
+        let skew = cylinder * per_cylinder + head * u64::from(zone.track_skew);
+        Place {
+            track: Track {
+                cylinder: zone.first_cylinder + cylinder as u32,
+                head: head as u32,
+            },
+            zone: zone_number as u32,
+            sector: within as u32,
+            slot: ((within + skew) % n) as u32,
+            sectors_per_track: zone.sectors_per_track,
+        }
+    }
+
+    /// The phase at a time.
+    #[inline]
+    pub(crate) fn phase(&self, time: Time) -> Phase {
+        Phase::from(time.0) * Phase::from(self.rpm) + Phase::from(self.start)
+    }
+
+    /// The first nanosecond at or after a phase.
+    #[inline]
+    pub(crate) fn time(&self, phase: Phase) -> Time {
+        let parts = phase.saturating_sub(Phase::from(self.start));
+        Time(parts.div_ceil(Phase::from(self.rpm)) as u64)
+    }
+
+    /// Parts of a turn that pass in a duration.
+    #[inline]
+    pub(crate) fn parts(&self, time: Dur) -> Phase {
+        Phase::from(time.0) * Phase::from(self.rpm)
+    }
+
+    /// The duration in which these parts pass, rounded down.
+    pub(crate) fn duration(&self, parts: Phase) -> Dur {
+        Dur((parts / Phase::from(self.rpm)) as u64)
+    }
+}
+
+/// Where slot `slot` of a track begins, in parts of a turn; more slots than the track has go on into the next turn.
+#[inline]
+pub(crate) fn slot_start(slot: u64, sectors_per_track: u32) -> u64 {
+    (u128::from(slot) * u128::from(TURN)).div_ceil(u128::from(sectors_per_track)) as u64
+}
+
+impl Place {
+    /// Sectors of the track from this one on.
+    pub(crate) fn left(&self) -> u32 {
+        self.sectors_per_track - self.sector
+    }
+
+    /// When this sector next begins under the head, at or after `from`.
+    #[inline]
+    pub(crate) fn next_start(&self, from: Phase) -> Phase {
+        let turn = Phase::from(TURN);
+        let angle = Phase::from(slot_start(u64::from(self.slot), self.sectors_per_track));
+        from + (turn + angle - from % turn) % turn
+    }
+
+    /// Parts of a turn that `sectors` sectors from this one on take, on its track.
+    #[inline]
+    pub(crate) fn span(&self, sectors: u64) -> Phase {
+        let slot = u64::from(self.slot);
+        let n = self.sectors_per_track;
+        Phase::from(slot_start(slot + sectors, n) - slot_start(slot, n))
+    }
+}

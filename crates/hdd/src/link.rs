@@ -1,0 +1,56 @@
+//! The link to the host: the controller takes one command after another, the bus carries one transfer after another.
+//!
+//! Both directions share the bus. It keeps its time in picoseconds, so that many short transfers add up to the rate.
+
+use crate::spec::Host;
+use fathom_base::{Dur, Rate, Rng, Time};
+
+/// Controller and bus.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    rate: Rate,
+    overhead: Dur,
+    jitter: f64,
+    rng: Rng,
+    controller_free: Time,
+    bus_free_ps: u64,
+}
+
+impl Link {
+    pub(crate) fn new(host: &Host, jitter_percent: f64, rng: Rng) -> Self {
+        Self {
+            rate: host.bandwidth,
+            overhead: host.command_overhead,
+            jitter: jitter_percent / 100.0,
+            rng,
+            controller_free: Time::ZERO,
+            bus_free_ps: 0,
+        }
+    }
+
+    /// A command arrives now; when the controller is through with it.
+    pub(crate) fn command(&mut self, now: Time) -> Time {
+        let mut overhead = self.overhead;
+        if self.jitter > 0.0 {
+            let factor = (1.0 + self.jitter * self.rng.normal()).max(0.2);
+            overhead = Dur((overhead.0 as f64 * factor) as u64);
+        }
+        self.controller_free = self.controller_free.max(now) + overhead;
+        self.controller_free
+    }
+
+    /// Data is ready to go now; when the transfer begins and when it has arrived.
+    pub(crate) fn transfer(&mut self, bytes: u64, now: Time) -> (Time, Time) {
+        let begin = self.bus_free_ps.max(now.0.saturating_mul(1_000));
+        self.bus_free_ps = begin.saturating_add(self.rate.transfer_ps(bytes));
+        (
+            Time(begin.div_ceil(1_000)),
+            Time(self.bus_free_ps.div_ceil(1_000)),
+        )
+    }
+
+    /// The time of a transfer alone.
+    pub(crate) fn duration(&self, bytes: u64) -> Dur {
+        self.rate.transfer(bytes)
+    }
+}
