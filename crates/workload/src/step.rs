@@ -1,0 +1,165 @@
+//! Steps: what is done to a workload before it reaches a drive, one small thing after the other.
+//!
+//! After `epo` IV.A, which filters reads out, takes the first accesses, shrinks the address space evenly and
+//! rounds sizes to flash pages; and beyond it, with what else a study of a trace needs. A study file lists
+//! steps, [`apply`] puts them over any iterator of accesses, and [`Shaped`] gives the accesses that come out and
+//! counts, step by step, what was dropped and what was changed: nothing is skipped in silence.
+//!
+//! Everything streams in constant memory. Two steps need to know where the trace ends (`shrink` and
+//! `concatenate`); they are told in the file, or by a first pass over the trace ([`resolve`]). No step reorders
+//! accesses, makes them up, or knows a drive: a capacity is a number that is handed in.
+//!
+//! A flush has no address: the steps that change addresses let it pass as it is. A trim does: it is moved like a
+//! write, but a step that rounds to whole pages takes the pages inside of a trim, never a byte more.
+
+mod choose;
+mod cut;
+mod place;
+mod round;
+mod shaped;
+mod survey;
+mod time;
+
+pub use choose::{Clip, Disk, First, PastEnd, ReadsOnly, WritesOnly};
+pub use cut::Split;
+pub use place::{Concatenate, Shrink, Span, Wrap};
+pub use round::{Align, RoundToPages, Rounding};
+pub use shaped::{Counts, Problem, ShapeError, Shaped, StepCounts, StepError, apply, plain};
+pub use survey::{ResolveError, Survey, resolve, survey};
+pub use time::{ScaleTime, TimeWindow};
+
+use crate::Access;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// What a step says to one access.
+pub(crate) enum Verdict {
+    /// It goes on, changed or not.
+    Pass(Access),
+    /// It goes no further.
+    Drop,
+    /// The step cannot take it.
+    Fail(Problem),
+}
+
+/// A step at work.
+pub(crate) trait Work {
+    /// What becomes of an access.
+    fn shape(&mut self, access: Access) -> Verdict;
+
+    /// A further piece of the last access that passed.
+    fn rest(&mut self) -> Option<Access> {
+        None
+    }
+
+    /// Whether it takes no further access, so that none needs to be read.
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+/// The settings of a step.
+pub(crate) trait Settings {
+    /// What is wrong with them, if anything.
+    fn check(&self) -> Result<(), &'static str>;
+
+    /// The step, ready to work.
+    fn work(&self) -> Box<dyn Work>;
+
+    /// Whether a first pass has to say where the trace ends.
+    fn needs_survey(&self) -> bool {
+        false
+    }
+
+    /// Takes what the first pass found.
+    fn learn(&mut self, _survey: &Survey) {}
+}
+
+/// A step whose settings cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step {number} ({step}): {what}")]
+pub struct BadStep {
+    /// Which of the list, counted from 1.
+    pub number: usize,
+    /// Its name.
+    pub step: &'static str,
+    /// What is wrong and what to do.
+    pub what: &'static str,
+}
+
+/// A step as it is listed.
+#[derive(Clone, Copy, Debug)]
+pub struct StepEntry {
+    /// Its name in a study file.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+macro_rules! steps {
+    ($($variant:ident: $name:literal, $help:literal;)*) => {
+        /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "step")]
+        pub enum Step {
+            $(
+                #[doc = $help]
+                #[serde(rename = $name)]
+                $variant($variant),
+            )*
+        }
+
+        impl Step {
+            /// Its name in a study file.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Step::$variant(_) => $name,)*
+                }
+            }
+
+            fn settings(&self) -> &dyn Settings {
+                match self {
+                    $(Step::$variant(settings) => settings,)*
+                }
+            }
+
+            fn settings_mut(&mut self) -> &mut dyn Settings {
+                match self {
+                    $(Step::$variant(settings) => settings,)*
+                }
+            }
+        }
+
+        /// Every step, in the order in which they are listed.
+        pub const STEPS: &[StepEntry] = &[$(StepEntry { name: $name, help: $help }),*];
+    };
+}
+
+steps! {
+    WritesOnly: "writes-only", "keep the writes, drop everything else";
+    ReadsOnly: "reads-only", "keep the reads, drop everything else";
+    First: "first", "end after so many accesses";
+    TimeWindow: "time-window", "keep what is asked for from one time until another, and start the clock there";
+    ScaleTime: "scale-time", "multiply every time by a factor";
+    Disk: "disk", "keep one disk of a trace of several";
+    Concatenate: "concatenate", "lay the disks of a trace one after another";
+    Shrink: "shrink", "scale the address space down evenly, so that it fits a capacity";
+    Wrap: "wrap", "take addresses modulo a capacity";
+    RoundToPages: "round-to-pages", "make every access whole pages";
+    Align: "align", "move starts down to a multiple, and keep lengths";
+    Split: "split", "cut accesses that are longer than so many bytes";
+    Clip: "clip", "refuse, or drop and count, accesses past the end of a drive";
+}
+
+/// How accesses are handed to a drive: named here so that a study file can say it; the run loop does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Arrival {
+    /// Each at its own time, whether or not those before it are done.
+    Open,
+    /// As soon as fewer than so many are outstanding, in order, whatever their times.
+    Closed {
+        /// Accesses in flight, at least 1.
+        outstanding: NonZeroU32,
+    },
+}

@@ -1,0 +1,159 @@
+//! Steps that choose: which accesses go on, none of them changed.
+
+use super::{Problem, Settings, Verdict, Work};
+use crate::Access;
+use fathom_base::Bytes;
+use fathom_block::Op;
+use serde::{Deserialize, Serialize};
+
+/// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WritesOnly {}
+
+/// Keeps the reads; writes, flushes and trims are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadsOnly {}
+
+/// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct First {
+    /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
+    pub accesses: u64,
+}
+
+/// Keeps one disk of a trace of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// Its number in the trace; it keeps that number.
+    pub keep: u32,
+}
+
+/// What becomes of an access past the end of a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PastEnd {
+    /// The workload ends with an error that names the access.
+    #[default]
+    Refuse,
+    /// It is dropped, whole, and counted.
+    Drop,
+}
+
+/// Lets through only what lies within a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Clip {
+    /// The drive's capacity; at least one byte.
+    pub capacity: Bytes,
+    /// What becomes of an access that ends past it, even if it starts within.
+    #[serde(default)]
+    pub past_end: PastEnd,
+}
+
+fn pass_if(keep: bool, access: Access) -> Verdict {
+    if keep {
+        Verdict::Pass(access)
+    } else {
+        Verdict::Drop
+    }
+}
+
+impl Work for WritesOnly {
+    fn shape(&mut self, access: Access) -> Verdict {
+        pass_if(access.op == Op::Write, access)
+    }
+}
+
+impl Work for ReadsOnly {
+    fn shape(&mut self, access: Access) -> Verdict {
+        pass_if(access.op == Op::Read, access)
+    }
+}
+
+impl Work for Disk {
+    fn shape(&mut self, access: Access) -> Verdict {
+        pass_if(access.disk == self.keep, access)
+    }
+}
+
+/// [`First`] at work: how many may still pass.
+struct Remaining(u64);
+
+impl Work for Remaining {
+    fn shape(&mut self, access: Access) -> Verdict {
+        match self.0.checked_sub(1) {
+            Some(left) => {
+                self.0 = left;
+                Verdict::Pass(access)
+            }
+            None => Verdict::Drop,
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Work for Clip {
+    fn shape(&mut self, access: Access) -> Verdict {
+        let end = access.offset.checked_add(access.len);
+        let within = end.is_some_and(|end| end <= self.capacity.0);
+        match self.past_end {
+            PastEnd::Refuse if !within => Verdict::Fail(Problem::PastEnd(self.capacity)),
+            _ => pass_if(within, access),
+        }
+    }
+}
+
+impl Settings for WritesOnly {
+    fn check(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}
+
+impl Settings for ReadsOnly {
+    fn check(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}
+
+impl Settings for Disk {
+    fn check(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}
+
+impl Settings for First {
+    fn check(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(Remaining(self.accesses))
+    }
+}
+
+impl Settings for Clip {
+    fn check(&self) -> Result<(), &'static str> {
+        match self.capacity.0 {
+            0 => Err("`capacity` is zero: give the drive's capacity, such as 192GiB"),
+            _ => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,63 @@
+//! The step that cuts long accesses.
+
+use super::{Settings, Verdict, Work};
+use crate::Access;
+use fathom_base::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Split {
+    /// The longest piece; at least one byte.
+    pub longest: Bytes,
+}
+
+/// [`Split`] at work: what is left of the last access.
+struct Cutting {
+    longest: u64,
+    left: Option<Access>,
+}
+
+/// The first `at` bytes of an access, and what is behind them.
+pub(super) fn cut(access: Access, at: u64) -> (Access, Option<Access>) {
+    if access.len <= at {
+        return (access, None);
+    }
+    let head = Access { len: at, ..access };
+    let tail = Access {
+        offset: access.offset.saturating_add(at),
+        len: access.len - at,
+        ..access
+    };
+    (head, Some(tail))
+}
+
+impl Work for Cutting {
+    fn shape(&mut self, access: Access) -> Verdict {
+        let (head, left) = cut(access, self.longest);
+        self.left = left;
+        Verdict::Pass(head)
+    }
+
+    fn rest(&mut self) -> Option<Access> {
+        let (head, left) = cut(self.left.take()?, self.longest);
+        self.left = left;
+        Some(head)
+    }
+}
+
+impl Settings for Split {
+    fn check(&self) -> Result<(), &'static str> {
+        match self.longest.0 {
+            0 => Err("`longest` is zero: give the longest piece, such as 128KiB"),
+            _ => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(Cutting {
+            longest: self.longest.0,
+            left: None,
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Steps that move accesses into another address space.
+
+use super::cut::cut;
+use super::{Problem, Settings, Survey, Verdict, Work};
+use crate::Access;
+use fathom_base::Bytes;
+use fathom_block::Op;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A flash page of the `epo` paper (4 KiB); what `page` is where a file does not say.
+pub(super) fn page_default() -> Bytes {
+    Bytes::kib(4)
+}
+
+pub(super) const NO_PAGE: &str = "`page` is zero: give the page, such as 4KiB";
+const NO_CAPACITY: &str = "`capacity` is zero: give the drive's capacity, such as 192GiB";
+
+/// Scales addresses down evenly, so that the whole address space of a trace fits a capacity (`epo` IV.A, third
+/// task).
+///
+/// Evenly: an access at `offset` goes to `offset * capacity / span`, computed exactly and rounded down to a page.
+/// Lengths stay. An access that would then end past the capacity (only near the end of the span) is moved down
+/// until it fits. A span that fits already is not stretched; starts are rounded down to a page all the same.
+///
+/// The order of offsets stays, except around an access that had to be moved. What does not stay is how accesses
+/// lie to each other below the size of `span / capacity` pages: what was one behind the other overlaps
+/// afterwards, and distinct pages become one. Where sequential runs matter more than the whole span, use `wrap`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shrink {
+    /// What it has to fit in.
+    pub capacity: Bytes,
+    /// Where the trace ends: no access may end behind it. Without it, a first pass finds it ([`super::resolve`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Starts become multiples of it.
+    #[serde(default = "page_default")]
+    pub page: Bytes,
+}
+
+/// Takes addresses modulo a capacity: runs stay runs, and far places fall onto each other.
+///
+/// Byte by byte: an access across a multiple of the capacity becomes two, one up to the end and one from the
+/// start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrap {
+    /// What it has to fit in.
+    pub capacity: Bytes,
+}
+
+/// A disk of a trace and where it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// Its number in the trace.
+    pub disk: u32,
+    /// Bytes that it takes: no access of it may end behind.
+    pub span: Bytes,
+}
+
+/// Lays the disks of a trace one after another on one drive, each from a multiple of a page, and numbers it 0:
+/// what is done to feed a trace of an array to a simulator of one drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Concatenate {
+    /// The disks in the order in which they are laid; without them, a first pass finds them and they are laid in
+    /// order of their numbers ([`super::resolve`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disks: Option<Vec<Span>>,
+    /// Each disk starts at a multiple of it.
+    #[serde(default = "page_default")]
+    pub page: Bytes,
+}
+
+/// The multiple of `to` at or below.
+pub(super) fn floor(value: u64, to: u64) -> u64 {
+    value - value % to
+}
+
+/// Whether the access has an address to change.
+pub(super) fn placed(access: &Access) -> bool {
+    access.op != Op::Flush
+}
+
+/// [`Shrink`] at work: lengths in bytes, none of them zero.
+struct Shrinking {
+    capacity: u64,
+    span: u64,
+    page: u64,
+}
+
+impl Work for Shrinking {
+    fn shape(&mut self, mut access: Access) -> Verdict {
+        if !placed(&access) {
+            return Verdict::Pass(access);
+        }
+        if access.end() > self.span {
+            return Verdict::Fail(Problem::PastSpan(Bytes(self.span)));
+        }
+        let Some(last) = self.capacity.checked_sub(access.len) else {
+            return Verdict::Fail(Problem::LongerThan(Bytes(self.capacity)));
+        };
+        let scaled = if self.span <= self.capacity {
+            access.offset
+        } else {
+            // At most the offset, so that it fits.
+            (u128::from(access.offset) * u128::from(self.capacity) / u128::from(self.span)) as u64
+        };
+        access.offset = floor(scaled.min(last), self.page);
+        Verdict::Pass(access)
+    }
+}
+
+impl Settings for Shrink {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.page.0 == 0 {
+            return Err(NO_PAGE);
+        }
+        if self.capacity.0 == 0 {
+            return Err(NO_CAPACITY);
+        }
+        match self.span {
+            Some(Bytes(0)) => Err("`span` is zero: give where the trace ends"),
+            None => Err("`span` is not known: give where the trace ends, or make a first pass"),
+            Some(_) => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(Shrinking {
+            capacity: self.capacity.0.max(1),
+            span: self.span.map_or(1, |span| span.0.max(1)),
+            page: self.page.0.max(1),
+        })
+    }
+    fn needs_survey(&self) -> bool {
+        self.span.is_none()
+    }
+    fn learn(&mut self, survey: &Survey) {
+        // An empty trace has no end; any span will do for it.
+        self.span = Some(Bytes(survey.end().max(1)));
+    }
+}
+
+/// [`Wrap`] at work: the piece that goes to the start.
+struct Wrapping {
+    capacity: u64,
+    left: Option<Access>,
+}
+
+impl Work for Wrapping {
+    fn shape(&mut self, mut access: Access) -> Verdict {
+        if !placed(&access) {
+            return Verdict::Pass(access);
+        }
+        if access.len > self.capacity {
+            return Verdict::Fail(Problem::LongerThan(Bytes(self.capacity)));
+        }
+        access.offset %= self.capacity;
+        let (head, tail) = cut(access, self.capacity - access.offset);
+        self.left = tail.map(|tail| Access { offset: 0, ..tail });
+        Verdict::Pass(head)
+    }
+
+    fn rest(&mut self) -> Option<Access> {
+        self.left.take()
+    }
+}
+
+impl Settings for Wrap {
+    fn check(&self) -> Result<(), &'static str> {
+        match self.capacity.0 {
+            0 => Err(NO_CAPACITY),
+            _ => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(Wrapping {
+            capacity: self.capacity.0.max(1),
+            left: None,
+        })
+    }
+}
+
+/// [`Concatenate`] at work: start and span of each disk, in bytes.
+struct Laying(BTreeMap<u32, (u64, u64)>);
+
+impl Work for Laying {
+    fn shape(&mut self, mut access: Access) -> Verdict {
+        let disk = std::mem::take(&mut access.disk);
+        if !placed(&access) {
+            return Verdict::Pass(access);
+        }
+        let Some(&(start, span)) = self.0.get(&disk) else {
+            return Verdict::Fail(Problem::UnknownDisk);
+        };
+        if access.end() > span {
+            return Verdict::Fail(Problem::PastSpan(Bytes(span)));
+        }
+        access.offset += start;
+        Verdict::Pass(access)
+    }
+}
+
+impl Concatenate {
+    /// Where each disk starts and how long it is; `None` where they do not fit in 2^64 bytes.
+    fn layout(&self) -> Option<BTreeMap<u32, (u64, u64)>> {
+        let mut starts = BTreeMap::new();
+        let mut end = 0u64;
+        for &Span { disk, span } in self.disks.iter().flatten() {
+            let start = end.checked_next_multiple_of(self.page.0.max(1))?;
+            end = start.checked_add(span.0)?;
+            starts.insert(disk, (start, span.0));
+        }
+        Some(starts)
+    }
+}
+
+impl Settings for Concatenate {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.page.0 == 0 {
+            return Err(NO_PAGE);
+        }
+        let Some(disks) = &self.disks else {
+            return Err("`disks` are not known: list { disk, span }, or make a first pass");
+        };
+        match self.layout() {
+            None => Err("the disks together are longer than 2^64 bytes"),
+            Some(starts) if starts.len() < disks.len() => Err("`disks` lists a disk twice"),
+            Some(_) => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(Laying(self.layout().unwrap_or_default()))
+    }
+    fn needs_survey(&self) -> bool {
+        self.disks.is_none()
+    }
+    fn learn(&mut self, survey: &Survey) {
+        let spans = survey.disks.iter().map(|(&disk, &end)| Span {
+            disk,
+            span: Bytes(end),
+        });
+        self.disks = Some(spans.collect());
+    }
+}

@@ -1,0 +1,132 @@
+//! Steps that bring accesses onto pages and other multiples.
+
+use super::place::{NO_PAGE, floor, page_default, placed};
+use super::{Problem, Settings, Verdict, Work};
+use crate::Access;
+use fathom_base::Bytes;
+use fathom_block::Op;
+use serde::{Deserialize, Serialize};
+
+/// How an access becomes whole pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rounding {
+    /// Every page that it touches: start down, end up. No byte is lost; an access that straddles a boundary gets
+    /// one page more than its length needs.
+    #[default]
+    Cover,
+    /// `epo` III.A and IV.A to the letter: the length becomes the closest multiple of a page (halves upwards) and
+    /// at least one page; the start is rounded down, about which the paper says nothing. Bytes at the end may be
+    /// lost.
+    Closest,
+    /// The length becomes the next multiple of a page and at least one; the start is rounded down. Bytes at the
+    /// end may be lost where the start was not on a page.
+    Up,
+}
+
+/// Makes every access whole pages (`epo` IV.A, last task).
+///
+/// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
+/// drive must not be told to forget what the trace did not trim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundToPages {
+    /// The page.
+    #[serde(default = "page_default")]
+    pub page: Bytes,
+    /// Which pages.
+    #[serde(default)]
+    pub rounding: Rounding,
+}
+
+/// Moves every start down to a multiple, and keeps lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Align {
+    /// The multiple, at least one byte.
+    pub to: Bytes,
+}
+
+impl RoundToPages {
+    /// The new length of an access whose start goes down by `lead` bytes; `None` where it cannot be told.
+    fn len(&self, lead: u64, len: u64) -> Option<u64> {
+        let page = self.page.0;
+        let rounded = match self.rounding {
+            Rounding::Cover => lead.checked_add(len)?.checked_next_multiple_of(page)?,
+            Rounding::Up => len.checked_next_multiple_of(page)?,
+            Rounding::Closest => {
+                let below = floor(len, page);
+                let half_or_more = len - below >= page.div_ceil(2);
+                below.checked_add(if half_or_more { page } else { 0 })?
+            }
+        };
+        Some(rounded.max(page))
+    }
+
+    /// The whole pages inside of a trim.
+    fn inside(&self, mut access: Access) -> Verdict {
+        let page = self.page.0;
+        let Some(start) = access.offset.checked_next_multiple_of(page) else {
+            return Verdict::Drop;
+        };
+        match floor(access.end(), page).checked_sub(start) {
+            None | Some(0) => Verdict::Drop,
+            Some(len) => {
+                (access.offset, access.len) = (start, len);
+                Verdict::Pass(access)
+            }
+        }
+    }
+}
+
+impl Work for RoundToPages {
+    fn shape(&mut self, mut access: Access) -> Verdict {
+        match access.op {
+            Op::Flush => return Verdict::Pass(access),
+            Op::Trim => return self.inside(access),
+            Op::Read | Op::Write => {}
+        }
+        let start = floor(access.offset, self.page.0);
+        let len = self.len(access.offset - start, access.len);
+        match len.filter(|len| start.checked_add(*len).is_some()) {
+            Some(len) => {
+                (access.offset, access.len) = (start, len);
+                Verdict::Pass(access)
+            }
+            None => Verdict::Fail(Problem::TooFar),
+        }
+    }
+}
+
+impl Settings for RoundToPages {
+    fn check(&self) -> Result<(), &'static str> {
+        match self.page.0 {
+            0 => Err(NO_PAGE),
+            _ => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}
+
+impl Work for Align {
+    fn shape(&mut self, mut access: Access) -> Verdict {
+        if placed(&access) {
+            access.offset = floor(access.offset, self.to.0);
+        }
+        Verdict::Pass(access)
+    }
+}
+
+impl Settings for Align {
+    fn check(&self) -> Result<(), &'static str> {
+        match self.to.0 {
+            0 => Err("`to` is zero: give the multiple, such as 4KiB"),
+            _ => Ok(()),
+        }
+    }
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
+}

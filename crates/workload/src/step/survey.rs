@@ -1,0 +1,92 @@
+//! The first pass: what a trace holds, where its disks end, and the steps that need to know.
+
+use super::{BadStep, ShapeError, Step, apply};
+use crate::Access;
+use fathom_base::Time;
+use fathom_block::Op;
+use std::collections::BTreeMap;
+
+/// What a first pass over a workload finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Accesses.
+    pub accesses: u64,
+    /// Of them, writes.
+    pub writes: u64,
+    /// The longest, in bytes.
+    pub longest: u64,
+    /// The latest time at which one is asked for.
+    pub last: Time,
+    /// The first byte behind every access, by disk. A disk with flushes only is not here.
+    pub disks: BTreeMap<u32, u64>,
+}
+
+impl Survey {
+    /// The first byte behind every access, on whichever disk.
+    pub fn end(&self) -> u64 {
+        self.disks.values().copied().max().unwrap_or(0)
+    }
+
+    fn add(&mut self, access: &Access) {
+        self.accesses += 1;
+        self.writes += u64::from(access.op == Op::Write);
+        self.longest = self.longest.max(access.len);
+        self.last = self.last.max(access.at);
+        if access.op != Op::Flush {
+            let end = self.disks.entry(access.disk).or_default();
+            *end = (*end).max(access.end());
+        }
+    }
+}
+
+/// Reads a workload to its end. Memory grows with the number of disks only.
+///
+/// # Errors
+/// The first error of the source.
+pub fn survey<E>(source: impl IntoIterator<Item = Result<Access, E>>) -> Result<Survey, E> {
+    let mut found = Survey::default();
+    for access in source {
+        found.add(&access?);
+    }
+    Ok(found)
+}
+
+/// Why steps could not be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError<E: std::error::Error> {
+    /// A step before the one that needs to know cannot work.
+    #[error(transparent)]
+    Bad(BadStep),
+    /// The trace, or a step on the way, failed during the pass.
+    #[error(transparent)]
+    Shape(ShapeError<E>),
+}
+
+/// Fills in what steps need to know about the trace and a file does not say: the span of `shrink`, the disks of
+/// `concatenate`. Each such step costs one pass over the trace through the steps before it; where nothing is
+/// missing, nothing is opened.
+///
+/// `open` gives the trace from its start, each time it is asked.
+///
+/// # Errors
+/// A step whose settings cannot be, or the first error of the trace or of a step.
+pub fn resolve<E, S>(
+    steps: &[Step],
+    mut open: impl FnMut() -> Result<S, E>,
+) -> Result<Vec<Step>, ResolveError<E>>
+where
+    E: std::error::Error,
+    S: Iterator<Item = Result<Access, E>>,
+{
+    let mut steps = steps.to_vec();
+    for index in 0..steps.len() {
+        if !steps[index].settings().needs_survey() {
+            continue;
+        }
+        let source = open().map_err(|error| ResolveError::Shape(ShapeError::Source(error)))?;
+        let before = apply(&steps[..index], source).map_err(ResolveError::Bad)?;
+        let found = survey(before).map_err(ResolveError::Shape)?;
+        steps[index].settings_mut().learn(&found);
+    }
+    Ok(steps)
+}
