@@ -5,6 +5,7 @@
 //! from the `Rng` it hands in.
 
 mod access;
+pub mod generate;
 pub mod step;
 pub mod trace;
 

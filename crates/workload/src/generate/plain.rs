@@ -1,0 +1,80 @@
+//! The loads without a source: one pattern each, and everything else to be overridden.
+
+use super::{Load, Pacing, Pattern, Range, Side, Sizes};
+use fathom_base::Bytes;
+
+/// 4 KiB, half of them reads, in one GiB, as fast as the drive takes them: assumptions all, to be overridden.
+fn plain(pattern: Pattern) -> Load {
+    let side = Side::of(Sizes::One(Bytes::kib(4)));
+    Load {
+        accesses: 1_000_000,
+        read_percent: 50.0,
+        reads: side.clone(),
+        writes: side,
+        range: Range {
+            start: Bytes(0),
+            len: Bytes::gib(1),
+        },
+        align: Bytes::kib(4),
+        pattern,
+        run_depth: 64,
+        repeat_depth: 1024,
+        pacing: Pacing::Closed,
+    }
+}
+
+pub(super) const UNIFORM: &str = "\
+Reads and writes of given lengths to places that are all equally likely, as fio's `rw=randrw` with \
+`random_distribution=random` but with replacement: fio by default visits every block once before it comes back. \
+Without other settings: 1,000,000 accesses of 4 KiB, half of them reads, in 1 GiB, all at time zero.";
+
+pub(super) fn uniform() -> Load {
+    plain(Pattern::Uniform)
+}
+
+pub(super) const SEQUENTIAL: &str = "\
+Each access starts where the one before it ended, reads and writes alike (rounded up to `align`), and from the \
+start of the range again when the next one would not fit. Without other settings as `uniform`.";
+
+pub(super) fn sequential() -> Load {
+    plain(Pattern::Sequential)
+}
+
+pub(super) const ZIPF: &str = "\
+The place of rank k is drawn in proportion to k^-theta, exactly and in constant time by rejection-inversion \
+(Hoermann and Derflinger, ACM TOMACS 6(3), 1996), for any theta of at least 0. Ranks are dealt over the range by a \
+bijection unless `scatter = false`. Without other settings theta = 0.99, the customary value of YCSB, and else as \
+`uniform`.";
+
+pub(super) fn zipf() -> Load {
+    plain(Pattern::Zipf {
+        theta: 0.99,
+        scatter: true,
+    })
+}
+
+pub(super) const HOT_COLD: &str = "\
+A share of the space is hot and takes a share of the accesses; within the hot and the cold part every place is \
+equally likely. Without other settings 80 % of the accesses go to 20 % of the places, dealt over the range, and else \
+as `uniform`. The model behind many analyses of garbage collection (Rosenblum and Ousterhout, ACM TOCS 10(1), 1992, \
+use 90 % to 10 %).";
+
+pub(super) fn hot_cold() -> Load {
+    plain(Pattern::HotCold {
+        accesses_percent: 80.0,
+        space_percent: 20.0,
+        scatter: true,
+    })
+}
+
+pub(super) const PARETO: &str = "\
+Self-similar skew: a share h of the space takes 1 - h of the accesses, and the same within that share (Gray et al., \
+SIGMOD 1994; fio's `random_distribution=pareto:h`). Without other settings h = 20 %, dealt over the range, and else \
+as `uniform`.";
+
+pub(super) fn pareto() -> Load {
+    plain(Pattern::Pareto {
+        space_percent: 20.0,
+        scatter: true,
+    })
+}
