@@ -265,7 +265,7 @@ fn the_window_is_as_wide_as_it_says() {
 
 #[test]
 fn a_format_that_no_line_fits_is_told_with_reasons() {
-    let error = open(b"hello\nworld\n", &Options::default()).err().unwrap();
+    let error = open(b"hello\nworld\n", &Options::default()).unwrap_err();
     let ErrorKind::Unrecognised { tried } = &*error.kind else {
         panic!("{error}")
     };
@@ -283,9 +283,20 @@ fn a_format_that_no_line_fits_is_told_with_reasons() {
 }
 
 #[test]
+fn numbers_that_no_drive_has_are_not_taken_for_addresses() {
+    for line in ["0,R,99999999999999999,512,1\n", "0,R,0,5000000000,1\n"] {
+        let error = open(line.as_bytes(), &Options::default()).unwrap_err();
+        let expected = "alibaba: an offset or a length that no drive has";
+        assert!(error.to_string().contains(expected), "{error}");
+        let given = open(line.as_bytes(), &of(Format::Alibaba)).unwrap();
+        assert_eq!(given.map(Result::unwrap).count(), 1);
+    }
+}
+
+#[test]
 fn whole_milliseconds_and_nanoseconds_cannot_be_told_apart_when_close() {
     let close = "0 0 8 8 1\n1 0 16 8 0\n20 0 24 8 0\n";
-    let error = open(close.as_bytes(), &Options::default()).err().unwrap();
+    let error = open(close.as_bytes(), &Options::default()).unwrap_err();
     let ErrorKind::Ambiguous { formats } = &*error.kind else {
         panic!("{error}")
     };
@@ -323,7 +334,7 @@ fn what_is_no_trace_is_said_to_be_none() {
         (b"PAR1....", "Parquet is read from its end"),
     ];
     for (bytes, expected) in cases {
-        let error = open(bytes, &Options::default()).err().unwrap();
+        let error = open(bytes, &Options::default()).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
         assert!(!error.help().is_empty());
     }
@@ -331,7 +342,7 @@ fn what_is_no_trace_is_said_to_be_none() {
         disksim_size_unit: Bytes(0),
         ..Options::default()
     };
-    let error = open(b"0.5 0 1 1 1\n", &zero).err().unwrap();
+    let error = open(b"0.5 0 1 1 1\n", &zero).unwrap_err();
     assert_eq!(error.to_string(), "option `disksim_size_unit` is 0B");
 }
 
@@ -387,7 +398,7 @@ fn a_failing_input_is_told_after_what_could_be_read() {
     let source = std::error::Error::source(&error).unwrap();
     assert_eq!(source.to_string(), "the disk is gone");
     let nothing = Failing(Cursor::new(Vec::new()));
-    let error = trace::open(Box::new(nothing), &lenient()).err().unwrap();
+    let error = trace::open(Box::new(nothing), &lenient()).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Io(_)), "{error}");
 }
 
@@ -413,6 +424,11 @@ fn binary_records_are_named_by_number_and_byte() {
     let bytes = [&good[..], &record(0x6561_7408, 0)].concat();
     let (_, error) = until_error(open(&bytes, &Options::default()).unwrap());
     assert!(matches!(*error.kind, ErrorKind::Version { found: 8 }));
+
+    // Beyond the first window of the reader the bytes are still counted from the start.
+    let bytes = [good.repeat(10_000), record(0x1234_5678, 0)].concat();
+    let (before, error) = until_error(open(&bytes, &Options::default()).unwrap());
+    assert_eq!((before.len(), error.place), (10_000, at(10_001, 580_000)));
 
     // Cut within the data after the record's head, and within the head.
     for cut in [110, 70] {

@@ -158,9 +158,9 @@ fn a_foreign_file_is_refused() {
     let bytes = write(&accesses(10));
     let guard = bytes.windows(8).position(|w| w == b"FATHOMTR").unwrap();
     let foreign = [&bytes[..guard], &bytes[guard + 12..]].concat();
-    let error = open(foreign).err().unwrap();
+    let error = open(foreign).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Foreign(_)), "{error}");
-    let error = open(b"0,1,512,r,0\n".to_vec()).err().unwrap();
+    let error = open(b"0,1,512,r,0\n".to_vec()).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Foreign(_)), "{error}");
 }
 

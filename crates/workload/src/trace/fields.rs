@@ -1,6 +1,6 @@
 //! Fields of a line, as slices of it; numbers and times out of them, without rounding and without overflow.
 
-use super::error::{Fault, What};
+use super::fault::{Fault, What};
 use fathom_base::SECTOR_BYTES;
 
 /// The fields of a line, one after another. Blanks around a field do not belong to it.

@@ -12,6 +12,7 @@ mod buffer;
 mod compress;
 mod detect;
 mod error;
+mod fault;
 mod fields;
 mod format;
 mod options;

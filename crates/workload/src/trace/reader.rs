@@ -4,6 +4,7 @@ use super::error::{ErrorKind, Place, TraceError};
 use super::format::{blktrace, parquet};
 use super::order::{Order, Ordered};
 use super::{Access, Compression, Format, Options, text};
+use std::fmt;
 
 /// What a lenient reader left out or moved, and what every reader passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,3 +207,14 @@ impl Iterator for Trace {
 }
 
 impl std::iter::FusedIterator for Trace {}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trace")
+            .field("format", &self.format)
+            .field("compression", &self.compression)
+            .field("lenient", &self.lenient)
+            .field("skipped", &self.skipped)
+            .finish_non_exhaustive()
+    }
+}

@@ -2,7 +2,7 @@
 //! Production*, IISWC 2020; the schema of `io_traces.csv` in github.com/alibaba/block-traces).
 
 use super::{Line, LineParser, Options, access, spc};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::Fields;
 
 pub(super) const EXPLAIN: &str = "\

@@ -6,7 +6,7 @@
 
 use super::{Line, LineParser, Options, access};
 use crate::trace::BlockEvent;
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, malformed, too_large, unknown_op};
 use fathom_block::Op;
 

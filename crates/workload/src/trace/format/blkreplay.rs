@@ -1,7 +1,7 @@
 //! blkreplay's load files (Schöbel-Theuer, *blkreplay*, 2012).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, time, unknown_op};
 use fathom_block::Op;
 

@@ -2,7 +2,7 @@
 //! CMU-PDL-08-101, 2008, chapter on input traces; `iotrace_ascii_get_ioreq_event`).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, malformed};
 use fathom_block::Op;
 

@@ -12,7 +12,7 @@ pub(super) mod parquet;
 pub(super) mod spc;
 pub(super) mod tencent;
 
-use super::error::Fault;
+use super::fault::Fault;
 use super::{Access, Options};
 use fathom_base::Time;
 use fathom_block::Op;

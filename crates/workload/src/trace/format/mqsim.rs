@@ -1,7 +1,7 @@
 //! MQSim's ASCII trace format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, unknown_op};
 use fathom_block::Op;
 

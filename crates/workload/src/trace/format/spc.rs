@@ -2,7 +2,7 @@
 //! UMass repository publishes them, and fragments of them without the first column.
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, unknown_op};
 use fathom_block::Op;
 

@@ -2,7 +2,7 @@
 //! Block Storage Systems*, USENIX ATC 2020; the README of the distribution at SNIA).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::error::Fault;
+use crate::trace::fault::Fault;
 use crate::trace::fields::{Fields, unknown_op};
 use fathom_block::Op;
 
