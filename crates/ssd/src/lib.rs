@@ -14,6 +14,7 @@ mod nand;
 pub mod presets;
 pub mod spec;
 
+pub use buffer::{Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored, reshape};
 pub use engine::{Counters, Ssd};
 pub use ftl::MergeCounts;
 pub use geometry::Geometry;

@@ -7,6 +7,7 @@
 mod check;
 mod mapping;
 
+pub use crate::buffer::WritePolicy;
 pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
 
 use fathom_base::{Bytes, Dur, Rate};
@@ -163,10 +164,13 @@ pub struct Prefetch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteBuffer {
-    /// First in, first out, or a cache in order of last use.
+    /// What leaves it first.
     pub policy: WritePolicy,
     /// Bytes of data that it holds.
     pub capacity: Bytes,
+    /// What `bplru` and `lb-clock` take for a block; left out for any other, and for the clustered block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<Bytes>,
     /// When it is drained, besides at a flush.
     pub drain: Drain,
     /// How long no write may come before an idle drain starts.
@@ -175,24 +179,6 @@ pub struct WriteBuffer {
     /// Whether it survives a power cut, so that FLUSH need not drain it.
     #[serde(default)]
     pub battery: bool,
-}
-
-/// How the memory for writes keeps order, and what leaves it when it is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WritePolicy {
-    /// Buffer: the second write takes new room, unless it follows the first at once (`parameter-aware-io` 4.3).
-    Fifo,
-    /// Cache: the second write replaces the first (`parameter-aware-io` 4.3).
-    Lru,
-    /// Blocks in order of last use, padded to whole ones (Kim and Ahn, FAST 2008).
-    Bplru,
-    /// A queue for every element, one page from each leaves at a time (`epo` Figure 3).
-    Epo,
-    /// Blocks on a clock, the largest that was not used lately leaves (Debnath et al., MASCOTS 2009).
-    LbClock,
-    /// Sequential streams leave first and whole, the rest in order of last use.
-    Streams,
 }
 
 /// When the memory for writes is drained.

@@ -261,6 +261,7 @@ fn buffered(policy: WritePolicy, capacity: u64) -> Spec {
         drain: Drain::OnFull,
         idle_delay: Dur::ZERO,
         battery: false,
+        block: None,
     });
     spec
 }

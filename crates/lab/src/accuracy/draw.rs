@@ -298,6 +298,7 @@ fn write_buffer(rng: &mut Rng) -> Option<WriteBuffer> {
             Dur::ZERO
         },
         battery: rng.chance(0.1),
+        block: None,
     })
 }
 

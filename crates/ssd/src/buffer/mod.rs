@@ -1,7 +1,134 @@
-//! The drive's memory: for writes and for reads. State machines without time; the engine moves the data.
+//! The drive's memory: for writes and for reads. State machines without time and bytes; the engine moves the data.
+//!
+//! Writes: [`lines`] holds what is dirty and how much room there is, a [`policy`] what leaves when room is needed,
+//! one file for each. The same two run inside the drive and, page by page, in front of one ([`reshape`]).
 
+mod bplru;
+mod epo;
+mod fifo;
+mod groups;
+mod lb_clock;
+mod lines;
+mod links;
+mod lru;
+mod masks;
+mod no_cache;
+mod pages;
+mod policy;
 mod read;
-mod write;
+mod requests;
+pub mod reshape;
+mod streams;
 
+pub use pages::{Evicted, PageBuffer, PageBufferError, Setup, Stored};
+
+pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
+pub(crate) use policy::{Elements, Shape};
 pub(crate) use read::ReadLines;
-pub(crate) use write::{LineView, Piece, WriteLines};
+
+use policy::{Leaving, Policy};
+use serde::{Deserialize, Serialize};
+
+/// One line for each policy: the enum of the drive file, its name there, the way to it without dynamic dispatch,
+/// its help in one line, and its longer explanation, `ABOUT` of its file.
+macro_rules! buffers {
+    ($($policy:ident $name:literal $file:ident: $help:literal),+ $(,)?) => {
+        /// How the memory for writes keeps order, and what leaves it when it is full.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum WritePolicy {
+            $(
+                #[doc = $help]
+                #[serde(rename = $name)]
+                $policy,
+            )+
+        }
+
+        impl WritePolicy {
+            /// All of them.
+            pub const ALL: &[WritePolicy] = &[$(WritePolicy::$policy),+];
+
+            /// The name in a drive file.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(WritePolicy::$policy => $name),+
+                }
+            }
+
+            /// What leaves, in one line.
+            pub fn help(self) -> &'static str {
+                match self {
+                    $(WritePolicy::$policy => $help),+
+                }
+            }
+
+            /// What it does and does not do, and where it comes from; some lines of text.
+            pub fn explanation(self) -> &'static str {
+                match self {
+                    $(WritePolicy::$policy => $file::ABOUT),+
+                }
+            }
+        }
+
+        /// A policy with its state. An enum, so that no page pays for dynamic dispatch.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyPolicy {
+            $($policy($file::Order)),+
+        }
+
+        impl AnyPolicy {
+            fn new(policy: WritePolicy, shape: &Shape) -> Self {
+                match policy {
+                    $(WritePolicy::$policy => AnyPolicy::$policy(Policy::new(shape))),+
+                }
+            }
+        }
+
+        macro_rules! each {
+            ($self:ident, $any:ident => $call:expr) => {
+                match $self {
+                    $(AnyPolicy::$policy($any) => $call),+
+                }
+            };
+        }
+    };
+}
+
+buffers! {
+    NoCache "no-cache" no_cache: "nothing is kept: every request goes on as it came",
+    Fifo "fifo" fifo: "what came first leaves first; a second write takes new room",
+    Lru "lru" lru: "what was written longest ago leaves first; a second write replaces the first",
+    Bplru "bplru" bplru: "the block that was written longest ago leaves first, padded to a whole one",
+    Epo "epo" epo: "one page from the queue of every flash element leaves, all at once",
+    LbClock "lb-clock" lb_clock: "of the blocks that were not written lately, the fullest leaves first",
+    Streams "streams" streams: "sequential streams leave first and whole, the rest in order of last use",
+}
+
+impl WritePolicy {
+    /// The policy of that name.
+    pub fn from_name(name: &str) -> Option<WritePolicy> {
+        Self::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// Whether a second write to a page replaces the first, whatever came between them.
+    pub fn is_cache(self) -> bool {
+        !matches!(self, WritePolicy::NoCache | WritePolicy::Fifo)
+    }
+}
+
+impl AnyPolicy {
+    #[inline]
+    fn insert(&mut self, slot: u32, page: u32, request: u64) {
+        each!(self, policy => policy.insert(slot, page, request));
+    }
+    #[inline]
+    fn touch(&mut self, slot: u32, page: u32, request: u64) {
+        each!(self, policy => policy.touch(slot, page, request));
+    }
+    #[inline]
+    fn remove(&mut self, slot: u32) {
+        each!(self, policy => policy.remove(slot));
+    }
+    fn choose(&mut self, leaving: &mut Leaving) {
+        each!(self, policy => policy.choose(leaving));
+    }
+}

@@ -1,16 +1,16 @@
 //! What leaves the buffer for the flash array in one go.
 
-use crate::buffer::LineView;
+use crate::buffer::{LineView, Out};
 use crate::nand::Place;
 use fathom_base::Lpn;
 
 /// Lines on their way to the translation layer, and the units they make.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// The line that is being added.
+    /// What is being added.
     pub(super) line: LineView,
-    /// Lines in it.
-    pub(super) ids: Vec<u32>,
+    /// What leaves the buffer with it.
+    pub(super) outs: Vec<Out>,
     /// Runs of units, one after another as they will be programmed.
     pub(super) runs: Vec<(Lpn, u32)>,
     /// Units in all.
@@ -28,7 +28,7 @@ impl Default for Batch {
     fn default() -> Self {
         Self {
             line: LineView::default(),
-            ids: Vec::new(),
+            outs: Vec::new(),
             runs: Vec::new(),
             units: 0,
             dirty: 0,
@@ -41,7 +41,7 @@ impl Default for Batch {
 
 impl Batch {
     pub(super) fn clear(&mut self) {
-        self.ids.clear();
+        self.outs.clear();
         self.runs.clear();
         self.reads.clear();
         (self.units, self.dirty, self.accepted) = (0, 0, (0, 0, 0));
@@ -69,6 +69,20 @@ impl Batch {
         self.runs.push((lpn, units));
     }
 
+    /// Old data to read; where pages are padded, in one read as far as it lies together.
+    pub(super) fn read(&mut self, place: Place) {
+        if self.line.whole
+            && self.reads.len() > self.accepted.2
+            && let Some(last) = self.reads.last_mut()
+            && last.cpage == place.cpage
+            && last.first + last.sectors == place.first
+        {
+            last.sectors += place.sectors;
+            return;
+        }
+        self.reads.push(place);
+    }
+
     /// Whether the units follow one another without a gap.
     pub(super) fn is_one_run(&self) -> bool {
         self.runs
@@ -83,15 +97,20 @@ impl Batch {
             .map_or(Lpn(0), |(first, n)| Lpn(first.0 + n - 1))
     }
 
-    /// The line belongs to the batch.
-    pub(super) fn accept(&mut self) {
-        self.ids.push(self.line.id);
+    /// Whether a line leaves with it.
+    pub(super) fn has_line(&self, id: u32) -> bool {
+        self.outs.iter().any(|out| out.is(id))
+    }
+
+    /// What was added belongs to the batch.
+    pub(super) fn accept(&mut self, out: Out) {
+        self.outs.push(out);
         self.dirty += self.line.dirty;
         self.owner = self.line.owner;
         self.accepted = (self.runs.len(), self.units, self.reads.len());
     }
 
-    /// The line does not fit: takes back what it added.
+    /// It does not fit: takes back what was added.
     pub(super) fn undo(&mut self) {
         self.runs.truncate(self.accepted.0);
         self.units = self.accepted.1;

@@ -230,7 +230,7 @@ impl Ssd {
     pub(super) fn drained_sector(&self, batch: &Batch, sector: u64, into: &mut [u8]) {
         let (cline, in_line) = self.g.line_of_sector(sector);
         let mut lines = self.lines.lines_of(cline);
-        match lines.find(|&id| batch.ids.contains(&id) && self.lines.line_holds(id, in_line)) {
+        match lines.find(|&id| batch.has_line(id) && self.lines.line_holds(id, in_line)) {
             Some(id) => self.copy_line_sector(id, in_line, into),
             None => self.copy_flash_sector(sector, into),
         }

@@ -1,6 +1,6 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
-use super::{MappingKind, Spec, SpecError, Striping};
+use super::{MappingKind, Spec, SpecError, Striping, WriteBuffer, WritePolicy};
 use fathom_base::Bytes;
 
 impl Spec {
@@ -218,6 +218,7 @@ impl Spec {
             want(room, "write_buffer.capacity", buffer.capacity, || {
                 format!("a multiple of 512B from {} to 16GiB", Bytes(least))
             })?;
+            self.check_policy(buffer)?;
         }
         let noise = &self.noise;
         for (key, percent) in [
@@ -229,6 +230,27 @@ impl Spec {
             })?;
         }
         Ok(())
+    }
+
+    fn check_policy(&self, buffer: &WriteBuffer) -> Result<(), SpecError> {
+        want(
+            buffer.policy != WritePolicy::NoCache,
+            "write_buffer.policy",
+            "no-cache",
+            || "leave [write_buffer] out for a drive without one".into(),
+        )?;
+        let Some(block) = buffer.block else {
+            return Ok(());
+        };
+        let page = self.flash.clustered_page.0;
+        let by_block = matches!(buffer.policy, WritePolicy::Bplru | WritePolicy::LbClock);
+        let fits = block.0 >= page && block.0.is_multiple_of(page) && block.0 / page <= 1 << 16;
+        want(by_block && fits, "write_buffer.block", block, || {
+            format!(
+                "1 to 65536 clustered pages of {} for `bplru` and `lb-clock`, left out for any other policy",
+                Bytes(page)
+            )
+        })
     }
 }
 

@@ -86,24 +86,28 @@ fn shape(name: &str) -> Spec {
 }
 
 /// What memory there is for writes.
-pub(crate) const BUFFERS: [&str; 6] = [
+pub(crate) const BUFFERS: [&str; 10] = [
     "none",
     "fifo",
     "lru",
     "fifo idle",
     "lru battery",
     "fifo idle battery",
+    "bplru",
+    "epo battery",
+    "lb-clock",
+    "streams idle",
 ];
 
 fn buffer(name: &str) -> Option<WriteBuffer> {
     let has = |word| name.split(' ').any(|w| w == word);
-    (name != "none").then(|| WriteBuffer {
-        policy: if has("lru") {
-            WritePolicy::Lru
-        } else {
-            WritePolicy::Fifo
-        },
-        capacity: Bytes(9 * 1024 + 512),
+    let policy = WritePolicy::from_name(name.split(' ').next()?)?;
+    // What leaves together must find more than two lines of 4 KiB.
+    let by_age = matches!(policy, WritePolicy::Fifo | WritePolicy::Lru);
+    let kib = if by_age { 9 } else { 27 };
+    Some(WriteBuffer {
+        policy,
+        capacity: Bytes(kib * 1024 + 512),
         drain: if has("idle") {
             Drain::Idle
         } else {
@@ -111,6 +115,7 @@ fn buffer(name: &str) -> Option<WriteBuffer> {
         },
         idle_delay: Dur::us(300),
         battery: has("battery"),
+        block: None,
     })
 }
 

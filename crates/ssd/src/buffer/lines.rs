@@ -1,20 +1,30 @@
-//! The memory for writes: dirty sectors in lines of one clustered page, in order.
+//! The memory for writes: dirty sectors in lines of one clustered page, in order of age.
 //!
-//! FIFO buffer: a line is joined only while it is the newest. LRU cache: any line is joined and becomes the
-//! newest. Without a buffer the same structure is the staging memory of the controller, of any size, and a line
-//! is never joined. Lines that are being programmed have left the order but still take room.
+//! FIFO buffer: a line is joined only while it is the newest. Cache: any line is joined and becomes the newest.
+//! Without a buffer the same structure is the staging memory of the controller, of any size, and a line is never
+//! joined. Lines that are being programmed have left the order but still take room.
+//!
+//! Lines that a flush waits for leave in order of age. What leaves to make room is asked of the policy where it
+//! has an order of its own ([`super::policy`]): the oldest line, or lines that leave together.
 
-use crate::spec::WritePolicy;
+use super::links::{Links, List, NONE};
+use super::masks::Masks;
+use super::policy::{Leaving, Shape};
+use super::{AnyPolicy, WritePolicy};
 use rustc_hash::FxHashMap;
 
-const NONE: u32 = u32::MAX;
+mod leave;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use leave::Out;
+use leave::Together;
 
 #[derive(Clone, Copy, Debug)]
 struct Line {
     /// Which clustered page of the host's address space.
     cline: u32,
-    older: u32,
-    newer: u32,
     /// The line of the same `cline` that was newest before this one.
     covered: u32,
     /// When it became dirty, by the count of insertions.
@@ -30,6 +40,8 @@ pub(crate) struct LineView {
     pub(crate) cline: u32,
     pub(crate) dirty: u32,
     pub(crate) owner: u32,
+    /// All of the clustered page is to be written, with what the drive holds where nothing is dirty.
+    pub(crate) whole: bool,
     pub(crate) mask: Vec<u64>,
 }
 
@@ -51,6 +63,18 @@ pub(crate) struct Piece {
     pub(crate) owner: u32,
 }
 
+/// What makes a memory for writes.
+#[derive(Clone, Debug)]
+pub(crate) struct LineSetup {
+    pub(crate) policy: WritePolicy,
+    pub(crate) capacity_sectors: u64,
+    pub(crate) sectors_per_line: u32,
+    /// What a policy may know of the drive.
+    pub(crate) shape: Shape,
+    /// Clustered pages of the drive.
+    pub(crate) clines: u32,
+}
+
 /// Dirty lines.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteLines {
@@ -59,48 +83,62 @@ pub(crate) struct WriteLines {
     capacity: u64,
     used: u64,
     reserved: u64,
-    words: usize,
     lines: Vec<Line>,
-    masks: Vec<u64>,
+    masks: Masks,
     unused: Vec<u32>,
-    oldest: u32,
-    newest: u32,
+    links: Links,
+    age: List,
     insertions: u64,
     by_cline: FxHashMap<u32, u32>,
+    /// `None` where lines leave in order of age.
+    policy: Option<AnyPolicy>,
+    request: u64,
+    together: Together,
 }
 
 impl WriteLines {
-    /// `policy` is `None` for a drive without a write buffer.
-    pub(crate) fn new(
-        policy: Option<WritePolicy>,
-        capacity_sectors: u64,
-        sectors_per_line: u32,
-    ) -> Self {
+    /// Lines that leave in order of age, or as the policy says where it is of another kind: the order of use of
+    /// lines is that of age here.
+    pub(crate) fn new(setup: &LineSetup) -> Self {
+        let by_age = matches!(
+            setup.policy,
+            WritePolicy::NoCache | WritePolicy::Fifo | WritePolicy::Lru
+        );
+        let lines = Self::by_request(setup);
+        let policy = lines.policy.filter(|_| !by_age);
+        Self { policy, ..lines }
+    }
+
+    /// Lines that leave as the policy says: for FIFO and LRU, all that are left of a request.
+    pub(super) fn by_request(setup: &LineSetup) -> Self {
         Self {
-            joins_any: policy == Some(WritePolicy::Lru),
-            joins_newest: policy.is_some(),
-            capacity: capacity_sectors,
+            joins_any: setup.policy.is_cache(),
+            joins_newest: setup.policy != WritePolicy::NoCache,
+            capacity: setup.capacity_sectors,
             used: 0,
             reserved: 0,
-            words: (sectors_per_line as usize).div_ceil(64),
             lines: Vec::new(),
-            masks: Vec::new(),
+            masks: Masks::new(setup.sectors_per_line),
             unused: Vec::new(),
-            oldest: NONE,
-            newest: NONE,
+            links: Links::default(),
+            age: List::default(),
             insertions: 0,
             by_cline: FxHashMap::default(),
+            policy: Some(AnyPolicy::new(setup.policy, &setup.shape)),
+            request: 0,
+            together: Together::new(setup.shape.block_pages, setup.clines),
         }
     }
 
     /// Whether no line waits to be programmed.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.oldest == NONE
+        self.age.is_empty()
     }
 
     /// Whether only one line waits.
     pub(crate) fn has_one_line(&self) -> bool {
-        self.oldest == self.newest
+        self.age.oldest == self.age.newest
     }
 
     /// Counts insertions: the mark up to which a flush drains.
@@ -111,7 +149,7 @@ impl WriteLines {
     /// Whether the oldest line became dirty at or before `mark`. Lines that are due are never moved, so that
     /// all of them stand in front.
     pub(crate) fn oldest_is_due(&self, mark: u64) -> bool {
-        self.oldest != NONE && self.lines[self.oldest as usize].since <= mark
+        !self.is_empty() && self.is_due(self.age.oldest, mark)
     }
 
     /// Whether a line became dirty at or before `mark`.
@@ -124,19 +162,9 @@ impl WriteLines {
         self.joins_any
     }
 
-    /// The line to leave first.
-    pub(crate) fn oldest(&self) -> Option<u32> {
-        Some(self.oldest).filter(|&id| id != NONE)
-    }
-
     /// The line that may still grow.
     pub(crate) fn newest(&self) -> Option<u32> {
-        Some(self.newest).filter(|&id| id != NONE)
-    }
-
-    /// The line after `id`.
-    pub(crate) fn newer(&self, id: u32) -> Option<u32> {
-        Some(self.lines[id as usize].newer).filter(|&id| id != NONE)
+        Some(self.age.newest).filter(|&id| id != NONE)
     }
 
     /// Sectors that a write of `sectors` from `first` on would add to what is dirty.
@@ -145,7 +173,7 @@ impl WriteLines {
         if id == NONE {
             sectors
         } else {
-            sectors - self.overlap(id, first, sectors)
+            sectors - self.masks.count(id, first, sectors)
         }
     }
 
@@ -177,22 +205,16 @@ impl WriteLines {
         self.used = self.used.saturating_sub(u64::from(sectors));
     }
 
+    /// The line that a write to a clustered page would join, or [`NONE`].
+    #[inline]
     fn joinable(&self, cline: u32) -> u32 {
         if self.joins_any {
             return self.by_cline.get(&cline).copied().unwrap_or(NONE);
         }
-        let newest = self.newest;
+        let newest = self.age.newest;
         let joins =
             self.joins_newest && newest != NONE && self.lines[newest as usize].cline == cline;
         if joins { newest } else { NONE }
-    }
-
-    fn overlap(&self, id: u32, first: u32, sectors: u32) -> u32 {
-        (0..self.words)
-            .map(|w| {
-                (self.masks[id as usize * self.words + w] & span(w, first, sectors)).count_ones()
-            })
-            .sum()
     }
 
     /// Data has arrived; gives the line that holds it. A cache moves the line to the newest place unless it is
@@ -209,14 +231,16 @@ impl WriteLines {
         let mut id = self.joinable(cline);
         if id == NONE {
             id = self.open(cline, piece.owner);
-        } else if self.joins_any && self.lines[id as usize].since > due_mark {
-            self.unlink(id);
-            self.link(id);
+        } else {
+            if self.joins_any && self.lines[id as usize].since > due_mark {
+                self.links.renew(&mut self.age, id);
+            }
+            if let Some(policy) = &mut self.policy {
+                policy.touch(id, cline, self.request);
+            }
         }
-        let new = sectors - self.overlap(id, first, sectors);
-        for w in 0..self.words {
-            self.masks[id as usize * self.words + w] |= span(w, first, sectors);
-        }
+        let new = sectors - self.masks.count(id, first, sectors);
+        self.masks.set(id, first, sectors);
         self.lines[id as usize].dirty += new;
         self.used += u64::from(new);
         id
@@ -225,8 +249,6 @@ impl WriteLines {
     fn open(&mut self, cline: u32, owner: u32) -> u32 {
         let line = Line {
             cline,
-            older: NONE,
-            newer: NONE,
             covered: NONE,
             since: self.insertions,
             dirty: 0,
@@ -236,56 +258,24 @@ impl WriteLines {
             Some(id) => id,
             None => {
                 self.lines.push(line);
-                self.masks.resize(self.lines.len() * self.words, 0);
                 (self.lines.len() - 1) as u32
             }
         };
         let covered = self.by_cline.insert(cline, id).unwrap_or(NONE);
         self.lines[id as usize] = Line { covered, ..line };
-        self.masks[id as usize * self.words..(id as usize + 1) * self.words].fill(0);
-        self.link(id);
+        self.masks.open(id);
+        self.links.append(&mut self.age, id);
+        if let Some(policy) = &mut self.policy {
+            policy.insert(id, cline, self.request);
+        }
         id
-    }
-
-    fn link(&mut self, id: u32) {
-        let newest = std::mem::replace(&mut self.newest, id);
-        (self.lines[id as usize].older, self.lines[id as usize].newer) = (newest, NONE);
-        if newest == NONE {
-            self.oldest = id;
-        } else {
-            self.lines[newest as usize].newer = id;
-        }
-    }
-
-    fn unlink(&mut self, id: u32) {
-        let Line { older, newer, .. } = self.lines[id as usize];
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.lines[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.lines[newer as usize].older = older,
-        }
-    }
-
-    /// What a line holds.
-    pub(crate) fn view(&self, id: u32, into: &mut LineView) {
-        let line = self.lines[id as usize];
-        (into.id, into.cline, into.dirty, into.owner) = (id, line.cline, line.dirty, line.owner);
-        let at = id as usize * self.words;
-        into.mask.clear();
-        into.mask
-            .extend_from_slice(&self.masks[at..at + self.words]);
     }
 
     /// What a line of this piece alone would hold.
     pub(crate) fn view_of(&self, piece: Piece, into: &mut LineView) {
         (into.id, into.cline, into.owner) = (NONE, piece.cline, piece.owner);
-        into.dirty = piece.sectors;
-        into.mask.clear();
-        let words = (0..self.words).map(|w| span(w, piece.first, piece.sectors));
-        into.mask.extend(words);
+        (into.dirty, into.whole) = (piece.sectors, false);
+        self.masks.range(piece.first, piece.sectors, &mut into.mask);
     }
 
     /// A piece went on without a line; its sectors take room until [`WriteLines::release`].
@@ -296,8 +286,8 @@ impl WriteLines {
     }
 
     /// A line leaves the order; its sectors keep their room until [`WriteLines::release`].
-    pub(crate) fn remove(&mut self, id: u32) {
-        self.unlink(id);
+    fn remove(&mut self, id: u32) {
+        self.links.detach(&mut self.age, id);
         let Line { cline, covered, .. } = self.lines[id as usize];
         let newest = self.by_cline.get(&cline).copied().unwrap_or(NONE);
         if newest == id {
@@ -313,6 +303,9 @@ impl WriteLines {
             self.lines[above as usize].covered = covered;
         }
         self.unused.push(id);
+        if let Some(policy) = &mut self.policy {
+            policy.remove(id);
+        }
     }
 
     /// Lines of a clustered page, newest first.
@@ -330,7 +323,7 @@ impl WriteLines {
 
     /// Whether a line holds a sector dirty.
     pub(crate) fn line_holds(&self, id: u32, sector: u32) -> bool {
-        self.masks[id as usize * self.words + (sector / 64) as usize] >> (sector % 64) & 1 == 1
+        self.masks.holds(id, sector)
     }
 
     /// Forgets sectors of a clustered page: they were trimmed. Gives the owners of the lines that had no others.
@@ -338,10 +331,8 @@ impl WriteLines {
         let ids: Vec<u32> = self.lines_of(cline).collect();
         let mut owners = Vec::new();
         for id in ids {
-            let gone = self.overlap(id, first, sectors);
-            for w in 0..self.words {
-                self.masks[id as usize * self.words + w] &= !span(w, first, sectors);
-            }
+            let gone = self.masks.count(id, first, sectors);
+            self.masks.clear(id, first, sectors);
             self.lines[id as usize].dirty -= gone;
             self.used -= u64::from(gone);
             if self.lines[id as usize].dirty == 0 {
@@ -350,83 +341,5 @@ impl WriteLines {
             }
         }
         owners
-    }
-
-    /// Every line in order of age, and an empty buffer: what a battery saves at a power cut.
-    pub(crate) fn drain_all(&mut self) -> Vec<LineView> {
-        let mut all = Vec::new();
-        while let Some(id) = self.oldest() {
-            let mut line = LineView::default();
-            self.view(id, &mut line);
-            self.remove(id);
-            all.push(line);
-        }
-        (self.used, self.reserved) = (0, 0);
-        all
-    }
-}
-
-/// The bits of word `w` that lie in `first..first + sectors`.
-#[inline]
-fn span(w: usize, first: u32, sectors: u32) -> u64 {
-    let base = w as u32 * 64;
-    let (from, to) = (first.max(base), (first + sectors).min(base + 64));
-    if from >= to {
-        return 0;
-    }
-    let n = to - from;
-    let ones = if n == 64 { u64::MAX } else { (1u64 << n) - 1 };
-    ones << (from - base)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn piece(cline: u32) -> Piece {
-        Piece {
-            cline,
-            first: 0,
-            sectors: 1,
-            reserved: 0,
-            owner: NONE,
-        }
-    }
-
-    fn order(lines: &WriteLines) -> Vec<u32> {
-        let ids = std::iter::successors(lines.oldest(), |&id| lines.newer(id));
-        ids.map(|id| lines.lines[id as usize].cline).collect()
-    }
-
-    #[test]
-    fn a_cache_moves_a_line_that_is_written_again_unless_it_is_due() {
-        let mut lines = WriteLines::new(Some(WritePolicy::Lru), 100, 8);
-        for cline in [1, 2, 3] {
-            lines.insert(piece(cline), 0);
-        }
-        lines.insert(piece(1), 0);
-        assert_eq!(order(&lines), [2, 3, 1]);
-        // A flush: all three are due. What is written from now on stands behind them.
-        let mark = lines.insertions();
-        for cline in [4, 2, 3] {
-            lines.insert(piece(cline), mark);
-        }
-        assert_eq!(order(&lines), [2, 3, 1, 4]);
-        for _ in 0..3 {
-            assert!(lines.oldest_is_due(mark));
-            let oldest = lines.oldest().unwrap();
-            lines.remove(oldest);
-        }
-        assert!(!lines.oldest_is_due(mark) && !lines.is_empty());
-    }
-
-    #[test]
-    fn a_buffer_joins_the_newest_line_only() {
-        let mut lines = WriteLines::new(Some(WritePolicy::Fifo), 100, 8);
-        for cline in [1, 1, 2, 1] {
-            lines.insert(piece(cline), 0);
-        }
-        assert_eq!(order(&lines), [1, 2, 1]);
-        assert_eq!((lines.occupied(), lines.lines_of(1).count()), (3, 2));
     }
 }

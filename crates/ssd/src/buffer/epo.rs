@@ -1,0 +1,66 @@
+//! Element-level parallel optimization (`epo` Figure 3).
+//!
+//! A queue for every element. A page that is found is replaced and moves to the head of its queue (step 15). On
+//! a full buffer one victim leaves from the tail of every queue, all of them together (steps 18 to 21).
+//!
+//! Step 24 of the figure adds one block less than there are elements to the free pool, whatever left. A queue
+//! can be empty, and then gives no victim; here the pool grows by what left.
+
+use super::links::{Links, List};
+use super::policy::{Elements, How, Leaving, Policy, Shape};
+
+pub(super) const ABOUT: &str = "\
+A queue of pages for every flash element. A page that is written again is replaced and moves to the head of its
+queue. When room is needed, one page leaves from the tail of every queue that is not empty, all at one time and each
+by itself, so that the elements work on them together. Requests of several pages are split. Source: epo, Figure 3;
+where the figure adds a fixed number of free blocks after that, here as many are free as pages have left. An element
+is known by the page number alone: a page that the drive puts elsewhere is in the wrong queue.";
+
+/// A queue for every element.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    elements: Elements,
+    queues: Vec<List>,
+    links: Links,
+    /// Slot to queue.
+    of: Vec<u32>,
+}
+
+impl Policy for Order {
+    fn new(shape: &Shape) -> Self {
+        Self {
+            elements: shape.elements,
+            queues: vec![List::default(); shape.elements.len()],
+            links: Links::default(),
+            of: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: u32, page: u32, _: u64) {
+        let (index, element) = (slot as usize, self.elements.of(page));
+        if self.of.len() <= index {
+            self.of.resize(index + 1, 0);
+        }
+        self.of[index] = element;
+        self.links.append(&mut self.queues[element as usize], slot);
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32, _: u32, _: u64) {
+        let queue = &mut self.queues[self.of[slot as usize] as usize];
+        self.links.renew(queue, slot);
+    }
+
+    #[inline]
+    fn remove(&mut self, slot: u32) {
+        let queue = &mut self.queues[self.of[slot as usize] as usize];
+        self.links.detach(queue, slot);
+    }
+
+    fn choose(&mut self, leaving: &mut Leaving) {
+        leaving.how = How::Singly;
+        let tails = self.queues.iter().filter(|queue| !queue.is_empty());
+        leaving.slots.extend(tails.map(|queue| queue.oldest));
+    }
+}

@@ -1,0 +1,170 @@
+//! Large Block CLOCK (Debnath, Subramanya, Du and Lilja, "Large Block CLOCK (LB-CLOCK): a write caching algorithm
+//! for solid state disks", MASCOTS 2009).
+//!
+//! Blocks on a clock, each with a bit that says whether it was written lately. Where room is needed the hand
+//! goes round once: it clears the bits that are set, and makes a candidate of each block whose bit was clear.
+//! The candidate with the most pages in the buffer leaves whole, and so do the others as room is needed, as long
+//! as no write sets their bit again; then the hand goes round anew.
+//!
+//! The paper publishes the two measures, recency and pages present, and that the priority between them follows
+//! the workload. That the hand goes a full round at a time, and that of equal candidates the one that the hand
+//! met first leaves, is decided here. A step of the hand is paid for by the write that set the bit or by the
+//! candidate's leaving, so that the cost of a page is constant.
+
+use super::groups::Groups;
+use super::links::{Links, List};
+use super::policy::{How, Leaving, Policy, Shape};
+use rustc_hash::FxHashMap;
+
+pub(super) const ABOUT: &str = "\
+Blocks on a clock. Among those that were not written since the hand last went round, the one with the most pages in
+the buffer leaves, whole and without padding. Source: Debnath, Subramanya, Du and Lilja, MASCOTS 2009; after its
+published outline, with the details that it leaves open decided here: the hand goes a full round at a time, and of
+equals the one that it met first leaves. It has no rule for sequential writes, and knows no elements.";
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    number: u32,
+    written: bool,
+    candidate: bool,
+}
+
+/// Blocks on a clock, and candidates by the number of their pages.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    block_pages: u32,
+    blocks: Groups<Block>,
+    ring: Links,
+    /// In order of arrival: the hand goes from the oldest to the newest.
+    clock: List,
+    sized: Links,
+    /// Candidates with this many pages, less one.
+    candidates: Vec<List>,
+    /// No candidate has more pages than this.
+    most: u32,
+    by_number: FxHashMap<u32, u32>,
+}
+
+impl Order {
+    /// The candidates of as many pages as the block has.
+    #[inline]
+    fn like(&mut self, pages: u32) -> &mut List {
+        &mut self.candidates[pages as usize - 1]
+    }
+
+    fn nominate(&mut self, block: u32) {
+        let pages = self.blocks.count(block);
+        self.blocks.about_mut(block).candidate = true;
+        self.most = self.most.max(pages);
+        let list = &mut self.candidates[pages as usize - 1];
+        self.sized.append(list, block);
+    }
+
+    /// The block was written.
+    #[inline]
+    fn mark(&mut self, block: u32, pages_before: u32) {
+        if self.blocks.about(block).candidate {
+            let mut list = *self.like(pages_before);
+            self.sized.detach(&mut list, block);
+            *self.like(pages_before) = list;
+        }
+        let about = self.blocks.about_mut(block);
+        (about.written, about.candidate) = (true, false);
+    }
+
+    /// The hand goes round once.
+    fn go_round(&mut self) {
+        let mut block = self.clock.oldest;
+        while block != super::links::NONE {
+            let about = self.blocks.about_mut(block);
+            if !std::mem::take(&mut about.written) {
+                self.nominate(block);
+            }
+            block = self.ring.newer(block);
+        }
+    }
+
+    /// The candidate with the most pages.
+    fn largest(&mut self) -> Option<u32> {
+        while self.most > 0 {
+            let list = *self.like(self.most);
+            if !list.is_empty() {
+                return Some(list.oldest);
+            }
+            self.most -= 1;
+        }
+        None
+    }
+}
+
+impl Policy for Order {
+    fn new(shape: &Shape) -> Self {
+        Self {
+            block_pages: shape.block_pages,
+            blocks: Groups::default(),
+            ring: Links::default(),
+            clock: List::default(),
+            sized: Links::default(),
+            candidates: vec![List::default(); shape.block_pages as usize],
+            most: 0,
+            by_number: FxHashMap::default(),
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: u32, page: u32, _: u64) {
+        let number = page / self.block_pages;
+        let block = match self.by_number.get(&number) {
+            Some(&block) => block,
+            None => {
+                let (written, candidate) = (false, false);
+                let block = self.blocks.open(Block {
+                    number,
+                    written,
+                    candidate,
+                });
+                self.ring.append(&mut self.clock, block);
+                self.by_number.insert(number, block);
+                block
+            }
+        };
+        let before = self.blocks.count(block);
+        self.blocks.join(block, slot);
+        self.mark(block, before);
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32, _: u32, _: u64) {
+        let block = self.blocks.of(slot);
+        self.mark(block, self.blocks.count(block));
+    }
+
+    fn remove(&mut self, slot: u32) {
+        let (block, left) = self.blocks.leave(slot);
+        let about = self.blocks.about(block);
+        if about.candidate {
+            let mut list = *self.like(left + 1);
+            self.sized.detach(&mut list, block);
+            *self.like(left + 1) = list;
+        }
+        if left == 0 {
+            self.ring.detach(&mut self.clock, block);
+            self.by_number.remove(&about.number);
+            self.blocks.close(block);
+        } else if about.candidate {
+            self.nominate(block);
+        }
+    }
+
+    fn choose(&mut self, leaving: &mut Leaving) {
+        leaving.how = How::Runs;
+        // After one round no bit is set: the second, if it comes to that, finds a candidate.
+        for _ in 0..3 {
+            if let Some(block) = self.largest() {
+                leaving.slots.extend(self.blocks.members(block));
+                return;
+            }
+            self.go_round();
+        }
+    }
+}

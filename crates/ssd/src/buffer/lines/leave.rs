@@ -1,0 +1,210 @@
+//! What leaves a memory for writes, and in which order.
+
+use super::super::links::NONE;
+use super::super::policy::How;
+use super::{Leaving, LineView, WriteLines};
+
+/// What leaves next: a line, or a clustered page that is written to pad others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Out {
+    /// The line, if the clustered page has one.
+    pub(super) id: u32,
+    pub(super) cline: u32,
+    /// See [`LineView::whole`].
+    whole: bool,
+    /// It shares no program with another line.
+    pub(crate) alone: bool,
+    /// Its place among those that leave together, from 1; 0 where it leaves by age.
+    place: u32,
+}
+
+impl Out {
+    /// Whether it is this line.
+    pub(crate) fn is(&self, id: u32) -> bool {
+        self.id == id
+    }
+
+    /// The line, if it is one.
+    pub(crate) fn line(&self) -> Option<u32> {
+        Some(self.id).filter(|&id| id != NONE)
+    }
+}
+
+/// Clustered pages that the policy chose to leave together.
+#[derive(Clone, Debug)]
+pub(super) struct Together {
+    block_pages: u32,
+    clines_of_drive: u32,
+    leaving: Leaving,
+    clines: Vec<u32>,
+    /// How many of them have left.
+    left: usize,
+}
+
+impl Together {
+    pub(super) fn new(block_pages: u32, clines_of_drive: u32) -> Self {
+        Self {
+            block_pages,
+            clines_of_drive,
+            leaving: Leaving::default(),
+            clines: Vec::new(),
+            left: 0,
+        }
+    }
+}
+
+impl WriteLines {
+    /// The line to leave first: the oldest where that is due or the policy keeps no other order; else the next
+    /// of those that leave together, which the policy chooses where none is left.
+    pub(crate) fn first_out(&mut self, due_mark: u64) -> Option<Out> {
+        if self.policy.is_none() || self.oldest_is_due(due_mark) {
+            return self.aged(self.age.oldest);
+        }
+        if !self.is_leaving() {
+            self.choose();
+        }
+        self.chosen(self.together.left)
+    }
+
+    /// What may leave with `out`.
+    pub(crate) fn next_out(&self, out: Out) -> Option<Out> {
+        match out.place {
+            0 => self.aged(self.links.newer(out.id)),
+            place => self.chosen(place as usize),
+        }
+    }
+
+    /// Whether some of those that leave together are still here.
+    pub(crate) fn is_leaving(&mut self) -> bool {
+        if self.together.left == self.together.clines.len() {
+            return false;
+        }
+        match self.chosen(self.together.left) {
+            Some(out) => self.together.left = out.place as usize - 1,
+            None => self.together.left = self.together.clines.len(),
+        }
+        self.together.left < self.together.clines.len()
+    }
+
+    fn aged(&self, id: u32) -> Option<Out> {
+        let line = self.lines.get(id as usize)?;
+        Some(Out {
+            id,
+            cline: line.cline,
+            whole: false,
+            alone: false,
+            place: 0,
+        })
+    }
+
+    /// The first of those that leave together, from a place on, that is not gone already.
+    fn chosen(&self, from: usize) -> Option<Out> {
+        let how = self.together.leaving.how;
+        let whole = matches!(how, How::Padded { .. });
+        let clines = self.together.clines.iter().enumerate().skip(from);
+        let mut here = clines.filter_map(|(place, &cline)| {
+            let id = self.by_cline.get(&cline).copied().unwrap_or(NONE);
+            (id != NONE || whole).then_some(Out {
+                id,
+                cline,
+                whole,
+                alone: how != How::Runs,
+                place: place as u32 + 1,
+            })
+        });
+        here.next()
+    }
+
+    /// Asks the policy what leaves next.
+    fn choose(&mut self) {
+        self.name_leaving();
+        let together = &mut self.together;
+        let Leaving { slots, how } = &together.leaving;
+        together.left = 0;
+        together.clines.clear();
+        match *how {
+            How::Padded { first } => {
+                let end = first.saturating_add(together.block_pages);
+                together
+                    .clines
+                    .extend(first..end.min(together.clines_of_drive));
+            }
+            How::Runs | How::Singly => {
+                let clines = slots.iter().map(|&id| self.lines[id as usize].cline);
+                together.clines.extend(clines);
+            }
+        }
+    }
+
+    /// The policy's choice in `together.leaving`, in the order in which it leaves.
+    fn name_leaving(&mut self) {
+        let leaving = &mut self.together.leaving;
+        leaving.slots.clear();
+        if let Some(policy) = &mut self.policy {
+            policy.choose(leaving);
+        }
+        if leaving.how != How::Singly {
+            let lines = &self.lines;
+            leaving
+                .slots
+                .sort_unstable_by_key(|&id| lines[id as usize].cline);
+        }
+    }
+
+    /// What leaves together, all at once, as page numbers in the order in which they leave.
+    pub(in crate::buffer) fn take_together(&mut self, pages: &mut Vec<u32>) -> How {
+        self.name_leaving();
+        let leaving = std::mem::take(&mut self.together.leaving);
+        for &id in &leaving.slots {
+            let line = self.lines[id as usize];
+            pages.push(line.cline);
+            self.remove(id);
+            self.release(line.dirty);
+        }
+        let how = leaving.how;
+        self.together.leaving = leaving;
+        how
+    }
+
+    /// The newest line of a clustered page was written by this request, as were those until the next call.
+    pub(in crate::buffer) fn begin_request(&mut self, number: u64) {
+        self.request = number;
+    }
+
+    /// What leaves with it.
+    pub(crate) fn view(&self, out: Out, into: &mut LineView) {
+        (into.id, into.cline, into.whole) = (out.id, out.cline, out.whole);
+        match self.lines.get(out.id as usize) {
+            Some(line) => {
+                (into.dirty, into.owner) = (line.dirty, line.owner);
+                self.masks.copy(out.id, &mut into.mask);
+            }
+            None => {
+                (into.dirty, into.owner) = (0, NONE);
+                self.masks.range(0, 0, &mut into.mask);
+            }
+        }
+    }
+
+    /// It has been handed on; its sectors keep their room until [`WriteLines::release`].
+    pub(crate) fn leave(&mut self, out: Out) {
+        if let Some(id) = out.line() {
+            self.remove(id);
+        }
+        self.together.left = self.together.left.max(out.place as usize);
+    }
+
+    /// Every line in order of age, and an empty buffer: what a battery saves at a power cut.
+    pub(crate) fn drain_all(&mut self) -> Vec<LineView> {
+        let mut all = Vec::new();
+        while let Some(out) = self.aged(self.age.oldest) {
+            let mut line = LineView::default();
+            self.view(out, &mut line);
+            self.leave(out);
+            all.push(line);
+        }
+        (self.used, self.reserved) = (0, 0);
+        self.together.left = self.together.clines.len();
+        all
+    }
+}

@@ -1,0 +1,12 @@
+//! The least recently written leaves first (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
+
+use super::requests::Requests;
+
+pub(super) const ABOUT: &str = "\
+A page that is written again replaces the one in the buffer and is the newest; what was written longest ago leaves
+first. In front of a drive, the age is that of whole requests (epo, IV.A): a request leaves with all pages that no
+later request has written, and a page that was written again belongs to the later one. Inside the drive, it is the
+age of clustered pages. It knows no blocks, no streams and no elements.";
+
+/// Requests in the order in which they were written last.
+pub(crate) type Order = Requests<true>;

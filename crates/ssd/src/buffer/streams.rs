@@ -1,0 +1,126 @@
+//! Sequential streams leave first.
+//!
+//! Pages that are written one after another in order make a run; a run of [`STREAM_PAGES`] pages is a stream.
+//! The stream that grew longest ago leaves first, whole, however recently that was; where there is no stream,
+//! the run that was written longest ago. A page that is written again goes to the run that wrote it last.
+//!
+//! That what is written in sequence should have a short life in a write cache, because it is not expected back
+//! and leaves cheaply, is from Gill and Modha ("WOW: wise ordering for writes", FAST 2005, III), who never mark a
+//! sequential write as recent; a page region in order of use beside a region for what is sequential is from Wei,
+//! Chen and Yang ("CBM: a cooperative buffer management for SSD", MSST 2014). The detection and the order between
+//! streams are decided here.
+
+use super::groups::Groups;
+use super::links::{Links, List};
+use super::policy::{How, Leaving, Policy, Shape};
+use rustc_hash::FxHashMap;
+
+pub(super) const ABOUT: &str = "\
+Pages that are written one after another make a run, and four or more a stream. The stream that grew longest ago
+leaves first, whole; where there is none, the run that was written longest ago. So sequential writes do not push out
+what is written again and again. After Gill and Modha, FAST 2005 (sequential writes are never recent), and Wei, Chen
+and Yang, MSST 2014 (sequential and random writes apart); the detection and the order are Fathom's own. A stream that
+has left begins anew with its next page. It knows no blocks and no elements.";
+
+/// Pages in a row that make a stream.
+pub(crate) const STREAM_PAGES: u32 = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// The page that would go on.
+    next: u32,
+    /// Pages that were written in a row.
+    length: u32,
+}
+
+/// Runs and streams, each from the oldest to the newest.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    runs: Groups<Run>,
+    order: Links,
+    short: List,
+    streams: List,
+    /// The page that would go on, to its run.
+    by_next: FxHashMap<u32, u32>,
+}
+
+impl Order {
+    fn list(&mut self, length: u32) -> (&mut Links, &mut List) {
+        let list = if length < STREAM_PAGES {
+            &mut self.short
+        } else {
+            &mut self.streams
+        };
+        (&mut self.order, list)
+    }
+
+    /// A page that no run holds goes to the run that it continues, or begins one.
+    #[inline]
+    fn place(&mut self, slot: u32, page: u32) {
+        let next = page.wrapping_add(1);
+        let run = match self.by_next.remove(&page) {
+            Some(run) => {
+                let length = self.runs.about(run).length;
+                let (order, list) = self.list(length);
+                order.detach(list, run);
+                let length = length.saturating_add(1);
+                *self.runs.about_mut(run) = Run { next, length };
+                run
+            }
+            None => self.runs.open(Run { next, length: 1 }),
+        };
+        let (order, list) = self.list(self.runs.about(run).length);
+        order.append(list, run);
+        self.by_next.insert(next, run);
+        self.runs.join(run, slot);
+    }
+}
+
+impl Policy for Order {
+    fn new(_: &Shape) -> Self {
+        Self {
+            runs: Groups::default(),
+            order: Links::default(),
+            short: List::default(),
+            streams: List::default(),
+            by_next: FxHashMap::default(),
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: u32, page: u32, _: u64) {
+        self.place(slot, page);
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32, page: u32, _: u64) {
+        self.remove(slot);
+        self.place(slot, page);
+    }
+
+    #[inline]
+    fn remove(&mut self, slot: u32) {
+        let (run, left) = self.runs.leave(slot);
+        if left == 0 {
+            let Run { next, length } = self.runs.about(run);
+            let (order, list) = self.list(length);
+            order.detach(list, run);
+            if self.by_next.get(&next) == Some(&run) {
+                self.by_next.remove(&next);
+            }
+            self.runs.close(run);
+        }
+    }
+
+    fn choose(&mut self, leaving: &mut Leaving) {
+        leaving.how = How::Runs;
+        let list = if self.streams.is_empty() {
+            self.short
+        } else {
+            self.streams
+        };
+        if !list.is_empty() {
+            leaving.slots.extend(self.runs.members(list.oldest));
+        }
+    }
+}

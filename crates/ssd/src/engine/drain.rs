@@ -1,0 +1,203 @@
+//! From the buffer into the flash array: when, what together, and what must be read for it.
+
+use super::batch::Batch;
+use super::flash::NOBODY;
+use super::{Gathers, Ssd};
+use crate::buffer::{Out, Piece};
+use crate::ftl::{Ftl, Stall};
+use fathom_base::{Lpn, SECTOR_BYTES};
+
+/// The most clustered pages of neighbouring units that leave the buffer together.
+const NEIGHBOUR_PAGES: u32 = 16;
+
+impl Ssd {
+    /// Drains the buffer as far as it should be drained.
+    pub(super) fn pump(&mut self) {
+        while !self.stalled && self.should_drain() {
+            if self.drain_batch() == Err(Stall) {
+                self.stall();
+            }
+        }
+        if !self.flushes.is_empty() {
+            self.settle_flushes();
+        }
+    }
+
+    fn should_drain(&mut self) -> bool {
+        // What leaves together leaves whole.
+        if self.lines.is_leaving() {
+            return true;
+        }
+        if self.lines.is_empty() {
+            return false;
+        }
+        if self.unbuffered || self.lines.oldest_is_due(self.drain_mark) {
+            return true;
+        }
+        if !self.waits_for_room {
+            return false;
+        }
+        if self.lines.is_cache() {
+            // A cache gives up a sixteenth of its room at a time.
+            let wanted = self.lines.capacity() - self.lines.capacity() / 16;
+            return self.lines.occupied() - self.draining > wanted || self.draining == 0;
+        }
+        // A full buffer is drained to the newest line, which may still be growing; that one too, if nothing
+        // else can make room.
+        !self.lines.has_one_line() || self.draining == 0
+    }
+
+    /// Hands what leaves next to the translation layer: one line, or as many as fill a clustered page where units
+    /// of different lines can share one.
+    fn drain_batch(&mut self) -> Result<(), Stall> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        let mut next = self.lines.first_out(self.drain_mark);
+        while let Some(out) = next {
+            let shares = self.gathers.is_some() && self.is_complete(out);
+            if !(batch.outs.is_empty() || shares) {
+                break;
+            }
+            self.lines.view(out, &mut batch.line);
+            // A second line of a page is drained after the first is placed, for it may need it.
+            if batch.has_page(self.g.units_per_cpage) {
+                break;
+            }
+            self.plan(&mut batch);
+            if !batch.outs.is_empty() && !self.may_share(&batch) {
+                batch.undo();
+                break;
+            }
+            batch.accept(out);
+            if self.gathers.is_none() || out.alone {
+                break;
+            }
+            next = self.lines.next_out(out);
+        }
+        let result = self.place_batch(&batch);
+        self.batch = batch;
+        result
+    }
+
+    /// Whether a line grows no further.
+    fn is_complete(&self, out: Out) -> bool {
+        let due = |id| self.lines.is_due(id, self.drain_mark);
+        let newest = self.lines.newest().filter(|&id| out.is(id));
+        newest.is_none_or(due)
+    }
+
+    /// Places a piece of an unbuffered write without the detour of a line of its own.
+    pub(super) fn place_directly(&mut self, piece: Piece) -> Result<(), Stall> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        self.lines.view_of(piece, &mut batch.line);
+        self.plan(&mut batch);
+        (batch.dirty, batch.owner) = (piece.sectors, piece.owner);
+        let result = self.place_batch(&batch);
+        match result {
+            Ok(()) => self.lines.pass(piece),
+            Err(Stall) => self.stall(),
+        }
+        self.batch = batch;
+        result
+    }
+
+    fn stall(&mut self) {
+        self.stalled = true;
+        self.counters.stalls += 1;
+    }
+
+    fn place_batch(&mut self, batch: &Batch) -> Result<(), Stall> {
+        let bytes = self.merged_bytes(batch);
+        let result = self.ftl.write(&batch.runs, &mut self.ops);
+        match result {
+            Ok(()) => {
+                if let Some(store) = &mut self.store {
+                    for (lpn, bytes) in bytes {
+                        store.program(self.ftl.lookup(lpn), lpn, bytes);
+                    }
+                }
+                self.finish_batch(batch);
+            }
+            Err(Stall) => self.issue(NOBODY, &[], 0),
+        }
+        result
+    }
+
+    /// Whether the line that was planned last may be programmed together with those before it.
+    fn may_share(&self, batch: &Batch) -> bool {
+        match self.gathers {
+            Some(Gathers::AnyUnits) => batch.units <= self.g.units_per_cpage,
+            Some(Gathers::Neighbours) => {
+                let block = |lpn: Lpn| lpn.0 / self.g.units_per_cblock;
+                let inside = batch
+                    .runs
+                    .first()
+                    .is_some_and(|(first, _)| block(*first) == block(batch.last_unit()));
+                inside
+                    && batch.is_one_run()
+                    && batch.units <= NEIGHBOUR_PAGES * self.g.units_per_cpage
+            }
+            None => false,
+        }
+    }
+
+    fn finish_batch(&mut self, batch: &Batch) {
+        batch.outs.iter().for_each(|&out| self.lines.leave(out));
+        self.draining += u64::from(batch.dirty);
+        self.issue(batch.owner, &batch.reads, batch.dirty);
+        if batch.owner != NOBODY
+            && let Some(active) = self.active.get_mut(batch.owner)
+        {
+            active.pending -= 1;
+        }
+    }
+
+    /// Adds the units of `batch.line` that hold dirty sectors or pad others, and the old data that must be read
+    /// for those that hold clean ones too.
+    fn plan(&self, batch: &mut Batch) {
+        let per_unit = self.g.sectors_per_unit;
+        let base = batch.line.cline * self.g.units_per_cpage;
+        if batch.line.dirty == self.g.sectors_per_cpage {
+            batch.push(Lpn(base), self.g.units_per_cpage);
+            return;
+        }
+        for unit in 0..self.g.units_per_cpage {
+            let sectors = unit * per_unit..(unit + 1) * per_unit;
+            let dirty = sectors.clone().filter(|&s| batch.line.holds(s)).count() as u32;
+            if dirty == 0 && !batch.line.whole {
+                continue;
+            }
+            batch.push(Lpn(base + unit), 1);
+            let old = self.ftl.lookup(Lpn(base + unit));
+            if dirty < per_unit && old.is_some() {
+                let mut place = self.place(old, 1);
+                let clean = sectors
+                    .clone()
+                    .find(|&s| !batch.line.holds(s))
+                    .unwrap_or(sectors.start);
+                let room = sectors.end - clean;
+                place.first += clean - sectors.start;
+                place.sectors = (per_unit - dirty).min(room);
+                batch.read(place);
+            }
+        }
+    }
+
+    /// The bytes of a batch's units as they will be: what is dirty over what the drive holds.
+    fn merged_bytes(&self, batch: &Batch) -> Vec<(Lpn, Box<[u8]>)> {
+        if self.store.is_none() {
+            return Vec::new();
+        }
+        let per_unit = u64::from(self.g.sectors_per_unit);
+        let units = batch.runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
+        let merged = units.map(|lpn| {
+            let mut bytes = vec![0u8; (per_unit * SECTOR_BYTES) as usize].into_boxed_slice();
+            for (i, sector) in bytes.chunks_mut(SECTOR_BYTES as usize).enumerate() {
+                self.drained_sector(batch, u64::from(lpn) * per_unit + i as u64, sector);
+            }
+            (Lpn(lpn), bytes)
+        });
+        merged.collect()
+    }
+}
