@@ -187,3 +187,42 @@ impl Place {
         Phase::from(slot_start(slot + sectors, n) - slot_start(slot, n))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+    use fathom_base::Rng;
+
+    /// 7200 turns a minute: a turn is 8333333 1/3 ns.
+    fn geometry() -> Geometry {
+        let text = presets::PRESETS.first().unwrap().toml;
+        Geometry::new(&Spec::from_toml(text).unwrap(), 12_345)
+    }
+
+    #[test]
+    fn a_phase_has_passed_at_its_time_and_not_a_nanosecond_before() {
+        let (g, mut rng) = (geometry(), Rng::new(1, 0));
+        for _ in 0..1000 {
+            let phase = g.phase(Time(rng.below(1 << 60))) + Phase::from(rng.below(TURN));
+            let Time(at) = g.time(phase);
+            assert!(g.phase(Time(at)) >= phase && g.phase(Time(at - 1)) < phase);
+        }
+    }
+
+    #[test]
+    fn sectors_of_a_track_follow_one_another_for_ever_and_fill_the_turn() {
+        let (g, mut rng) = (geometry(), Rng::new(2, 0));
+        for _ in 0..200 {
+            let first = rng.below(g.sectors() - 2000);
+            let place = g.locate(first);
+            let start = place.next_start(Phase::from(rng.next_u64()));
+            for next in 1..u64::from(place.left()) {
+                let begins = start + place.span(next);
+                assert_eq!(g.locate(first + next).next_start(begins), begins);
+            }
+            let all = u64::from(place.sectors_per_track);
+            assert_eq!(place.span(all), Phase::from(TURN));
+        }
+    }
+}

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{TURN_NS, bare, flush, idle, link, one, run, small};
-use fathom_base::{Bytes, Dur, Rng};
+use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, Op, Request};
-use fathom_hdd::spec::{Destage, ReadCache, WriteCache};
+use fathom_hdd::spec::{Destage, ReadCache, Scheduling, WriteCache};
 use fathom_hdd::{Hdd, Spec};
 
 fn disk(spec: &Spec) -> Hdd {
@@ -72,6 +72,21 @@ fn another_read_breaks_off_reading_ahead() {
 }
 
 #[test]
+fn a_head_switch_that_has_begun_is_finished() {
+    // After the last sector of its track the head goes on to the next track: 500 us, and 500 us back. Of the sectors of
+    // the first track those that begin less than 1 ms after the last one are missed, and a turn is lost.
+    let late = |sector| {
+        let spec = with_read_cache(64);
+        let mut disk = disk(&spec);
+        one(&mut disk, Op::Read, 63, 1);
+        let read = one(&mut disk, Op::Read, sector, 1);
+        assert_eq!(disk.counters().head_switches, 2);
+        read.latency() > Dur::ms(8)
+    };
+    assert_eq!([5, 7, 8, 9].map(late), [true, true, false, false]);
+}
+
+#[test]
 fn a_write_empties_the_cache_of_what_it_overwrites() {
     let spec = with_read_cache(24);
     let mut disk = disk(&spec);
@@ -117,6 +132,20 @@ fn a_cached_write_is_complete_when_it_has_crossed_the_link() {
 }
 
 #[test]
+fn what_an_uncached_write_replaces_is_not_written_any_more() {
+    let spec = with_write_cache(100, Destage::CScan);
+    let mut disk = disk(&spec);
+    // The arm is busy with sector 0.
+    one(&mut disk, Op::Write, 0, 1);
+    one(&mut disk, Op::Write, 700, 8);
+    let mut fua = Request::new(1, Op::Write, 702 * 512, 3 * 512);
+    fua.tag.fua = true;
+    run(&mut disk, vec![fua]);
+    flush(&mut disk);
+    assert_eq!(disk.counters().medium_sectors_written, 1 + 5 + 3);
+}
+
+#[test]
 fn a_write_that_is_longer_than_the_cache_waits_for_the_medium() {
     let spec = with_write_cache(32, Destage::CScan);
     let mut disk = disk(&spec);
@@ -145,4 +174,66 @@ fn sorted_destaging_beats_the_order_of_arrival() {
         disk.now().0
     };
     assert!(time(Destage::CScan) * 2 < time(Destage::Fifo));
+}
+
+#[test]
+fn a_read_waits_for_one_track_of_a_long_destage_at_most() {
+    let spec = with_write_cache(1000, Destage::CScan);
+    let mut disk = disk(&spec);
+    // Four tracks, which take 36 ms.
+    one(&mut disk, Op::Write, 0, 256);
+    let read = one(&mut disk, Op::Read, 1500, 1);
+    // Until the first sector and over its track: two turns. Then a seek of 3 ms at most and a turn.
+    assert!(read.latency() < Dur::ms(8 + 8 + 3 + 8 + 1), "{read:?}");
+    assert!(disk.counters().medium_sectors_written >= 64);
+}
+
+/// Keeps `crowd` in flight, eight of them, until `lone` is complete; how many of the crowd were faster.
+fn overtaken(spec: &Spec, lone: Request, crowd: impl Fn(u64) -> Request) -> u64 {
+    let mut disk = disk(spec);
+    let (mut sent, mut done) = (0, Vec::new());
+    let mut send = |disk: &mut Hdd, n: u64| {
+        for _ in 0..n {
+            sent += 1;
+            disk.submit(crowd(sent)).unwrap();
+        }
+    };
+    send(&mut disk, 8);
+    let mut faster = 0;
+    while faster < 100 {
+        disk.wait(Time::MAX, &mut done);
+        faster += done.len() as u64;
+        send(&mut disk, done.len() as u64);
+        done.clear();
+    }
+    let id = lone.id;
+    disk.submit(lone).unwrap();
+    faster = 0;
+    loop {
+        disk.wait(Time::MAX, &mut done);
+        if done.iter().any(|c| c.id == id) || faster > 1000 {
+            return faster;
+        }
+        faster += done.len() as u64;
+        send(&mut disk, done.len() as u64);
+        done.clear();
+    }
+}
+
+#[test]
+fn neither_reads_nor_writes_starve() {
+    for scheduling in [Scheduling::Fcfs, Scheduling::Sptf] {
+        let mut spec = with_write_cache(32, Destage::CScan);
+        (spec.host.queue_depth, spec.host.scheduling) = (32, scheduling);
+        // Reads and writes keep to a half of the disk each, so that none has to wait for another's sectors.
+        let place = |i: u64| i * 7919 % 900 * 512;
+        let read = |i| Request::new(i, Op::Read, place(i), 512);
+        let write = |i| Request::new(i, Op::Write, 512_000 + place(i), 4 * 512);
+        let long = Request::new(0, Op::Write, 512_000, 128 * 512);
+        let reads = overtaken(&spec, long, read);
+        // Six pieces have to be written to make room, each in turn with one read.
+        assert!(reads < 20, "{reads}");
+        let writes = overtaken(&spec, read(0), write);
+        assert!(writes < 20, "{writes}");
+    }
 }

@@ -38,8 +38,12 @@ fn requests(spec: &Spec, seed: u64, n: u64) -> Vec<Request> {
 fn disks() -> impl Strategy<Value = Spec> {
     let read = prop::option::of((1u32..6, 1u64..200, 0u64..200));
     let write = prop::option::of((1u64..900, any::<bool>()));
-    (read, write, 1u32..33, any::<bool>()).prop_map(|(read, write, depth, fcfs)| {
+    // The medium of these disks gives 4 MB/s.
+    let link = prop::sample::select(vec!["1MB/s", "5MB/s", "100MB/s"]);
+    let queue = (1u32..33, any::<bool>());
+    (read, write, queue, link).prop_map(|(read, write, (depth, fcfs), link)| {
         let mut spec = small();
+        spec.host.bandwidth = link.parse().unwrap();
         spec.read_cache = read.map(|(segments, sectors, ahead)| ReadCache {
             segments,
             segment: Bytes(sectors * 512),
@@ -69,7 +73,10 @@ fn least(spec: &Spec, request: &Request) -> u64 {
         Op::Read if spec.read_cache.is_none() && spec.write_cache.is_none() => {
             front + medium + link(512)
         }
-        Op::Write if spec.write_cache.is_none() || request.tag.fua => front + medium + link(512),
+        // It cannot be on the medium before it has come, nor before its sectors have passed.
+        Op::Write if spec.write_cache.is_none() || request.tag.fua => {
+            front + (medium + link(512)).max(link(request.len))
+        }
         Op::Read | Op::Write => front + link(request.len),
         Op::Flush | Op::Trim => front,
     }

@@ -11,7 +11,7 @@ use fathom_hdd::{Hdd, Spec};
 
 /// Places at which a sequential run starts.
 const PLACES: u64 = 16;
-/// Bytes of a sequential run at one place, at least eight requests.
+/// Bytes of a sequential run at one place, if that makes 8 to 4096 requests.
 const RUN_BYTES: u64 = 64 << 20;
 
 /// Megabytes (10^6) a second.
@@ -50,11 +50,13 @@ fn one(disk: &mut Hdd, op: Op, offset: u64, len: u64) {
 }
 
 fn sequential(mut disk: Hdd, op: Op, size: u64) -> f64 {
-    let requests = (RUN_BYTES / size).max(8);
+    let requests = (RUN_BYTES / size).clamp(8, 4096);
     let step = disk.info().capacity_bytes / PLACES;
+    // In the middle of equal parts: at their beginnings the outer, faster zones would count for more.
+    let first = (step - requests * size) / 2;
     let (mut bytes, mut seconds) = (0, 0.0);
     for place in 0..PLACES {
-        let start = step * place / size * size;
+        let start = (first + step * place) / size * size;
         // The way there is no part of the run.
         one(&mut disk, op, start, 512);
         one(&mut disk, Op::Flush, 0, 0);
