@@ -354,6 +354,20 @@ fn a_permutation_parts_neighbours() {
 }
 
 #[test]
+fn a_permutation_keeps_no_differences() {
+    let permutation = Permutation::new(1 << 20, &mut Rng::new(4, 0));
+    let low_half = |difference: u64| difference & 1023;
+    for bit in [1, 2, 16, 512] {
+        let kept = (0..1u64 << 16)
+            .filter(|&item| low_half(permutation.of(item) ^ permutation.of(item ^ bit)) == bit)
+            .count() as u64;
+        // Two different items of 2^20 differ in a given way in 10 bits with a probability of 2^-10. Each pair is
+        // counted from both sides.
+        assert_share("kept", kept / 2, 1 << 15, 1.0 / 1024.0);
+    }
+}
+
+#[test]
 fn runs_go_on_and_starts_repeat_in_their_shares() {
     let mut load = load(Name::Uniform);
     // So wide that two places do not meet by chance: 400,000^2 / 2^50 is below 2e-4.

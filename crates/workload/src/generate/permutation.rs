@@ -7,8 +7,10 @@
 
 use fathom_base::Rng;
 
-/// Passes of the network over both halves; enough that neighbours part (a test looks at it).
-const ROUNDS: usize = 3;
+/// Passes of the network over both halves, two rounds each. After one, the difference of two items that share their
+/// upper half is still there in the lower. After two it is there oftener than by chance, because two lower halves that
+/// are mixed alike cancel out. After three it is not (a test looks at it).
+const PASSES: usize = 3;
 
 /// A bijection of `0..n` onto itself.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +19,7 @@ pub struct Permutation {
     low_bits: u32,
     low_mask: u64,
     high_mask: u64,
-    keys: [[u64; 2]; ROUNDS],
+    keys: [[u64; 2]; PASSES],
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit of the result hangs on every bit.
