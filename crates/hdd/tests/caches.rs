@@ -60,6 +60,31 @@ fn a_reader_that_follows_the_head_gets_each_sector_as_it_passes() {
 }
 
 #[test]
+fn what_was_read_for_one_request_answers_another_that_waits() {
+    let mut spec = with_read_cache(0);
+    spec.host.queue_depth = 32;
+    let mut disk = disk(&spec);
+    let reads = [(1, 650), (2, 650), (3, 652)];
+    let reads = reads.map(|(id, sector)| Request::new(id, Op::Read, sector * 512, 4 * 512));
+    let done = run(&mut disk, reads.into());
+    let apart = |a: usize| done[a].completed.since(done[0].completed);
+    // The second crosses the link behind the first; of the third two sectors are still to come.
+    assert_eq!(done[1].id.0, 2);
+    assert!(apart(1) <= Dur(link(&spec, 4) + 2));
+    assert!(apart(2) <= Dur(2 * 125_000 + link(&spec, 8)));
+    let counters = disk.counters();
+    assert_eq!(counters.medium_sectors_read, 6);
+    assert_eq!(
+        (
+            counters.cache_misses,
+            counters.cache_hits,
+            counters.partial_hits
+        ),
+        (1, 1, 1)
+    );
+}
+
+#[test]
 fn another_read_breaks_off_reading_ahead() {
     let (ahead, none) = (with_read_cache(64), with_read_cache(0));
     let mut latencies = [ahead, none].map(|spec| {
@@ -88,13 +113,17 @@ fn a_head_switch_that_has_begun_is_finished() {
 
 #[test]
 fn a_write_empties_the_cache_of_what_it_overwrites() {
-    let spec = with_read_cache(24);
-    let mut disk = disk(&spec);
-    one(&mut disk, Op::Read, 0, 8);
-    idle(&mut disk, Dur::ms(20));
-    one(&mut disk, Op::Write, 10, 1);
-    one(&mut disk, Op::Read, 0, 8);
-    assert_eq!(disk.counters().cache_hits, 0);
+    for write_cache in [None, with_write_cache(100, Destage::CScan).write_cache] {
+        let mut spec = with_read_cache(24);
+        spec.write_cache = write_cache;
+        let mut disk = disk(&spec);
+        one(&mut disk, Op::Read, 0, 8);
+        idle(&mut disk, Dur::ms(20));
+        one(&mut disk, Op::Write, 10, 1);
+        flush(&mut disk);
+        one(&mut disk, Op::Read, 10, 1);
+        assert_eq!(disk.counters().cache_hits, 0, "{spec:?}");
+    }
 }
 
 fn with_write_cache(sectors: u64, destage: Destage) -> Spec {

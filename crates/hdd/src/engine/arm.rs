@@ -186,16 +186,22 @@ impl Hdd {
         }
         if piece.end < end {
             self.start(Purpose::Read(id), piece.end, end, 0);
+        } else {
+            // What others wait for may have been read for this one.
+            let mut waiting = std::mem::take(&mut self.waiting);
+            waiting.retain(|&other| !self.answered(other));
+            self.waiting = waiting;
         }
     }
 
     fn write_on(&mut self, id: u32, at: u64) {
-        let Some(end) = self.active.get(id).map(|a| a.end()) else {
+        let Some((first, end)) = self.active.get(id).map(|a| (a.first(), a.end())) else {
             return;
         };
         if at < end {
             self.start(Purpose::Write(id), at, end, 0);
         } else {
+            self.overwritten(first, end);
             self.complete(id, Ok(()));
         }
     }
@@ -333,20 +339,5 @@ impl Hdd {
         self.free = self.g.phase(self.now).max(piece.arrive);
         self.piece = None;
         self.piece_number = self.piece_number.wrapping_add(1);
-    }
-
-    /// Sectors are written: the head does not read them ahead.
-    pub(super) fn stop_before(&mut self, first: u64, end: u64) {
-        if let Some(stream) = &mut self.stream
-            && first < stream.limit
-            && stream.at < end
-        {
-            stream.limit = first.max(stream.at);
-            if let Some(piece) = self.piece
-                && piece.purpose == Purpose::Ahead
-            {
-                self.break_off(piece);
-            }
-        }
     }
 }

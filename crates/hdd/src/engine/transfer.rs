@@ -8,26 +8,33 @@ use fathom_block::Op;
 impl Hdd {
     pub(super) fn begin_read(&mut self, id: u32) {
         self.catch_up();
-        let Some((first, end)) = self.active.get(id).map(|a| (a.first(), a.end())) else {
-            return;
-        };
-        let cached = self.cached_until(first, end);
-        if cached > first {
-            self.send(id, cached - first);
-        }
-        if cached == end {
-            self.counters.cache_hits += 1;
-            self.follow(end);
-        } else {
-            if cached > first {
-                self.counters.partial_hits += 1;
-            }
-            if let Some(active) = self.active.get_mut(id) {
-                active.wanted = cached;
-            }
+        if !self.answered(id) {
             self.waiting.push(id);
         }
         self.dispatch();
+    }
+
+    /// Sends what is in memory of the rest of a read, from its beginning on; whether that is all of it.
+    pub(super) fn answered(&mut self, id: u32) -> bool {
+        let Some(active) = self.active.get(id).filter(|a| a.request.op == Op::Read) else {
+            return false;
+        };
+        let (first, from, end) = (active.first(), active.wanted, active.end());
+        let cached = self.cached_until(from, end);
+        if cached == from {
+            return false;
+        }
+        if cached == end {
+            self.follow(end);
+        }
+        // A read counts once: as a hit, or where its beginning is the first that was there.
+        self.counters.cache_hits += u64::from(from == first && cached == end);
+        self.counters.partial_hits += u64::from(from == first && cached < end);
+        if let Some(active) = self.active.get_mut(id) {
+            active.wanted = cached;
+        }
+        self.send(id, cached - from);
+        cached == end
     }
 
     /// The end of what is in memory of `first..end`, from its beginning on.
@@ -69,7 +76,6 @@ impl Hdd {
                 dirty.cut(first, end);
                 self.admit();
             }
-            self.overwritten(first, end);
             self.book_uncached(id);
             self.waiting.push(id);
         }
@@ -144,13 +150,13 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// What was read of these sectors is no longer what they hold.
-    fn overwritten(&mut self, first: u64, end: u64) {
+    /// What was read of these sectors is no longer what they hold. What the head reads of them from now on, before
+    /// they have left the write cache, is taken from there.
+    pub(super) fn overwritten(&mut self, first: u64, end: u64) {
         self.catch_up();
         if let Some(segments) = &mut self.segments {
             segments.invalidate(first, end);
         }
-        self.stop_before(first, end);
     }
 
     pub(super) fn begin_flush(&mut self, id: u32) {
