@@ -141,6 +141,15 @@ fn sequential_goes_on_and_around() {
     assert_eq!(starts, [0, 8192, 0, 8192, 0, 8192, 0, 8192]);
 }
 
+#[test]
+fn sequential_uses_the_range_to_its_last_byte() {
+    let mut load = load(Name::Sequential);
+    load.accesses = 6;
+    load.range.len = Bytes::kib(16);
+    let starts: Vec<_> = accesses(&load, 0).iter().map(|a| a.offset / 4096).collect();
+    assert_eq!(starts, [0, 1, 2, 3, 0, 1]);
+}
+
 /// The sum of `k^-theta` for `k` up to `n`: summed where short, by Euler and Maclaurin where long.
 fn harmonic(n: u64, theta: f64) -> f64 {
     let head = n.min(10_000);
