@@ -108,7 +108,7 @@ impl Blocks {
         let map = (map_units(spec) * spec.unit()).div_ceil(flash.clustered_block.0);
         let share = (spec.capacity.0 / flash.clustered_block.0 + map).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
-        let logs = u64::from(mapping.log_blocks).div_ceil(groups);
+        let logs = logs_of(spec, groups);
         let paged = mapping.kind.is_paged();
         // The rest of a page that cannot be programmed again stays empty.
         let loses = paged && !mapping.partial_program;
@@ -134,6 +134,15 @@ impl Blocks {
             bad,
             units_lost,
         }
+    }
+}
+
+/// Log blocks of each of `groups` groups. FAST has one for sequential writes beside those for all others.
+fn logs_of(spec: &Spec, groups: u64) -> u64 {
+    let logs = u64::from(spec.mapping.log_blocks).div_ceil(groups);
+    match spec.mapping.kind {
+        MappingKind::Fast => logs.max(2),
+        _ => logs,
     }
 }
 
@@ -206,6 +215,11 @@ impl Geometry {
     /// Clustered blocks of a group that its share of the capacity fills.
     pub fn data_cblocks_per_group(&self) -> u32 {
         self.logical_cblocks.div_ceil(self.groups)
+    }
+
+    /// Log blocks of a group.
+    pub(crate) fn logs_per_group(&self, spec: &Spec) -> u32 {
+        logs_of(spec, u64::from(self.groups)) as u32
     }
 
     /// Clustered blocks in all.

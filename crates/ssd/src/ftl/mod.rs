@@ -6,10 +6,15 @@
 //! A clustered block can be used again only after [`Ftl::erased`].
 
 mod block;
+mod fast;
 mod page;
+mod pool;
+mod superblock;
 
 pub(crate) use block::BlockFtl;
+pub(crate) use fast::FastFtl;
 pub(crate) use page::PageFtl;
+pub(crate) use superblock::SuperblockFtl;
 
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
@@ -133,8 +138,8 @@ mappings! {
     Dftl => PageFtl,
     Block => BlockFtl,
     Replacement => BlockFtl,
-    Fast => BlockFtl,
-    Superblock => BlockFtl,
+    Fast => FastFtl,
+    Superblock => SuperblockFtl,
     Hybrid => BlockFtl,
 }
 

@@ -42,7 +42,8 @@ pub(crate) fn base() -> Spec {
 }
 
 /// Every mapping that passes the suites.
-pub(crate) const KINDS: [MappingKind; 2] = [MappingKind::Page, MappingKind::Block];
+pub(crate) const KINDS: [MappingKind; 3] =
+    [MappingKind::Page, MappingKind::Block, MappingKind::Fast];
 
 /// How the flash array is laid out and mapped.
 pub(crate) const SHAPES: [&str; 7] = [

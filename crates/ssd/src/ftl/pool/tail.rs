@@ -1,0 +1,62 @@
+//! Where units are appended.
+
+use crate::ftl::NO_CBLOCK;
+use crate::geometry::Geometry;
+
+/// Where units are appended: the rest of a block, and a block that follows it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Tail {
+    pub(in crate::ftl) cblock: u32,
+    pub(in crate::ftl) next: u32,
+    fresh: u32,
+}
+
+impl Tail {
+    /// Nowhere.
+    pub(in crate::ftl) fn none(g: &Geometry) -> Self {
+        Self {
+            cblock: NO_CBLOCK,
+            next: g.units_per_cblock,
+            fresh: NO_CBLOCK,
+        }
+    }
+
+    /// Units that there is room for.
+    pub(in crate::ftl) fn room(&self, g: &Geometry) -> u32 {
+        let rest = g.units_per_cblock - self.next;
+        let more = self.fresh != NO_CBLOCK;
+        rest + if more { g.units_per_cblock } else { 0 }
+    }
+
+    /// An erased block follows; the block that was full before is not the tail any more.
+    pub(in crate::ftl) fn add(&mut self, cblock: u32, g: &Geometry) {
+        if self.next == g.units_per_cblock {
+            (self.cblock, self.next) = (cblock, 0);
+        } else {
+            self.fresh = cblock;
+        }
+    }
+
+    /// Whether this is the block being filled, or the one that will be.
+    pub(in crate::ftl) fn holds(&self, cblock: u32) -> bool {
+        cblock != NO_CBLOCK && (self.cblock == cblock || self.fresh == cblock)
+    }
+
+    /// The next place.
+    pub(super) fn advance(&mut self, g: &Geometry) -> Option<u32> {
+        if self.next == g.units_per_cblock {
+            let fresh = std::mem::replace(&mut self.fresh, NO_CBLOCK);
+            if fresh == NO_CBLOCK {
+                return None;
+            }
+            (self.cblock, self.next) = (fresh, 0);
+        }
+        self.next += 1;
+        Some(self.cblock * g.units_per_cblock + self.next - 1)
+    }
+
+    /// Gives up the rest of a partly filled clustered page.
+    pub(super) fn pad(&mut self, g: &Geometry) {
+        self.next = self.next.next_multiple_of(g.units_per_cpage);
+    }
+}

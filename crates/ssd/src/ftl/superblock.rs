@@ -1,0 +1,238 @@
+//! Superblocks: neighbouring data blocks that share their blocks, page-mapped within (Kang, Jo, Kim and Lee, "A
+//! superblock-based flash translation layer for NAND flash memory", EMSOFT 2006).
+//!
+//! [`DATA_BLOCKS`] logical blocks that are neighbours in a group make a superblock. It has as many D-blocks, and
+//! U-blocks beyond them for updates; a unit of it may lie anywhere in any of them. What the host writes goes to
+//! the superblock's open U-block. Once the group's U-blocks (`log_blocks`) are all given out, the superblock that
+//! was written least recently gives one back, and only its own blocks are touched for that:
+//!
+//! - a block without a valid unit is erased, for U-blocks have taken its place (switch merge);
+//! - else the valid units of the block that has the fewest are moved into the rest of a block that is open
+//!   already, and it is erased (partial merge);
+//! - else a new block is taken, and filled with the valid units of the blocks that have the fewest, until one
+//!   block is over (one full merge for every block that is taken).
+//!
+//! What is moved is cold and fills a block of its own where it does not complete a U-block, so that hot units
+//! come together in the U-blocks.
+//!
+//! It does not model the maps in spare areas and the reads that they cost, and it does not vary the number of
+//! D-blocks.
+
+mod reclaim;
+
+use super::pool::{Pool, Tail};
+use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use crate::geometry::Geometry;
+use crate::nand::store::Store;
+use crate::spec::Spec;
+use fathom_base::{Lpn, Ppn};
+use std::collections::BTreeSet;
+
+/// Logical blocks of a superblock.
+const DATA_BLOCKS: u32 = 4;
+
+/// The blocks of a superblock.
+#[derive(Clone, Debug)]
+struct Superblock {
+    group: u32,
+    /// D-blocks that it may have.
+    share: usize,
+    blocks: Vec<u32>,
+    /// The block that the host fills.
+    hot: Tail,
+    /// The block that copies fill.
+    cold: Tail,
+    last_write: u64,
+    /// Room is being made: until there are no more blocks than these.
+    until: Option<usize>,
+}
+
+impl Superblock {
+    fn new(group: u32, share: u32, g: &Geometry) -> Self {
+        Self {
+            group,
+            share: share as usize,
+            blocks: Vec::new(),
+            hot: Tail::none(g),
+            cold: Tail::none(g),
+            last_write: 0,
+            until: None,
+        }
+    }
+
+    fn has_updates(&self) -> bool {
+        self.blocks.len() > self.share
+    }
+}
+
+/// The state of a drive with superblocks.
+#[derive(Clone, Debug)]
+pub(crate) struct SuperblockFtl {
+    pool: Pool,
+    /// Group by group.
+    superblocks: Vec<Superblock>,
+    /// U-blocks of each group.
+    updates: Vec<u32>,
+    clock: u64,
+}
+
+impl SuperblockFtl {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        Self {
+            pool: Pool::new(spec, g),
+            superblocks: never_written(g),
+            updates: vec![0; g.groups as usize],
+            clock: 0,
+        }
+    }
+
+    /// The superblock of a unit.
+    fn superblock_of(&self, lpn: u32) -> usize {
+        let g = &self.pool.g;
+        let lbn = lpn / g.units_per_cblock;
+        (lbn % g.groups * per_group(g) + lbn / g.groups / DATA_BLOCKS) as usize
+    }
+
+    /// Gives a block to a superblock.
+    fn add(&mut self, id: usize, cblock: u32) {
+        let at = &mut self.superblocks[id];
+        at.blocks.push(cblock);
+        self.updates[at.group as usize] += u32::from(at.has_updates());
+    }
+
+    /// Takes a block without valid units from a superblock.
+    fn remove(&mut self, id: usize, cblock: u32) {
+        let at = &mut self.superblocks[id];
+        self.updates[at.group as usize] -= u32::from(at.has_updates());
+        at.blocks.retain(|&b| b != cblock);
+        for tail in [&mut at.hot, &mut at.cold] {
+            if tail.holds(cblock) {
+                *tail = Tail::none(&self.pool.g);
+            }
+        }
+    }
+
+    /// Makes room for `units` units in the block that the host fills.
+    fn make_room(&mut self, id: usize, units: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        while self.superblocks[id].hot.room(&self.pool.g) < units {
+            let at = &self.superblocks[id];
+            let (group, beyond) = (at.group, at.blocks.len() >= at.share);
+            let in_use = self.updates[group as usize];
+            if beyond && in_use >= self.pool.logs {
+                self.reclaim(group, ops)?;
+            } else if !beyond || self.pool.may_open(group, in_use) {
+                let cblock = self.pool.take(group)?;
+                self.add(id, cblock);
+                self.superblocks[id].hot.add(cblock, &self.pool.g);
+            } else {
+                return Err(Stall);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn per_group(g: &Geometry) -> u32 {
+    g.data_cblocks_per_group().div_ceil(DATA_BLOCKS)
+}
+
+/// The superblocks of a new drive, group by group.
+fn never_written(g: &Geometry) -> Vec<Superblock> {
+    let mut all = Vec::new();
+    for group in 0..g.groups {
+        let blocks = (g.logical_cblocks + g.groups - 1 - group) / g.groups;
+        for first in (0..per_group(g)).map(|i| i * DATA_BLOCKS) {
+            let share = blocks.saturating_sub(first).min(DATA_BLOCKS);
+            all.push(Superblock::new(group, share, g));
+        }
+    }
+    all
+}
+
+impl Ftl for SuperblockFtl {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.pool.lookup(lpn)
+    }
+
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        let Some(&(first, _)) = runs.first() else {
+            return Ok(());
+        };
+        let id = self.superblock_of(first.0);
+        let units = runs.iter().map(|r| r.1).sum();
+        self.make_room(id, units, ops)?;
+        self.clock += 1;
+        let at = &mut self.superblocks[id];
+        at.last_write = self.clock;
+        self.pool.append(&mut at.hot, runs, ops);
+        Ok(())
+    }
+
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        let mut touched = BTreeSet::new();
+        for lpn in lpn.0..lpn.0 + units {
+            self.pool.forget(lpn);
+            touched.insert(self.superblock_of(lpn));
+        }
+        for id in touched {
+            self.drop_dead(id, ops);
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.pool.erased(cblock);
+    }
+
+    fn retire(&mut self, cblock: u32) -> bool {
+        self.pool.retire(cblock)
+    }
+
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+        let held = self.pool.recover(store, torn, ops);
+        self.superblocks = never_written(&self.pool.g);
+        self.updates.fill(0);
+        for cblock in held {
+            let Some(lpn) = self.pool.first_unit(cblock) else {
+                continue;
+            };
+            let id = self.superblock_of(lpn);
+            self.add(id, cblock);
+            self.clock += 1;
+            self.superblocks[id].last_write = self.clock;
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let blocks = self
+            .superblocks
+            .iter()
+            .flat_map(|s| s.blocks.iter().copied());
+        self.pool.check(blocks)?;
+        let mut updates = vec![0; self.updates.len()];
+        for (id, at) in self.superblocks.iter().enumerate() {
+            let owned = |tail: Tail| tail.cblock == NO_CBLOCK || at.blocks.contains(&tail.cblock);
+            let units = at.blocks.iter().flat_map(|&b| self.pool.units_of(b));
+            let strange = units.map(|lpn| self.superblock_of(lpn)).find(|&s| s != id);
+            if strange.is_some() || !owned(at.hot) || !owned(at.cold) {
+                return Err(format!("superblock {id} holds what is not its own"));
+            }
+            updates[at.group as usize] += at.blocks.len().saturating_sub(at.share) as u32;
+        }
+        if updates != self.updates {
+            return Err("the counts of U-blocks differ from the superblocks".into());
+        }
+        Ok(())
+    }
+
+    fn merges(&self) -> MergeCounts {
+        self.pool.merges
+    }
+
+    fn state_bytes(&self) -> usize {
+        let blocks: usize = self.superblocks.iter().map(|s| s.blocks.capacity()).sum();
+        let words = blocks + self.updates.capacity();
+        let superblocks = self.superblocks.capacity() * size_of::<Superblock>();
+        self.pool.state_bytes() + words * 4 + superblocks
+    }
+}
