@@ -161,6 +161,34 @@ fn a_cached_write_is_complete_when_it_has_crossed_the_link() {
 }
 
 #[test]
+fn sectors_on_their_way_to_the_medium_still_answer_reads() {
+    let spec = with_write_cache(100, Destage::CScan);
+    let mut disk = disk(&spec);
+    one(&mut disk, Op::Write, 1000, 4);
+    // The arm had nothing else to do and is on its way.
+    let read = one(&mut disk, Op::Read, 1000, 4);
+    assert_eq!(read.latency().0, 50_000 + link(&spec, 4));
+    assert_eq!(disk.counters().medium_sectors_read, 0);
+}
+
+#[test]
+fn commands_pass_the_controller_and_data_the_link_one_after_another() {
+    let mut spec = with_write_cache(1000, Destage::CScan);
+    spec.host.queue_depth = 4;
+    for (sectors, apart) in [(1, 50_000), (32, link(&spec, 32))] {
+        let mut disk = disk(&spec);
+        let write = |i| Request::new(i, Op::Write, i * 100 * 512, sectors * 512);
+        let done = run(&mut disk, (0..4).map(write).collect());
+        let first = 50_000 + link(&spec, sectors);
+        // Whichever of the two takes longer sets the pace; the link is exact over all, so that each may be 1 ns off.
+        for (i, write) in (0..).zip(done) {
+            let expected = first + i * apart;
+            assert!(write.latency().0.abs_diff(expected) <= 4, "{write:?}");
+        }
+    }
+}
+
+#[test]
 fn what_an_uncached_write_replaces_is_not_written_any_more() {
     let spec = with_write_cache(100, Destage::CScan);
     let mut disk = disk(&spec);
