@@ -4,7 +4,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use fathom_base::{Bytes, Dur};
+use fathom_lab::replay::Precondition;
+use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
+use fathom_workload::step::Arrival;
 use std::path::PathBuf;
 
 /// The drive that is measured when none is named.
@@ -28,6 +31,20 @@ Targets:
   /dev/...         a real drive; what is mounted, held, partitioned or signed is refused
 
 Sizes and times carry their unit: 512MiB, 2GiB, 90s, 5min.";
+
+const REPLAY: &str = "\
+Workloads:
+  FILE             a trace, plain or compressed; its format is told from its content
+  generate:NAME    a generator; `fathom list workloads` shows all
+  FILE.toml        a workload as a study file has it: trace or generator, and steps
+
+Steps shape the accesses in the order given: --step writes-only --step first,accesses=100000.
+`fathom list steps` shows all. Addresses past the end of the drive are refused unless a step
+(shrink, wrap, clip) makes them fit.
+
+Examples:
+  fathom replay generate:financial1-like --on model:epo --buffer epo --arrival closed:16
+  fathom replay web.spc.zst --on model:nvme --step shrink,capacity=8GiB --out runs/web";
 
 const ACCURACY: &str = "\
 Every drive is drawn from the seed and its index and probed through its requests alone; the
@@ -61,7 +78,10 @@ pub(crate) enum Command {
     /// Probe random modelled drives and count how often the answers are right
     #[command(after_help = ACCURACY)]
     Accuracy(AccuracyArgs),
-    /// List the modelled drives or the parameters
+    /// Play a trace, or a generated workload, through a drive
+    #[command(after_help = REPLAY)]
+    Replay(Box<ReplayArgs>),
+    /// List what has a name: drives, parameters, translation layers, trace formats and more
     List(ListArgs),
     /// Explain a parameter or a modelled drive
     Explain(ExplainArgs),
@@ -179,6 +199,57 @@ pub(crate) enum Methods {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A trace, a generator or a workload file
+    pub(crate) workload: String,
+    /// The drive: model:NAME, model:PATH.toml, or a real one
+    #[arg(long, value_name = "TARGET", default_value = "model:epo")]
+    pub(crate) on: String,
+    /// Another translation layer than the drive's; `fathom list ftls` shows all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) ftl: Option<String>,
+    /// Another write buffer than the drive's, or `none`; `fathom list buffers` shows all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) buffer: Option<String>,
+    /// Another value of the drive file: flash.read=40us
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+    /// A step over the accesses: NAME or NAME,KEY=VALUE,...
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: Vec<String>,
+    /// The trace's format, if it cannot be told from the content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// How many accesses a generator gives
+    #[arg(long, value_name = "N")]
+    pub(crate) accesses: Option<u64>,
+    /// Skip, and count, what is wrong with a trace instead of stopping at it
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// At the times of the workload (open), or N outstanding whatever the times (closed:N)
+    #[arg(long, value_name = "open|closed:N", default_value = "open", value_parser = arrival)]
+    pub(crate) arrival: Arrival,
+    /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
+    #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
+    pub(crate) precondition: Precondition,
+    /// The seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    pub(crate) seed: u64,
+    /// Write run.json, requests.parquet and report.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the whole outcome as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The name or serial number of a real drive, or of a file, whose contents may be destroyed
+    #[arg(long, value_name = "NAME")]
+    pub(crate) destroy: Option<String>,
+    /// The size of the scratch file, or of the modelled drive
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) size: Option<Bytes>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list
     #[arg(value_enum)]
@@ -194,6 +265,16 @@ pub(crate) enum Listing {
     Drives,
     /// What can be measured
     Parameters,
+    /// Translation layers
+    Ftls,
+    /// How a block is chosen for garbage collection
+    Victims,
+    /// Formats of traces
+    Traces,
+    /// Generators
+    Workloads,
+    /// Steps over a workload
+    Steps,
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +310,33 @@ fn budget(text: &str) -> Result<Budget, String> {
     bytes
         .or_else(|_| text.parse().map(Budget::Time))
         .map_err(|_| "write bytes or a time with the unit, such as 2GiB or 5min".to_owned())
+}
+
+fn arrival(text: &str) -> Result<Arrival, String> {
+    let wrong = || "write open, or closed:N with N from 1 on".to_owned();
+    match text.split_once(':') {
+        None if text == "open" => Ok(Arrival::Open),
+        Some(("closed", n)) => {
+            let outstanding = n.parse().map_err(|_| wrong())?;
+            Ok(Arrival::Closed { outstanding })
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn precondition(text: &str) -> Result<Precondition, String> {
+    let wrong = || "write fresh, filled, or random:TIMES such as random:1.5".to_owned();
+    match text.split_once(':') {
+        None if text == "fresh" => Ok(Precondition::Fresh),
+        None if text == "filled" => Ok(Precondition::Filled),
+        Some(("random", times)) => {
+            let times: f64 = times.parse().map_err(|_| wrong())?;
+            let sane = (0.0..=1000.0).contains(&times);
+            sane.then_some(Precondition::Random { times, bytes: 4096 })
+                .ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
 }
 
 fn method() -> impl clap::builder::TypedValueParser<Value = Method> {

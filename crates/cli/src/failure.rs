@@ -1,5 +1,7 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
+use fathom_lab::replay;
+use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
@@ -153,6 +155,8 @@ impl From<TargetError> for Failure {
             TargetError::Size { .. } => "fathom::target::size",
             TargetError::DestroyModel { .. } => "fathom::target::destroy",
             TargetError::OtherDrive { .. } => "fathom::target::other_drive",
+            TargetError::NoModel { .. } => "fathom::target::no_model",
+            TargetError::Setting { .. } | TargetError::NoTable { .. } => "fathom::target::setting",
             TargetError::Host(_) => "fathom::target::host",
         };
         let mut failure = if error.refused() {
@@ -174,6 +178,37 @@ impl From<TargetError> for Failure {
                 failure
             }
             _ => failure,
+        }
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let code = match &error {
+            SourceError::Open { .. } => "fathom::workload::open",
+            SourceError::Trace { .. } => "fathom::workload::trace",
+            SourceError::Load { .. } => "fathom::workload::generator",
+            SourceError::BadStep { .. } | SourceError::Step { .. } => "fathom::workload::step",
+            SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
+        };
+        let failure = Self::input(code, error.to_string()).help(error.help());
+        match error {
+            SourceError::Open { source, .. } => failure.because(source),
+            _ => failure,
+        }
+    }
+}
+
+impl From<replay::RunError> for Failure {
+    fn from(error: replay::RunError) -> Self {
+        let help = error.help();
+        match error {
+            replay::RunError::Source(error) => error.into(),
+            error => {
+                let mut failure = Self::input("fathom::replay::failed", error.to_string());
+                failure.help = help;
+                failure
+            }
         }
     }
 }

@@ -3,5 +3,8 @@
 //! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
 
 pub mod accuracy;
+pub mod model;
+pub mod replay;
+pub mod source;
 pub mod store;
 pub mod target;

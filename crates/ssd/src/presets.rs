@@ -13,21 +13,24 @@ pub struct Preset {
 
 /// The preset of that name.
 pub fn find(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+    let all = PRESETS.iter().chain(STUDIED);
+    all.into_iter().find(|preset| preset.name == name)
 }
 
 macro_rules! presets {
-    ($($name:literal: $summary:literal,)*) => {
-        /// Every preset, in the order in which they are listed.
-        pub const PRESETS: &[Preset] = &[$(Preset {
+    ($($(#[$doc:meta])* $list:ident { $($name:literal: $summary:literal,)* })*) => {$(
+        $(#[$doc])*
+        pub const $list: &[Preset] = &[$(Preset {
             name: $name,
             summary: $summary,
             toml: include_str!(concat!("../presets/", $name, ".toml")),
         }),*];
-    };
+    )*};
 }
 
 presets! {
+/// Drives to probe, in the order in which they are listed.
+PRESETS {
     "ssd-a": "parameter-aware-io SSD-A: 16-KiB clustered pages, 4-MiB blocks, both buffers",
     "ssd-b": "parameter-aware-io SSD-B: 128-KiB clustered pages, 16-MiB blocks, no read buffer",
     "ssd-c": "parameter-aware-io SSD-C: single-sector updates, 5120-KiB blocks, asynchronous write buffer",
@@ -42,4 +45,10 @@ presets! {
     "null-block": "ssd-a with page mapping",
     "null-read-buffer": "ssd-a without a read buffer",
     "null-write-buffer": "ssd-a without a write buffer",
+}
+
+/// Drives to run workloads on, far larger than a probe needs.
+STUDIED {
+    "epo": "epo Table I in the general engine: 48 elements of 4 GB, page-mapped",
+}
 }

@@ -5,9 +5,11 @@
 //! `over_provisioning_percent`, so that capacity is a setting and not a consequence.
 
 mod check;
+mod listed;
 mod mapping;
 
 pub use crate::buffer::WritePolicy;
+pub use listed::{FTLS, Listed, VICTIMS};
 pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
 
 use fathom_base::{Bytes, Dur, Rate};

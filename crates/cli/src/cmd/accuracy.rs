@@ -1,5 +1,6 @@
 //! `fathom accuracy`: probes random modelled drives and counts how often the answers are right.
 
+use super::table::table;
 use crate::args::{AccuracyArgs, Methods};
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -164,25 +165,6 @@ fn row(name: &str, tally: &Tally) -> Vec<String> {
         human_bytes(tally.bytes_written.0),
         human_duration(tally.device_ns.0),
     ]
-}
-
-/// Columns as wide as their widest cell; the first to the left, the others to the right.
-fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let padded = cells.map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
 }
 
 /// What the methods wrote, against each other and against the papers' procedures as printed.

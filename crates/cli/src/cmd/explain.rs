@@ -3,9 +3,12 @@
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
-use fathom_lab::target;
+use fathom_lab::{model, target};
 use fathom_probe::Parameter;
-use fathom_ssd::presets;
+use fathom_ssd::spec::{FTLS, VICTIMS};
+use fathom_workload::generate::GENERATORS;
+use fathom_workload::step::STEPS;
+use fathom_workload::trace::Format;
 
 /// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
 fn page(parameter: Parameter) -> &'static str {
@@ -37,8 +40,12 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         out::data(page(parameter))?;
         return Ok(Exit::Done);
     }
+    if let Some(text) = choice(&args.name) {
+        out::data(&text)?;
+        return Ok(Exit::Done);
+    }
     let drive = args.name.strip_prefix("model:").unwrap_or(&args.name);
-    let Some(preset) = presets::find(drive) else {
+    let Some(preset) = model::find(drive) else {
         return Err(unknown(&args.name, drive));
     };
     let comments = header(preset.toml);
@@ -47,6 +54,50 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         preset.name, preset.summary
     ))?;
     Ok(Exit::Done)
+}
+
+/// A page on what has a name and is neither a parameter nor a drive.
+fn choice(name: &str) -> Option<String> {
+    let page = |kind: &str, summary: &str, text: &str| {
+        format!("# {kind} {name}: {summary}\n\n{}\n", wrap(text))
+    };
+    if let Some(ftl) = FTLS.iter().find(|ftl| ftl.name == name) {
+        return Some(page("translation layer", ftl.summary, ftl.explanation));
+    }
+    if let Some(victim) = VICTIMS.iter().find(|victim| victim.name == name) {
+        return Some(page("victim policy", victim.summary, victim.explanation));
+    }
+    if let Some(format) = Format::from_name(name) {
+        return Some(page("trace format", format.about(), format.explain()));
+    }
+    let generator = name.strip_prefix("generate:").unwrap_or(name);
+    if let Some(entry) = GENERATORS.iter().find(|entry| entry.name == generator) {
+        return Some(page("generator", entry.help, entry.explanation));
+    }
+    let step = STEPS.iter().find(|step| step.name == name)?;
+    Some(format!(
+        "# step {name}: {}\n\ndocs/workloads.md says what it takes.\n",
+        step.help
+    ))
+}
+
+/// Lines of at most 100 columns; line breaks in the text stay.
+fn wrap(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 /// The comments that a drive file begins with.

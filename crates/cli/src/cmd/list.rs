@@ -1,17 +1,27 @@
-//! `fathom list`: the modelled drives and the parameters.
+//! `fathom list`: everything that has a name.
 
 use super::explain;
 use crate::args::{ListArgs, Listing};
 use crate::failure::{Exit, Failure};
 use crate::out;
+use fathom_lab::model;
 use fathom_probe::Parameter;
-use fathom_ssd::presets::PRESETS;
+use fathom_ssd::spec::{FTLS, Listed, VICTIMS};
+use fathom_workload::generate::GENERATORS;
+use fathom_workload::step::STEPS;
+use fathom_workload::trace::Format;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Drive {
     name: &'static str,
     target: String,
+    summary: &'static str,
+}
+
+#[derive(Serialize)]
+struct Choice {
+    name: &'static str,
     summary: &'static str,
 }
 
@@ -25,7 +35,7 @@ struct Measured {
 pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
     match args.what {
         Listing::Drives => {
-            let drives: Vec<Drive> = PRESETS
+            let drives: Vec<Drive> = model::catalog()
                 .iter()
                 .map(|preset| Drive {
                     name: preset.name,
@@ -45,8 +55,34 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
             let rows = parameters.iter().map(|p| [p.name, p.summary]);
             print(&parameters, rows.collect(), args.json)?;
         }
+        what => choices(&named(what), args.json)?,
     }
     Ok(Exit::Done)
+}
+
+/// Names with a line each.
+fn named(what: Listing) -> Vec<Choice> {
+    let choice = |name, summary| Choice { name, summary };
+    let listed = |all: &[Listed]| all.iter().map(|l| choice(l.name, l.summary)).collect();
+    match what {
+        Listing::Drives | Listing::Parameters => Vec::new(),
+        Listing::Ftls => listed(FTLS),
+        Listing::Victims => listed(VICTIMS),
+        Listing::Traces => {
+            let formats = Format::ALL.iter();
+            formats.map(|f| choice(f.name(), f.about())).collect()
+        }
+        Listing::Workloads => {
+            let entries = GENERATORS.iter();
+            entries.map(|g| choice(g.name, g.help)).collect()
+        }
+        Listing::Steps => STEPS.iter().map(|s| choice(s.name, s.help)).collect(),
+    }
+}
+
+fn choices(choices: &[Choice], json: bool) -> Result<(), Failure> {
+    let rows = choices.iter().map(|c| [c.name, c.summary]);
+    print(&choices, rows.collect(), json)
 }
 
 fn print(items: &impl Serialize, rows: Vec<[&str; 2]>, json: bool) -> Result<(), Failure> {

@@ -8,9 +8,12 @@ mod diff;
 mod explain;
 mod list;
 mod man;
+mod outcome;
 mod probe;
+mod replay;
 mod report;
 mod solve;
+mod table;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
@@ -26,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Accuracy(args) => accuracy::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -11,6 +11,7 @@ mod whole;
 pub use error::StoreError;
 pub use whole::write_whole;
 
+use crate::replay::Outcome;
 use fathom_probe::{Profile, Record};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,10 @@ use std::path::{Path, PathBuf};
 pub const RECORD_FILE: &str = "record.parquet";
 /// The answers.
 pub const PROFILE_FILE: &str = "profile.toml";
+/// A run of a workload: what was asked for and what was measured.
+pub const RUN_FILE: &str = "run.json";
+/// Every access of such a run.
+pub const REQUESTS_FILE: &str = "requests.parquet";
 /// The report for people.
 pub const REPORT_FILE: &str = "report.html";
 
@@ -129,6 +134,18 @@ pub fn check_output(dir: &Path) -> Result<(), StoreError> {
             complete: true,
         }),
     }
+}
+
+/// Writes a run of a workload.
+///
+/// # Errors
+/// [`StoreError::Io`] when it cannot be written; nothing half-written stays.
+pub fn save_outcome(dir: &Path, outcome: &Outcome) -> Result<(), StoreError> {
+    let text = serde_json::to_string_pretty(outcome).map_err(|e| StoreError::Encode {
+        what: RUN_FILE,
+        detail: e.to_string(),
+    })?;
+    write_whole(dir, &[(RUN_FILE, (text + "\n").as_bytes())])
 }
 
 fn file_of(run: &Path, name: &str) -> PathBuf {

@@ -131,6 +131,26 @@ pub enum TargetError {
         /// The one found.
         found: String,
     },
+    /// A modelled drive is needed.
+    #[error("{target} is no modelled drive")]
+    NoModel {
+        /// What was named.
+        target: String,
+    },
+    /// A setting of a drive that cannot be read.
+    #[error("`{text}` is no setting of a drive")]
+    Setting {
+        /// What was asked for.
+        text: String,
+    },
+    /// A setting stands under something that is no table.
+    #[error("`{key}` cannot be set: `{under}` is no table of the drive file")]
+    NoTable {
+        /// The whole key.
+        key: String,
+        /// What stands in the way.
+        under: String,
+    },
     /// A real target cannot be opened, or is refused.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -167,6 +187,13 @@ impl TargetError {
             }
             Self::OtherDrive { .. } => {
                 "connect the drive that was measured, or start a new run without `--resume`".into()
+            }
+            Self::NoModel { .. } => "name a modelled drive: model:NAME or model:PATH.toml".into(),
+            Self::Setting { .. } => {
+                "write a key of the drive file with its table and a value: flash.read=40us".into()
+            }
+            Self::NoTable { .. } => {
+                "examples/ has a commented drive file with every key and what it may be".into()
             }
             Self::Host(_) => return None,
         })

@@ -7,16 +7,17 @@
 mod error;
 mod key;
 mod refill;
+mod settings;
 
 pub use error::{DriveFault, Place, TargetError};
 pub use refill::refill;
+pub use settings::Setting;
 
+use crate::model::{self, Drive, Entry, Model};
 use fathom_base::Bytes;
 use fathom_block::Device;
 use fathom_hostio::{HostConfig, Inspection, Kind};
 use fathom_probe::record::Target;
-use fathom_ssd::presets::{self, PRESETS, Preset};
-use fathom_ssd::{Spec, Ssd};
 use std::path::{Path, PathBuf};
 
 const MODEL: &str = "model:";
@@ -27,7 +28,7 @@ const SUGGESTIONS_MAX: usize = 3;
 #[derive(Clone, Debug)]
 pub enum TargetName {
     /// A preset.
-    Preset(&'static Preset),
+    Preset(Entry),
     /// A drive file of the user's own.
     DriveFile(PathBuf),
     /// A directory, a regular file or a block device.
@@ -78,7 +79,7 @@ impl TargetName {
         if model.contains('/') || model.ends_with(".toml") {
             return Ok(Self::DriveFile(model.into()));
         }
-        presets::find(model)
+        model::find(model)
             .map(Self::Preset)
             .ok_or_else(|| TargetError::UnknownPreset {
                 name: model.to_owned(),
@@ -92,19 +93,54 @@ impl TargetName {
     /// [`TargetError`]: a drive file that cannot be read or makes no drive, or a real drive that cannot be opened
     /// or is refused by the safety lock.
     pub fn open(&self, text: &str, options: &OpenOptions) -> Result<Opened, TargetError> {
-        match self {
+        match (self, self.drive_file()?) {
+            (Self::Real(path), _) => open_real(text, path, options),
+            (Self::Preset(preset), Some(place)) => open_model(text, preset.name, place, options),
+            (Self::DriveFile(path), Some(place)) => {
+                let identity = path.file_stem().unwrap_or_default().to_string_lossy();
+                open_model(text, &identity, place, options)
+            }
+            (_, None) => Err(TargetError::NoModel {
+                target: text.to_owned(),
+            }),
+        }
+    }
+
+    /// The drive file of a modelled drive; `None` for a real one.
+    fn drive_file(&self) -> Result<Option<Place>, TargetError> {
+        Ok(match self {
             Self::Preset(preset) => {
-                let place = Place::new(format!("{MODEL}{}", preset.name), preset.toml);
-                open_model(text, preset.name, place, options)
+                Some(Place::new(format!("{MODEL}{}", preset.name), preset.toml))
             }
             Self::DriveFile(path) => {
                 let toml = read_drive_file(path)?;
-                let identity = path.file_stem().unwrap_or_default().to_string_lossy();
-                let place = Place::new(path.display().to_string(), &toml);
-                open_model(text, &identity, place, options)
+                Some(Place::new(path.display().to_string(), &toml))
             }
-            Self::Real(path) => open_real(text, path, options),
+            Self::Real(_) => None,
+        })
+    }
+
+    /// What a modelled drive's file says, with `settings` instead of what stands there; `None` for a real drive.
+    ///
+    /// # Errors
+    /// [`TargetError`]: a drive file that cannot be read or makes no drive, or a setting that cannot be.
+    pub fn model(&self, settings: &[Setting]) -> Result<Option<Model>, TargetError> {
+        let Some(place) = self.drive_file()? else {
+            return Ok(None);
+        };
+        // The file as it stands is right before anything is changed, so that its errors point into it.
+        let model = match Model::from_toml(&place.text) {
+            Ok(model) => model,
+            Err(error) => return Err(place.error(error)),
+        };
+        if settings.is_empty() {
+            return Ok(Some(model));
         }
+        let text = settings::apply(&model.to_toml(), settings)?;
+        let place = Place::new(format!("{} with settings", place.name), &text);
+        Model::from_toml(&text)
+            .map(Some)
+            .map_err(|error| place.error(error))
     }
 }
 
@@ -142,12 +178,12 @@ pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, Target
 
 /// The presets' names nearest to `name`, best first: by edit distance where that is small, or as beginnings.
 pub fn nearest(name: &str) -> Vec<String> {
-    let distance = |preset: &Preset| strsim::damerau_levenshtein(name, preset.name);
-    let near = |preset: &&Preset| {
+    let distance = |preset: &Entry| strsim::damerau_levenshtein(name, preset.name);
+    let near = |preset: &Entry| {
         let small = distance(preset) <= 1 + preset.name.len() / 4;
         small || (!name.is_empty() && preset.name.starts_with(name))
     };
-    let mut found: Vec<&Preset> = PRESETS.iter().filter(near).collect();
+    let mut found: Vec<Entry> = model::catalog().into_iter().filter(near).collect();
     found.sort_by_key(|preset| (distance(preset), preset.name));
     let names = found.iter().map(|preset| preset.name.to_owned());
     names.take(SUGGESTIONS_MAX).collect()
@@ -172,18 +208,20 @@ fn open_model(
             target: name.to_owned(),
         });
     }
-    let mut spec = match Spec::from_toml(&place.text) {
-        Ok(spec) => spec,
+    let mut model = match Model::from_toml(&place.text) {
+        Ok(model) => model,
         Err(error) => return Err(place.error(error)),
     };
     if let Some(size) = options.size {
-        spec.capacity = size;
-        spec.check()
+        model
+            .resize(size)
             .map_err(|error| TargetError::Size { size, error })?;
     }
-    let device = Ssd::new(&spec, options.seed).map_err(|error| place.error(error))?;
+    let device: Drive = model
+        .build(options.seed)
+        .map_err(|error| place.error(error))?;
     let device: Box<dyn Device> = Box::new(device);
-    let target = target_of(&*device, name, identity.to_owned(), Some(spec.to_toml()));
+    let target = target_of(&*device, name, identity.to_owned(), Some(model.to_toml()));
     Ok(Opened {
         device,
         target,

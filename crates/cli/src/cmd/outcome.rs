@@ -1,0 +1,171 @@
+//! A run as text for the terminal.
+
+use fathom_lab::model::DriveStats;
+use fathom_lab::replay::{Bucket, Outcome, Side};
+use fathom_report::text::{human_bytes, human_duration};
+use fathom_workload::step::Arrival;
+use std::fmt::Write as _;
+
+/// Columns of the timeline.
+const STRETCHES: usize = 60;
+
+pub(super) fn text(outcome: &Outcome) -> String {
+    let mut text = heading(outcome);
+    text += &super::table::table(&times(outcome));
+    let totals = &outcome.totals;
+    let _ = write!(
+        text,
+        "\n{} in {}: {:.0} accesses a second, {}/s\n",
+        count(
+            totals.all.map_or(0, |side| side.count),
+            "access",
+            "accesses"
+        ),
+        human_duration(totals.duration.0),
+        totals.accesses_per_second(),
+        human_bytes(totals.bytes_per_second() as u64),
+    );
+    if let Some(work) = &outcome.work {
+        text += &flash(work);
+    }
+    if let Some(wear) = &outcome.wear
+        && wear.max > 0
+    {
+        let _ = writeln!(
+            text,
+            "erases of a block: {} to {}, {:.2} on average",
+            wear.min, wear.max, wear.mean
+        );
+    }
+    text += &timeline(&totals.timeline, totals.bucket.0);
+    for note in &outcome.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn heading(outcome: &Outcome) -> String {
+    let plan = &outcome.plan;
+    let arrival = match plan.arrival {
+        Arrival::Open => "at its own times".to_owned(),
+        Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
+    };
+    format!(
+        "{} on {}, {arrival}, seed {}\n\n",
+        plan.workload.name, plan.target, plan.seed
+    )
+}
+
+const HEAD: [&str; 9] = [
+    "",
+    "count",
+    "mean",
+    "95 % interval",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "max",
+];
+
+/// Response times: from when an access is asked for until it is done.
+fn times(outcome: &Outcome) -> Vec<Vec<String>> {
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows[0][0] = "response time".into();
+    rows.extend(outcome.sides().map(|(name, side)| row(name, side)));
+    rows
+}
+
+fn row(name: &str, side: &Side) -> Vec<String> {
+    let mean = side.response_ns;
+    let interval = match (mean.low, mean.high) {
+        (Some(low), Some(high)) => format!("{} to {}", short(low.max(0.0)), short(high)),
+        _ => "-".into(),
+    };
+    let mut cells = vec![
+        name.into(),
+        side.count.to_string(),
+        short(mean.mean),
+        interval,
+    ];
+    let quantiles = [
+        side.p50_ns,
+        side.p90_ns,
+        side.p99_ns,
+        side.p999_ns,
+        side.max_ns,
+    ];
+    cells.extend(quantiles.map(|ns| short(ns as f64)));
+    cells
+}
+
+fn short(ns: f64) -> String {
+    human_duration(ns.round() as u64)
+}
+
+fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// What the drive did, without what it did not.
+fn flash(work: &DriveStats) -> String {
+    let mut text = String::new();
+    if let Some(waf) = work.write_amplification() {
+        let _ = writeln!(
+            text,
+            "write amplification {waf:.3}: {} written, {} programmed, {}",
+            human_bytes(work.host_bytes_written),
+            human_bytes(work.flash_bytes_programmed),
+            count(work.erases, "block erased", "blocks erased"),
+        );
+    }
+    let parts = [
+        (work.switch_merges, "switch merges"),
+        (work.partial_merges, "partial merges"),
+        (work.full_merges, "full merges"),
+        (work.collected, "blocks collected"),
+        (work.moved_units, "units moved"),
+        (work.map_reads, "reads of the map"),
+        (work.map_programs, "programs of the map"),
+        (work.read_retries, "reads repeated"),
+        (work.suspends, "operations suspended"),
+        (work.bad_blocks, "blocks out of use"),
+    ];
+    let done = parts.iter().filter(|(n, _)| *n > 0);
+    let done: Vec<String> = done.map(|(n, what)| format!("{n} {what}")).collect();
+    if !done.is_empty() {
+        let _ = writeln!(text, "{}", done.join(", "));
+    }
+    text
+}
+
+/// Mean response time over the run, as a row of bars.
+fn timeline(buckets: &[Bucket], bucket_ns: u64) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    if buckets.len() < 2 {
+        return String::new();
+    }
+    let per = buckets.len().div_ceil(STRETCHES);
+    let means: Vec<Option<f64>> = buckets
+        .chunks(per)
+        .map(|chunk| {
+            let count: u64 = chunk.iter().map(|b| b.count).sum();
+            let total: u64 = chunk.iter().map(|b| b.response_ns).sum();
+            (count > 0).then(|| total as f64 / count as f64)
+        })
+        .collect();
+    let highest = means.iter().flatten().copied().fold(0.0, f64::max);
+    let bars: String = means
+        .iter()
+        .map(|mean| match mean {
+            Some(mean) if highest > 0.0 => BARS[((mean / highest * 8.0) as usize).min(7)],
+            _ => ' ',
+        })
+        .collect();
+    format!(
+        "\nmean response time over the run, a column is {}, the highest {}\n{}\n",
+        human_duration(bucket_ns * per as u64),
+        short(highest),
+        bars.trim_end()
+    )
+}

@@ -1,0 +1,218 @@
+//! `fathom replay`: a trace, or a generated workload, through a drive.
+
+use super::outcome;
+use crate::args::ReplayArgs;
+use crate::failure::{Exit, Failure};
+use crate::{out, watch};
+use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run_device, run_model};
+use fathom_lab::source::Workload;
+use fathom_lab::store;
+use fathom_lab::target::{OpenOptions, Setting, TargetName};
+use fathom_workload::generate::{Config, GENERATORS, Name};
+use fathom_workload::step::Step;
+use fathom_workload::trace::Format;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A write buffer for a drive that has none: the default of `epo` Table I.
+const BUFFER: [(&str, &str); 2] = [
+    ("write_buffer.capacity", "8MiB"),
+    ("write_buffer.drain", "on-full"),
+];
+/// What a translation layer needs that a page-mapped drive's file does not say.
+const LOG_BLOCKS: i64 = 256;
+const MAP_CACHE: &str = "1MiB";
+
+pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
+    watch::on_interrupt()
+        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    let plan = Plan {
+        target: args.on.clone(),
+        workload: workload(args)?,
+        arrival: args.arrival,
+        precondition: args.precondition,
+        seed: args.seed,
+    };
+    if let Some(dir) = &args.out {
+        store::check_output(dir)?;
+    }
+    let requests = args
+        .out
+        .as_deref()
+        .map(|dir| dir.join(store::REQUESTS_FILE));
+    match play(args, &plan, requests.as_deref())? {
+        Err(RunError::Interrupted) => {
+            out::note("Interrupted; nothing is kept of a run that did not come to its end.");
+            Ok(Exit::Negative)
+        }
+        Err(error) => Err(error.into()),
+        Ok(outcome) => {
+            if let Some(dir) = &args.out {
+                store::save_outcome(dir, &outcome)?;
+            }
+            show(&outcome, args.json)?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
+    if json {
+        return out::json(outcome);
+    }
+    out::data(&outcome::text(outcome))
+}
+
+/// Runs the plan; the inner result is the run's own.
+fn play(
+    args: &ReplayArgs,
+    plan: &Plan,
+    requests: Option<&Path>,
+) -> Result<Result<Outcome, RunError>, Failure> {
+    let name = TargetName::parse(&args.on)?;
+    let Some(mut model) = name.model(&settings(args, &name)?)? else {
+        return real(args, &name, plan, requests);
+    };
+    if let Some(size) = args.size {
+        model.resize(size).map_err(|error| {
+            Failure::input("fathom::target::size", error.to_string())
+                .help("choose another `--size`, or leave it out")
+        })?;
+    }
+    let drive = model
+        .build(args.seed)
+        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+    let ran = prepared(drive, plan.precondition, plan.seed)
+        .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
+    Ok(ran)
+}
+
+fn real(
+    args: &ReplayArgs,
+    name: &TargetName,
+    plan: &Plan,
+    requests: Option<&Path>,
+) -> Result<Result<Outcome, RunError>, Failure> {
+    let modelled = [
+        ("--ftl", args.ftl.is_some()),
+        ("--buffer", args.buffer.is_some()),
+        ("--set", !args.set.is_empty()),
+        ("--precondition", args.precondition != Precondition::Fresh),
+    ];
+    if let Some((flag, _)) = modelled.iter().find(|(_, given)| *given) {
+        let message = format!(
+            "`{flag}` is for modelled drives, and {} is a real one",
+            args.on
+        );
+        return Err(Failure::input("fathom::replay::real", message)
+            .help("leave it out, or name a modelled drive: model:NAME"));
+    }
+    let options = OpenOptions {
+        size: args.size,
+        destroy: args.destroy.clone(),
+        read_only: false,
+        seed: args.seed,
+    };
+    let opened = name.open(&args.on, &options)?;
+    Ok(run_device(
+        opened.device,
+        plan,
+        requests,
+        watch::interrupted,
+    ))
+}
+
+/// What the flags change in the drive file.
+fn settings(args: &ReplayArgs, name: &TargetName) -> Result<Vec<Setting>, Failure> {
+    let mut settings = Vec::new();
+    if let Some(ftl) = &args.ftl {
+        settings.push(Setting::new("mapping.kind", ftl.as_str()));
+        match ftl.as_str() {
+            "page" => {}
+            "dftl" => settings.push(Setting::new("mapping.map_cache", MAP_CACHE)),
+            _ => settings.push(Setting::new("mapping.log_blocks", LOG_BLOCKS)),
+        }
+    }
+    match args.buffer.as_deref() {
+        None => {}
+        Some("none") => settings.push(Setting::absent("write_buffer")),
+        Some(policy) => {
+            let buffered = name
+                .model(&[])?
+                .is_some_and(|model| model.has_write_buffer());
+            if !buffered {
+                settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
+            }
+            settings.push(Setting::new("write_buffer.policy", policy));
+        }
+    }
+    settings.extend(args.set.iter().cloned());
+    Ok(settings)
+}
+
+fn workload(args: &ReplayArgs) -> Result<Workload, Failure> {
+    let mut workload = if let Some(name) = args.workload.strip_prefix("generate:") {
+        Workload::of_generator(Config {
+            accesses: args.accesses,
+            ..Config::of(generator(name)?)
+        })
+    } else if args.workload.ends_with(".toml") {
+        Workload::from_file(Path::new(&args.workload))?
+    } else {
+        Workload::of_trace(Path::new(&args.workload))
+    };
+    if let Some(name) = &args.format {
+        workload.read.format = Some(format(name)?);
+    }
+    workload.read.lenient |= args.lenient;
+    for text in &args.step {
+        workload.steps.push(step(text)?);
+    }
+    Ok(workload)
+}
+
+fn generator(name: &str) -> Result<Name, Failure> {
+    let found = Name::ALL.iter().find(|n| n.entry().name == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = GENERATORS.iter().map(|entry| entry.name).collect();
+        Failure::input(
+            "fathom::replay::generator",
+            format!("there is no generator `{name}`"),
+        )
+        .help(format!("there are {}", names.join(", ")))
+    })
+}
+
+fn format(name: &str) -> Result<Format, Failure> {
+    Format::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Failure::input(
+            "fathom::replay::format",
+            format!("there is no trace format `{name}`"),
+        )
+        .help(format!("there are {}", names.join(", ")))
+    })
+}
+
+/// `NAME,KEY=VALUE,...` as a study file would have it.
+fn step(text: &str) -> Result<Step, Failure> {
+    let mut parts = text.split(',');
+    let mut table = toml::Table::new();
+    table.insert(
+        "step".into(),
+        parts.next().unwrap_or_default().trim().into(),
+    );
+    for part in parts {
+        let setting: Setting = part.parse()?;
+        if let Some(value) = setting.value {
+            table.insert(setting.key, value);
+        }
+    }
+    Step::deserialize(toml::Value::Table(table)).map_err(|error| {
+        Failure::input(
+            "fathom::replay::step",
+            format!("`{text}` is no step: {}", error.message()),
+        )
+        .help("`fathom list steps` shows all; docs/workloads.md says what each takes")
+    })
+}

@@ -1,0 +1,224 @@
+//! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
+
+use super::batches::Batches;
+use super::outcome::{Bucket, Outcome, Side, Totals};
+use super::play::Played;
+use super::requests::{RequestFile, RequestFileError};
+use crate::model::DriveStats;
+use fathom_base::{Dur, Time};
+use fathom_block::Op;
+use hdrhistogram::Histogram;
+
+/// When neighbouring buckets of the timeline are joined.
+const BUCKETS_MAX: usize = 512;
+/// The width of a bucket at first, in nanoseconds.
+const BUCKET_NS: u64 = 1_000;
+/// Significant decimal digits of a quantile.
+const DIGITS: u8 = 3;
+
+/// Watches a workload play.
+pub trait Observer {
+    /// The workload begins.
+    fn begin(&mut self, _start: Time) {}
+
+    /// An access is done. `stats` tells what the drive has done so far, where it can.
+    fn played(&mut self, played: &Played, stats: &dyn Fn() -> Option<DriveStats>);
+
+    /// Whether to give up.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Response times of one kind of access.
+struct Times {
+    histogram: Histogram<u64>,
+    batches: Batches,
+    bytes: u64,
+    service_ns: u128,
+    max_ns: u64,
+}
+
+impl Times {
+    fn new() -> Self {
+        Self {
+            histogram: histogram(),
+            batches: Batches::default(),
+            bytes: 0,
+            service_ns: 0,
+            max_ns: 0,
+        }
+    }
+
+    fn add(&mut self, played: &Played) {
+        let response = played.completed.since(played.asked).0;
+        // The histogram resizes itself; it refuses no value of 63 bits.
+        let _ = self.histogram.record(response);
+        self.batches.push(response as f64);
+        self.bytes += played.access.len;
+        self.service_ns += u128::from(played.completed.since(played.submitted).0);
+        self.max_ns = self.max_ns.max(response);
+    }
+
+    fn side(&self) -> Option<Side> {
+        let count = self.batches.count();
+        let at = |quantile| self.histogram.value_at_quantile(quantile);
+        Some(Side {
+            count,
+            bytes: self.bytes,
+            response_ns: self.batches.interval()?,
+            service_mean_ns: self.service_ns as f64 / count as f64,
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
+            max_ns: self.max_ns,
+        })
+    }
+}
+
+/// A histogram that grows as far as it must.
+#[allow(
+    clippy::expect_used,
+    reason = "it fails for more than five digits only"
+)]
+fn histogram() -> Histogram<u64> {
+    Histogram::new(DIGITS).expect("three digits are allowed")
+}
+
+/// Measures a run.
+pub struct Gauge {
+    start: Time,
+    last: Time,
+    reads: Times,
+    writes: Times,
+    all: Times,
+    others: u64,
+    buckets: Vec<Bucket>,
+    bucket_ns: u64,
+    requests: Option<RequestFile>,
+    broken: Option<RequestFileError>,
+    stop: fn() -> bool,
+}
+
+impl Gauge {
+    /// A gauge that has seen nothing. `stop` is asked now and then whether to give up.
+    pub fn new(stop: fn() -> bool) -> Self {
+        Self {
+            start: Time::ZERO,
+            last: Time::ZERO,
+            reads: Times::new(),
+            writes: Times::new(),
+            all: Times::new(),
+            others: 0,
+            buckets: Vec::with_capacity(BUCKETS_MAX),
+            bucket_ns: BUCKET_NS,
+            requests: None,
+            broken: None,
+            stop,
+        }
+    }
+
+    /// Writes every access to a file, too.
+    pub fn keep(mut self, requests: RequestFile) -> Self {
+        self.requests = Some(requests);
+        self
+    }
+
+    fn bucket(&mut self, at: Time) -> &mut Bucket {
+        while at.since(self.start).0 / self.bucket_ns >= BUCKETS_MAX as u64 {
+            self.buckets = self
+                .buckets
+                .chunks(2)
+                .map(|pair| pair[0].join(pair.get(1)))
+                .collect();
+            self.bucket_ns *= 2;
+        }
+        let index = (at.since(self.start).0 / self.bucket_ns) as usize;
+        while self.buckets.len() <= index {
+            let stats = self.buckets.last().map(|bucket| bucket.drive);
+            self.buckets.push(Bucket {
+                drive: stats.unwrap_or_default(),
+                ..Bucket::default()
+            });
+        }
+        &mut self.buckets[index]
+    }
+
+    /// The figures of the run, and the file of accesses completed.
+    ///
+    /// # Errors
+    /// [`RequestFileError`] where an access could not be written.
+    pub fn finish(mut self) -> Result<Totals, RequestFileError> {
+        if let Some(error) = self.broken.take() {
+            return Err(error);
+        }
+        if let Some(requests) = self.requests.take() {
+            requests.finish()?;
+        }
+        Ok(Totals {
+            all: self.all.side(),
+            reads: self.reads.side(),
+            writes: self.writes.side(),
+            others: self.others,
+            duration: self.last.since(self.start),
+            bucket: Dur(self.bucket_ns),
+            timeline: self.buckets,
+        })
+    }
+}
+
+impl Observer for Gauge {
+    fn begin(&mut self, start: Time) {
+        (self.start, self.last) = (start, start);
+    }
+
+    fn played(&mut self, played: &Played, stats: &dyn Fn() -> Option<DriveStats>) {
+        self.last = self.last.max(played.completed);
+        match played.access.op {
+            Op::Read => self.reads.add(played),
+            Op::Write => self.writes.add(played),
+            Op::Flush | Op::Trim => self.others += 1,
+        }
+        if matches!(played.access.op, Op::Read | Op::Write) {
+            self.all.add(played);
+        }
+        let response = played.completed.since(played.asked).0;
+        let before = self.buckets.len();
+        let bytes = played.access.len;
+        let bucket = self.bucket(played.completed);
+        bucket.count += 1;
+        bucket.bytes += bytes;
+        bucket.response_ns += response;
+        bucket.max_ns = bucket.max_ns.max(response);
+        if self.buckets.len() > before {
+            // What the drive has done until a new bucket begins.
+            if let (Some(stats), Some(last)) = (stats(), self.buckets.last_mut()) {
+                last.drive = stats;
+            }
+        }
+        if let Some(requests) = &mut self.requests
+            && let Err(error) = requests.push(played)
+        {
+            self.broken.get_or_insert(error);
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.broken.is_some() || (self.stop)()
+    }
+}
+
+impl Outcome {
+    /// The kinds of access that the run had, with their names.
+    pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
+        let totals = &self.totals;
+        [
+            ("reads", &totals.reads),
+            ("writes", &totals.writes),
+            ("all", &totals.all),
+        ]
+        .into_iter()
+        .filter_map(|(name, side)| Some((name, side.as_ref()?)))
+    }
+}

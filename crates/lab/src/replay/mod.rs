@@ -1,0 +1,22 @@
+//! A workload through a drive: the run loop, and what it measures on its way.
+//!
+//! The loop is the same over a modelled drive and a real one: the device is the clock. Accesses stream, nothing
+//! is held but what is in flight; an access that the device cannot take yet is not read from its source yet, and
+//! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
+//! steps and the arrival of [`fathom_workload::step`] say.
+
+mod batches;
+mod gauge;
+mod outcome;
+mod play;
+mod prepare;
+mod requests;
+mod run;
+
+pub use batches::{Batches, Interval};
+pub use gauge::{Gauge, Observer};
+pub use outcome::{Bucket, Outcome, Side, Totals};
+pub use play::{PlayError, Played, Subject, play};
+pub use prepare::{Precondition, prepare};
+pub use requests::{RequestFile, RequestFileError};
+pub use run::{Plan, RunError, prepared, run_device, run_model};

@@ -1,0 +1,111 @@
+//! What a run gives: figures with their units in their names, and everything that is needed to repeat it.
+
+use super::batches::Interval;
+use super::run::Plan;
+use crate::model::{DriveStats, Wear};
+use fathom_base::Dur;
+use serde::{Deserialize, Serialize};
+
+/// Figures of one kind of access. Response times count from when an access was asked for, service times from
+/// when the drive took it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Mean response time with its 95 % interval by batch means.
+    pub response_ns: Interval,
+    /// Mean service time.
+    pub service_mean_ns: f64,
+    /// Quantiles of the response time, to three digits.
+    pub p50_ns: u64,
+    /// 90 %.
+    pub p90_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p999_ns: u64,
+    /// The longest, exactly.
+    pub max_ns: u64,
+}
+
+/// A stretch of the timeline: the accesses that were done in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// The sum of their response times.
+    pub response_ns: u64,
+    /// The longest of them.
+    pub max_ns: u64,
+    /// What the drive had done when it began.
+    pub drive: DriveStats,
+}
+
+impl Bucket {
+    /// This stretch and the next one as one.
+    pub(super) fn join(&self, next: Option<&Bucket>) -> Bucket {
+        let Some(next) = next else { return *self };
+        Bucket {
+            count: self.count + next.count,
+            bytes: self.bytes + next.bytes,
+            response_ns: self.response_ns + next.response_ns,
+            max_ns: self.max_ns.max(next.max_ns),
+            drive: self.drive,
+        }
+    }
+}
+
+/// What was measured on a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Reads and writes.
+    pub all: Option<Side>,
+    /// Reads.
+    pub reads: Option<Side>,
+    /// Writes.
+    pub writes: Option<Side>,
+    /// Flushes and trims.
+    pub others: u64,
+    /// From the start to the last completion.
+    pub duration: Dur,
+    /// The width of a stretch of the timeline.
+    pub bucket: Dur,
+    /// From the start to the end.
+    pub timeline: Vec<Bucket>,
+}
+
+impl Totals {
+    /// Accesses per second.
+    pub fn accesses_per_second(&self) -> f64 {
+        let count = self.all.map_or(0, |side| side.count) + self.others;
+        count as f64 * 1e9 / (self.duration.0.max(1)) as f64
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_second(&self) -> f64 {
+        self.all.map_or(0, |side| side.bytes) as f64 * 1e9 / (self.duration.0.max(1)) as f64
+    }
+}
+
+/// A whole run: what was asked, of which drive, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Fathom's version.
+    pub fathom: String,
+    /// What was asked for, with what a first pass over the workload has found.
+    pub plan: Plan,
+    /// The drive file with every default, of a modelled drive.
+    pub drive: Option<String>,
+    /// What was measured.
+    pub totals: Totals,
+    /// What the drive did during the run.
+    pub work: Option<DriveStats>,
+    /// The wear of its blocks at the end.
+    pub wear: Option<Wear>,
+    /// Notes on what was left out: lines skipped, accesses dropped or changed by a step.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,197 @@
+//! The run loop: hands accesses to a device at their time or as soon as there is room, and watches them end.
+
+use super::gauge::Observer;
+use crate::model::{Drive, DriveStats};
+use fathom_base::{Slab, Time};
+use fathom_block::{Completion, Device, IoError, Op, Request};
+use fathom_workload::Access;
+use fathom_workload::step::Arrival;
+
+/// An access that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// Which access of the workload, counted from 0.
+    pub number: u64,
+    /// What it was. Its time is that of the workload.
+    pub access: Access,
+    /// When it was asked for, on the device's clock.
+    pub asked: Time,
+    /// When the device took it.
+    pub submitted: Time,
+    /// When it was done.
+    pub completed: Time,
+}
+
+/// A workload that could not be played to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError<E: std::error::Error> {
+    /// The source of the accesses failed.
+    #[error(transparent)]
+    Source(E),
+    /// The device failed an access.
+    #[error("access {}: {error}", number + 1)]
+    Device {
+        /// Which access, counted from 0.
+        number: u64,
+        /// What the device said.
+        error: IoError,
+    },
+    /// The device took an access and does not complete it.
+    #[error("the drive stopped: {in_flight} accesses never complete")]
+    Stopped {
+        /// How many.
+        in_flight: usize,
+    },
+    /// The user wants no more.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+struct InFlight {
+    number: u64,
+    access: Access,
+    asked: Time,
+}
+
+/// What a workload is played on: a device that may tell what it has done.
+pub trait Subject: Device {
+    /// What it has done so far, where it can tell.
+    fn stats(&self) -> Option<DriveStats>;
+}
+
+impl Subject for Drive {
+    fn stats(&self) -> Option<DriveStats> {
+        Some(Drive::stats(self))
+    }
+}
+
+/// A real drive tells nothing.
+impl Subject for Box<dyn Device> {
+    fn stats(&self) -> Option<DriveStats> {
+        None
+    }
+}
+
+struct Loop<'a> {
+    device: &'a mut dyn Subject,
+    observer: &'a mut dyn Observer,
+    in_flight: Slab<InFlight>,
+    done: Vec<Completion>,
+    start: Time,
+    next: u64,
+}
+
+/// Plays accesses until the last one is done. Equal sources give equal runs on a modelled device.
+///
+/// # Errors
+/// [`PlayError`] with the access; what is in flight then is given up.
+pub fn play<E: std::error::Error>(
+    device: &mut dyn Subject,
+    source: impl IntoIterator<Item = Result<Access, E>>,
+    arrival: Arrival,
+    observer: &mut dyn Observer,
+) -> Result<(), PlayError<E>> {
+    let start = device.now();
+    let mut playing = Loop {
+        device,
+        observer,
+        in_flight: Slab::default(),
+        done: Vec::new(),
+        start,
+        next: 0,
+    };
+    playing.observer.begin(start);
+    for access in source {
+        playing.hand_over(access.map_err(PlayError::Source)?, arrival)?;
+    }
+    while !playing.in_flight.is_empty() {
+        playing.settle(Time::MAX)?;
+    }
+    Ok(())
+}
+
+impl Loop<'_> {
+    /// Waits until an access may go to the device and hands it over.
+    fn hand_over<E: std::error::Error>(
+        &mut self,
+        access: Access,
+        arrival: Arrival,
+    ) -> Result<(), PlayError<E>> {
+        let asked = match arrival {
+            Arrival::Open => {
+                let due = Time(self.start.0.saturating_add(access.at.0));
+                while self.device.now() < due {
+                    self.collect(due)?;
+                }
+                due
+            }
+            Arrival::Closed { outstanding } => {
+                while self.in_flight.len() >= outstanding.get() as usize {
+                    self.settle(Time::MAX)?;
+                }
+                self.device.now()
+            }
+        };
+        let (number, offset) = (self.next, access.offset);
+        self.next += 1;
+        let id = self.in_flight.insert(InFlight {
+            number,
+            access,
+            asked,
+        });
+        let len = if access.op == Op::Flush {
+            0
+        } else {
+            access.len
+        };
+        let mut request = Request::new(u64::from(id), access.op, offset, len);
+        while let Err(busy) = self.device.submit(request) {
+            request = busy.0;
+            self.settle(Time::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for completions; the device must have some.
+    fn settle<E: std::error::Error>(&mut self, until: Time) -> Result<(), PlayError<E>> {
+        if self.collect(until)? == 0 && until == Time::MAX {
+            let in_flight = self.in_flight.len();
+            return Err(PlayError::Stopped { in_flight });
+        }
+        Ok(())
+    }
+
+    /// Waits until `until` or a completion; how many have come.
+    fn collect<E: std::error::Error>(&mut self, until: Time) -> Result<usize, PlayError<E>> {
+        if self.observer.interrupted() {
+            return Err(PlayError::Interrupted);
+        }
+        let mut done = std::mem::take(&mut self.done);
+        self.device.wait(until, &mut done);
+        let count = done.len();
+        for completion in done.drain(..) {
+            let Some(InFlight {
+                number,
+                access,
+                asked,
+            }) = self.in_flight.remove(completion.id.0 as u32)
+            else {
+                continue;
+            };
+            if let Err(error) = completion.result {
+                return Err(PlayError::Device { number, error });
+            }
+            let played = Played {
+                number,
+                access,
+                asked,
+                submitted: completion.submitted,
+                completed: completion.completed,
+            };
+            let device = &*self.device;
+            self.observer.played(&played, &|| device.stats());
+        }
+        self.done = done;
+        Ok(count)
+    }
+}

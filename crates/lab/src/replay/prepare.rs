@@ -1,0 +1,89 @@
+//! What is done to a modelled drive before a run, so that it starts as a drive in use.
+
+use crate::model::Drive;
+use fathom_base::{Dur, Rng, Time};
+use fathom_block::{Device, IoError, Op, Request};
+use serde::{Deserialize, Serialize};
+
+/// The state in which a run finds its drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Precondition {
+    /// As it was made.
+    #[default]
+    Fresh,
+    /// Written once from beginning to end.
+    Filled,
+    /// Filled, then written at random in pieces of `bytes` each until so many times its capacity has been
+    /// written.
+    Random {
+        /// Times the capacity.
+        times: f64,
+        /// Length of a write, in bytes.
+        bytes: u64,
+    },
+}
+
+/// Requests in flight while a drive is prepared.
+const DEPTH: usize = 32;
+/// Bytes of a sequential write.
+const FILL_BYTES: u64 = 1 << 20;
+/// How long a drive is left alone at the end.
+const REST: Dur = Dur(1_000_000_000);
+
+/// Brings a drive into a state and lets it come to rest.
+///
+/// # Errors
+/// What the drive answered to a write.
+pub fn prepare(drive: &mut Drive, state: Precondition, seed: u64) -> Result<(), IoError> {
+    let info = drive.info();
+    let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);
+    let block = u64::from(info.logical_block_bytes);
+    if state == Precondition::Fresh {
+        return Ok(());
+    }
+    let piece = FILL_BYTES.min(max).max(block);
+    let starts = (0..capacity.div_ceil(piece)).map(|i| i * piece);
+    write_all(drive, starts.map(|at| (at, piece.min(capacity - at))))?;
+    if let Precondition::Random { times, bytes } = state {
+        let bytes = bytes.next_multiple_of(block).min(max).max(block);
+        let mut rng = Rng::new(seed, u64::MAX);
+        let writes = (capacity as f64 * times / bytes as f64) as u64;
+        let places = capacity / bytes;
+        write_all(
+            drive,
+            (0..writes).map(|_| (rng.below(places) * bytes, bytes)),
+        )?;
+    }
+    let until = drive.now() + REST;
+    let mut done = Vec::new();
+    while drive.now() < until {
+        drive.wait(until, &mut done);
+    }
+    Ok(())
+}
+
+fn write_all(drive: &mut Drive, writes: impl Iterator<Item = (u64, u64)>) -> Result<(), IoError> {
+    let mut done = Vec::new();
+    let mut in_flight = 0;
+    let mut settle = |drive: &mut Drive, in_flight: &mut usize| {
+        drive.wait(Time::MAX, &mut done);
+        *in_flight -= done.len();
+        done.drain(..).try_for_each(|completion| completion.result)
+    };
+    for (id, (at, len)) in writes.enumerate() {
+        let mut request = Request::new(id as u64, Op::Write, at, len);
+        while in_flight >= DEPTH {
+            settle(drive, &mut in_flight)?;
+        }
+        while let Err(busy) = drive.submit(request) {
+            request = busy.0;
+            settle(drive, &mut in_flight)?;
+        }
+        in_flight += 1;
+    }
+    while in_flight > 0 {
+        settle(drive, &mut in_flight)?;
+    }
+    Ok(())
+}

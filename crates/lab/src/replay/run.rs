@@ -1,0 +1,171 @@
+//! One run from what the user asked for: the drive, the workload, the figures.
+
+use super::gauge::Gauge;
+use super::outcome::Outcome;
+use super::play::{PlayError, Subject, play};
+use super::prepare::{Precondition, prepare};
+use super::requests::{RequestFile, RequestFileError};
+use crate::model::{Drive, Model};
+use crate::source::{SourceError, Workload};
+use fathom_block::{Device, IoError};
+use fathom_workload::step::Arrival;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What to run, beside the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What the user calls the drive.
+    pub target: String,
+    /// The accesses.
+    pub workload: Workload,
+    /// How they are handed over.
+    pub arrival: Arrival,
+    /// What is done to the drive before.
+    pub precondition: Precondition,
+    /// Of every random choice.
+    pub seed: u64,
+}
+
+/// A run without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The workload.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The drive failed an access.
+    #[error("access {} of the workload: {error}", number + 1)]
+    Device {
+        /// Which, counted from 0.
+        number: u64,
+        /// What the drive said.
+        error: IoError,
+    },
+    /// The drive failed while it was prepared.
+    #[error("while the drive was prepared: {0}")]
+    Prepare(IoError),
+    /// The drive does not complete what it took.
+    #[error("the drive stopped: {in_flight} accesses never complete")]
+    Stopped {
+        /// How many.
+        in_flight: usize,
+    },
+    /// The file of accesses.
+    #[error(transparent)]
+    Requests(#[from] RequestFileError),
+    /// The user wants no more.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl RunError {
+    /// What to do.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => Some(error.help()),
+            Self::Device { .. } => Some(
+                "steps make a workload fit a drive: `shrink`, `wrap` or `clip` its addresses, `round-to-pages` or \
+                 `align` it, `split` long accesses (docs/workloads.md)"
+                    .into(),
+            ),
+            Self::Prepare(_) => Some("use another precondition or another drive".into()),
+            _ => None,
+        }
+    }
+}
+
+impl From<PlayError<SourceError>> for RunError {
+    fn from(error: PlayError<SourceError>) -> Self {
+        match error {
+            PlayError::Source(error) => Self::Source(error),
+            PlayError::Device { number, error } => Self::Device { number, error },
+            PlayError::Stopped { in_flight } => Self::Stopped { in_flight },
+            PlayError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// Plays the workload on a device that is ready, and gives what was measured.
+///
+/// # Errors
+/// [`RunError`]; a file of accesses that is not whole does not appear.
+fn measure(
+    device: &mut dyn Subject,
+    plan: &Plan,
+    requests: Option<&Path>,
+    stop: fn() -> bool,
+) -> Result<Outcome, RunError> {
+    let mut gauge = Gauge::new(stop);
+    if let Some(path) = requests {
+        gauge = gauge.keep(RequestFile::create(path, device.now())?);
+    }
+    let mut accesses = plan.workload.open(plan.seed)?;
+    let workload = Workload {
+        steps: accesses.steps.clone(),
+        ..plan.workload.clone()
+    };
+    let before = device.stats();
+    match play(device, &mut accesses, plan.arrival, &mut gauge) {
+        // A file that cannot be written ends the run, too; `finish` says why.
+        Err(PlayError::Interrupted) if !stop() => {}
+        played => played?,
+    }
+    let totals = gauge.finish()?;
+    let after = device.stats();
+    Ok(Outcome {
+        fathom: env!("CARGO_PKG_VERSION").to_owned(),
+        plan: Plan {
+            workload,
+            ..plan.clone()
+        },
+        drive: None,
+        work: after
+            .zip(before)
+            .map(|(after, before)| after.since(&before)),
+        wear: None,
+        notes: accesses.notes(),
+        totals,
+    })
+}
+
+/// A prepared drive: [`Clone`] it for every run that starts from the same state.
+///
+/// # Errors
+/// [`RunError::Prepare`].
+pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, RunError> {
+    let mut drive = drive;
+    prepare(&mut drive, state, seed).map_err(RunError::Prepare)?;
+    Ok(drive)
+}
+
+/// Runs a plan on a modelled drive that is prepared already.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_model(
+    model: &Model,
+    mut drive: Drive,
+    plan: &Plan,
+    requests: Option<&Path>,
+    stop: fn() -> bool,
+) -> Result<Outcome, RunError> {
+    let outcome = measure(&mut drive, plan, requests, stop)?;
+    Ok(Outcome {
+        drive: Some(model.to_toml()),
+        wear: drive.wear(),
+        ..outcome
+    })
+}
+
+/// Runs a plan on any device, such as a real drive; nothing is done to it before.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_device(
+    mut device: Box<dyn Device>,
+    plan: &Plan,
+    requests: Option<&Path>,
+    stop: fn() -> bool,
+) -> Result<Outcome, RunError> {
+    measure(&mut device, plan, requests, stop)
+}

@@ -1,0 +1,332 @@
+//! Where accesses come from, as a user or a study file says it: a trace in a file or a generator, with steps.
+//!
+//! The one place that opens traces. It streams; a step that must know where a trace ends costs a first pass.
+
+use fathom_workload::Access;
+use fathom_workload::generate::{BadLoad, Config, Generator};
+use fathom_workload::step::{
+    BadStep, ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve,
+};
+use fathom_workload::trace::{self, Options, Trace, TraceError};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A workload as a study file says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// What it is called in results.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The file of a trace, plain or compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+    /// How the trace is to be read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read: Options,
+    /// A generator instead of a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generate: Option<Config>,
+    /// What is done to its accesses, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+fn is_default(options: &Options) -> bool {
+    *options == Options::default()
+}
+
+/// A workload that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The file of a trace cannot be opened.
+    #[error("cannot open the trace {}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Something is wrong with a trace.
+    #[error("{}: {error}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// What and where.
+        error: TraceError,
+    },
+    /// A generator's setting cannot be.
+    #[error("workload `{name}`: {error}")]
+    Load {
+        /// The workload.
+        name: String,
+        /// Which setting.
+        error: BadLoad,
+    },
+    /// A step's setting cannot be.
+    #[error("workload `{name}`: {error}")]
+    BadStep {
+        /// The workload.
+        name: String,
+        /// Which step.
+        error: BadStep,
+    },
+    /// A step cannot take an access.
+    #[error("workload `{name}`: {error}")]
+    Step {
+        /// The workload.
+        name: String,
+        /// Which step and which access.
+        error: StepError,
+    },
+    /// The file of a workload is wrong.
+    #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: Option<usize>,
+        /// What is wrong and what is allowed.
+        detail: String,
+    },
+    /// Neither a trace nor a generator, or both.
+    #[error("workload `{name}` names {found}")]
+    Kind {
+        /// The workload.
+        name: String,
+        /// What it names.
+        found: &'static str,
+    },
+}
+
+impl SourceError {
+    /// What to do.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Open { .. } => {
+                "check the name; traces are given as FILE, generators as generate:NAME".into()
+            }
+            Self::Trace { error, .. } => error.help(),
+            Self::Load { .. } => "docs/workloads.md says what each setting may be".into(),
+            Self::File { .. } => {
+                "a workload file has `trace` or `generate`, and `steps`; docs/workloads.md has one"
+                    .into()
+            }
+            Self::BadStep { .. } => "docs/workloads.md says what each step takes".into(),
+            Self::Step { .. } => "change the steps, or use another drive".into(),
+            Self::Kind { .. } => {
+                "give `trace = \"FILE\"` or `generate = { generator = \"NAME\" }`, one of them"
+                    .into()
+            }
+        }
+    }
+}
+
+/// Where unshaped accesses come from.
+enum Raw {
+    Trace(Box<Trace>, PathBuf),
+    Generator(Box<Generator>),
+}
+
+impl Iterator for Raw {
+    type Item = Result<Access, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Raw::Trace(trace, path) => trace.next().map(|access| {
+                access.map_err(|error| SourceError::Trace {
+                    path: path.clone(),
+                    error,
+                })
+            }),
+            Raw::Generator(generator) => generator.next().map(Ok),
+        }
+    }
+}
+
+/// A workload that is open: its accesses, shaped.
+pub struct Accesses {
+    shaped: Shaped<Raw>,
+    name: String,
+    /// The steps with what a first pass found.
+    pub steps: Vec<Step>,
+}
+
+impl Workload {
+    /// A trace without steps.
+    pub fn of_trace(path: &Path) -> Self {
+        Self {
+            name: path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            trace: Some(path.to_owned()),
+            read: Options::default(),
+            generate: None,
+            steps: Vec::new(),
+        }
+    }
+
+    /// A generator without steps.
+    pub fn of_generator(config: Config) -> Self {
+        Self {
+            name: config.generator.entry().name.to_owned(),
+            trace: None,
+            read: Options::default(),
+            generate: Some(config),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Reads a workload file. A trace that it names by a relative path lies beside it.
+    ///
+    /// # Errors
+    /// [`SourceError::Open`] or [`SourceError::File`] with the line.
+    pub fn from_file(path: &Path) -> Result<Self, SourceError> {
+        let text = std::fs::read_to_string(path).map_err(|source| SourceError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut workload: Workload = toml::from_str(&text).map_err(|e| SourceError::File {
+            path: path.to_owned(),
+            line: e
+                .span()
+                .map(|s| text[..s.start.min(text.len())].matches('\n').count() + 1),
+            detail: e.message().to_owned(),
+        })?;
+        workload.beside(path.parent().unwrap_or(Path::new("")));
+        if workload.name.is_empty() {
+            workload.name = path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+        }
+        Ok(workload)
+    }
+
+    /// Takes a relative path of a trace from `dir` on.
+    pub fn beside(&mut self, dir: &Path) {
+        if let Some(trace) = &mut self.trace {
+            *trace = dir.join(&*trace);
+        }
+    }
+
+    fn raw(&self, seed: u64) -> Result<Raw, SourceError> {
+        let kind = |found| {
+            Err(SourceError::Kind {
+                name: self.name.clone(),
+                found,
+            })
+        };
+        match (&self.trace, &self.generate) {
+            (Some(path), None) => open_trace(path, &self.read),
+            (None, Some(config)) => config
+                .generator(seed)
+                .map(|generator| Raw::Generator(Box::new(generator)))
+                .map_err(|error| SourceError::Load {
+                    name: self.name.clone(),
+                    error,
+                }),
+            (Some(_), Some(_)) => kind("a trace and a generator"),
+            (None, None) => kind("neither a trace nor a generator"),
+        }
+    }
+
+    /// Opens it from its beginning. `seed` is for a generator.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the file and the line, the generator's setting or the step.
+    pub fn open(&self, seed: u64) -> Result<Accesses, SourceError> {
+        let bad = |error| SourceError::BadStep {
+            name: self.name.clone(),
+            error,
+        };
+        let steps = resolve(&self.steps, || self.raw(seed)).map_err(|error| match error {
+            ResolveError::Bad(error) => bad(error),
+            ResolveError::Shape(error) => self.shape(error),
+        })?;
+        Ok(Accesses {
+            shaped: apply(&steps, self.raw(seed)?).map_err(bad)?,
+            name: self.name.clone(),
+            steps,
+        })
+    }
+
+    fn shape(&self, error: ShapeError<SourceError>) -> SourceError {
+        shape_error(&self.name, error)
+    }
+}
+
+fn shape_error(name: &str, error: ShapeError<SourceError>) -> SourceError {
+    match error {
+        ShapeError::Source(error) => error,
+        ShapeError::Step(error) => SourceError::Step {
+            name: name.to_owned(),
+            error,
+        },
+    }
+}
+
+fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
+    let file = File::open(path).map_err(|source| SourceError::Open {
+        path: path.to_owned(),
+        source,
+    })?;
+    let trace = trace::open_file(file, options).map_err(|error| SourceError::Trace {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(Raw::Trace(Box::new(trace), path.to_owned()))
+}
+
+impl Iterator for Accesses {
+    type Item = Result<Access, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.shaped.next()?;
+        Some(next.map_err(|error| shape_error(&self.name, error)))
+    }
+}
+
+impl Accesses {
+    /// What was left out or changed on the way so far, in words; empty where nothing was.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Raw::Trace(trace, _) = self.shaped.source() {
+            let skipped = trace.skipped();
+            if skipped.left_out() > 0 {
+                notes.push(format!(
+                    "{} records of the trace were left out: {} malformed, {} of an unknown operation, {} too large, {} of no bytes",
+                    skipped.left_out(),
+                    skipped.malformed,
+                    skipped.unknown_op,
+                    skipped.too_large,
+                    skipped.zero_length
+                ));
+            }
+            if skipped.backwards > 0 {
+                notes.push(format!(
+                    "{} accesses were moved up to the time of the one before them",
+                    skipped.backwards
+                ));
+            }
+            if let Some(first) = trace.first_skipped() {
+                notes.push(format!("the first of these: {first}"));
+            }
+        }
+        for step in self.shaped.counts() {
+            let counts = step.counts;
+            if counts.dropped + counts.changed + counts.added > 0 {
+                notes.push(format!(
+                    "step {}: {} in, {} dropped, {} changed, {} pieces added",
+                    step.step, counts.entered, counts.dropped, counts.changed, counts.added
+                ));
+            }
+        }
+        notes
+    }
+}

@@ -1,0 +1,130 @@
+//! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
+
+use super::TargetError;
+use std::fmt;
+use std::str::FromStr;
+use toml::{Table, Value};
+
+/// One setting: a key with the tables above it, and a value; no value takes the key, or the table, away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Such as `write_buffer.policy`.
+    pub key: String,
+    /// What to set it to.
+    pub value: Option<Value>,
+}
+
+impl Setting {
+    /// A key and what it is set to.
+    pub fn new(key: &str, value: impl Into<Value>) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: Some(value.into()),
+        }
+    }
+
+    /// A key, or a table, to take away.
+    pub fn absent(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: None,
+        }
+    }
+}
+
+/// `key=value`; the value is TOML, or else text without its quotes; none takes the key away.
+impl FromStr for Setting {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let wrong = || TargetError::Setting {
+            text: text.to_owned(),
+        };
+        let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (key, value) = (key.trim(), value.trim());
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !key
+            .split('.')
+            .all(|part| !part.is_empty() && part.chars().all(plain))
+        {
+            return Err(wrong());
+        }
+        if value.is_empty() {
+            return Ok(Self::absent(key));
+        }
+        let parsed = format!("value = {value}").parse::<Table>();
+        let value = parsed
+            .ok()
+            .and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(|| Value::String(value.to_owned()));
+        Ok(Self::new(key, value))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(Value::String(text)) => write!(f, "{}={text}", self.key),
+            Some(value) => write!(f, "{}={value}", self.key),
+            None => write!(f, "{}=", self.key),
+        }
+    }
+}
+
+/// The drive file with the settings in it.
+pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, TargetError> {
+    let mut root: Table = drive_file.parse().unwrap_or_default();
+    for setting in settings {
+        set(&mut root, setting)?;
+    }
+    Ok(toml::to_string(&root).unwrap_or_default())
+}
+
+fn set(root: &mut Table, setting: &Setting) -> Result<(), TargetError> {
+    let mut table = root;
+    let (tables, key) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
+    for name in tables.split('.').filter(|name| !name.is_empty()) {
+        let next = table
+            .entry(name)
+            .or_insert_with(|| Value::Table(Table::new()));
+        table = next.as_table_mut().ok_or_else(|| TargetError::NoTable {
+            key: setting.key.clone(),
+            under: name.to_owned(),
+        })?;
+    }
+    match &setting.value {
+        Some(value) => table.insert(key.to_owned(), value.clone()),
+        None => table.remove(key),
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_replace_add_and_take_away() {
+        let file = "name = \"a\"\n[flash]\nread = \"25us\"\n[write_buffer]\npolicy = \"lru\"\n";
+        let settings = [
+            "flash.read=40us",
+            "gc.choices=3",
+            "write_buffer=",
+            "host.name=\"x=y\"",
+        ];
+        let settings: Vec<Setting> = settings.iter().map(|s| s.parse().unwrap()).collect();
+        let got: Table = apply(file, &settings).unwrap().parse().unwrap();
+        assert_eq!(got["flash"]["read"].as_str(), Some("40us"));
+        assert_eq!(got["gc"]["choices"].as_integer(), Some(3));
+        assert_eq!(got["host"]["name"].as_str(), Some("x=y"));
+        assert!(!got.contains_key("write_buffer"));
+        let under = apply(file, &["name.x=1".parse().unwrap()]);
+        assert!(
+            matches!(under, Err(TargetError::NoTable { .. })),
+            "{under:?}"
+        );
+        for wrong in ["x", "=1", "a..b=1", "a b=1"] {
+            assert!(wrong.parse::<Setting>().is_err(), "{wrong}");
+        }
+    }
+}
