@@ -6,7 +6,7 @@
 //! page `i` of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so
 //! that neighbours lie on different channels.
 
-use crate::spec::{MappingKind, Spec};
+use crate::spec::{MappingKind, Separation, Spec};
 use fathom_base::SECTOR_BYTES;
 
 /// Division by a number that is known from the start, and often a power of two.
@@ -118,8 +118,10 @@ impl Blocks {
             0
         };
         // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
-        // a power cut, beyond what the user asked for: without them nothing can move.
-        let reserve = if paged { 5 } else { 4 };
+        // a power cut, beyond what the user asked for: without them nothing can move. What is written often has
+        // a third open block.
+        let parted = spec.gc.separate == Separation::HotCold;
+        let reserve = if paged { 5 + u64::from(parted) } else { 4 };
         // Enough blocks for all data though each of them may have lost some units.
         let units = flash.clustered_block.0 / spec.unit();
         let held = u128::from(share) * u128::from(units);

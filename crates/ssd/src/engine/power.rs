@@ -49,7 +49,7 @@ impl Ssd {
         self.ops.clear();
         self.ftl.recover(store, &torn, &mut self.ops);
         for &cblock in &self.bad {
-            self.ftl.retire(cblock);
+            self.worn_out |= !self.ftl.retire(cblock);
         }
         if self.battery {
             lost.sort_by_key(|cell| cell.version);

@@ -9,7 +9,9 @@ mod block;
 mod fast;
 mod page;
 mod pool;
+mod striping;
 mod superblock;
+mod victim;
 
 pub(crate) use block::BlockFtl;
 pub(crate) use fast::FastFtl;
@@ -203,10 +205,12 @@ fn emit_copy(g: &Geometry, from: u32, to: u32, ops: &mut Vec<FlashOp>) {
         units,
     }) = ops.last_mut()
     {
-        let joins = f.0 + *units == from && t.0 + *units == to;
-        let same = f.0 / g.units_per_cpage == from / g.units_per_cpage
-            && t.0 / g.units_per_cpage == to / g.units_per_cpage;
-        if joins && same {
+        let page = |at: u32| g.cpage_of_unit(at).0;
+        if f.0 + *units == from
+            && t.0 + *units == to
+            && page(f.0) == page(from)
+            && page(t.0) == page(to)
+        {
             *units += 1;
             return;
         }

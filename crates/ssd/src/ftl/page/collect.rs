@@ -1,0 +1,195 @@
+//! Making room: what is valid moves out of a block, and the block is erased.
+//!
+//! The last erased block of a group is never taken while another can be waited for: after a power cut the open
+//! blocks cannot be filled further, and without an erased block nothing could be moved. A block that takes what is
+//! moved may be the last one, for until its first victim is erased it holds nothing of its own; the host writes
+//! into the same block only while another erased one is left.
+
+use super::{COPIES, Open, PageFtl};
+use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
+
+/// Blocks that are erased, or about to be, before the host gets another one.
+const EXCHANGE: u32 = 3;
+
+impl PageFtl {
+    /// Makes sure that the group can take `units` more host units.
+    pub(super) fn make_room(
+        &mut self,
+        group: u32,
+        front: usize,
+        units: u32,
+        ops: &mut Vec<FlashOp>,
+    ) -> Result<(), Stall> {
+        if self.has_room(group, front, units) {
+            return Ok(());
+        }
+        loop {
+            let at = &self.groups[group as usize];
+            if at.free.len() as u32 + at.erasing >= EXCHANGE || !self.collect(group, false, ops) {
+                break;
+            }
+        }
+        self.level(group, ops);
+        if self.has_room(group, front, units) || self.groups[group as usize].free.len() >= 2 {
+            Ok(())
+        } else {
+            Err(Stall)
+        }
+    }
+
+    /// Whether the open block takes so many units more.
+    #[inline]
+    fn has_room(&self, group: u32, front: usize, units: u32) -> bool {
+        let at = &self.groups[group as usize];
+        let fits = at.open[front].next + units <= self.g.units_per_cblock;
+        fits && (front != self.copies || !at.free.is_empty())
+    }
+
+    /// One place in the group, in one of its open blocks; there is room.
+    #[inline]
+    pub(super) fn next_place(&mut self, group: u32, front: usize) -> Option<u32> {
+        if self.groups[group as usize].open[front].next == self.g.units_per_cblock {
+            self.open_block(group, front)?;
+        }
+        let open = &mut self.groups[group as usize].open[front];
+        open.next += 1;
+        Some(open.cblock * self.g.units_per_cblock + open.next - 1)
+    }
+
+    /// Seals a full block and opens an erased one.
+    fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
+        let at = &mut self.groups[group as usize];
+        let seldom = front == COPIES;
+        let cblock = self.wear.take(&mut at.free, seldom)?;
+        let full = std::mem::replace(&mut at.open[front], Open { cblock, next: 0 });
+        if full.cblock != NO_CBLOCK {
+            self.blocks.seal(full.cblock, group);
+        }
+        at.levelled &= seldom;
+        if let Some(by_host) = self.by_host.get_mut(cblock as usize) {
+            *by_host = !seldom;
+        }
+        Some(())
+    }
+
+    /// Units that copies can still take without the last erased block, unless nothing else can make room.
+    fn copy_room(&self, group: u32) -> u32 {
+        let at = &self.groups[group as usize];
+        let fresh = at.free.len() >= 2 || (at.free.len() == 1 && at.erasing == 0);
+        let block = self.g.units_per_cblock;
+        block - at.open[self.copies].next + if fresh { block } else { 0 }
+    }
+
+    /// Whether nothing can be moved in a group, and no erase will change that.
+    pub(super) fn is_stuck(&self, group: u32) -> bool {
+        let at = &self.groups[group as usize];
+        let fewest = || self.blocks.fewest(group);
+        let moves = |cblock| self.blocks.valid(cblock) <= self.copy_room(group);
+        at.free.is_empty() && at.erasing == 0 && !fewest().is_some_and(moves)
+    }
+
+    /// Collects a block of the group; false where nothing can be gained, or not yet. In need, and in idle time where
+    /// nothing hurries, it is a block that gains something, whatever the policy says.
+    fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
+        let Some(fewest) = self.blocks.fewest(group) else {
+            return false;
+        };
+        if !self.gains(fewest) {
+            return false;
+        }
+        let mut victim = self.blocks.pick(group).unwrap_or(fewest);
+        let at = &self.groups[group as usize];
+        let needy = at.free.len() as u32 + at.erasing < 2;
+        if (needy || idle) && !self.gains(victim) {
+            victim = fewest;
+        }
+        if at.erasing == 0 && self.blocks.valid(victim) > self.copy_room(group) {
+            // There will never be more room: the smallest is what can still be moved.
+            victim = fewest;
+        }
+        let collected = self.empty(group, victim, ops);
+        self.merges.collected += u64::from(collected);
+        collected
+    }
+
+    /// Whether there is more room after a block was moved elsewhere; the rest of the last page that is filled may
+    /// be lost.
+    fn gains(&self, cblock: u32) -> bool {
+        let whole = if self.partial_program {
+            1
+        } else {
+            self.g.units_per_cpage
+        };
+        self.blocks.valid(cblock).next_multiple_of(whole) < self.g.units_per_cblock
+    }
+
+    /// Empties a block that lags behind in wear: at most one for each block that the host fills, so that it
+    /// cannot take all that there is to take.
+    fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
+        if self.groups[group as usize].levelled {
+            return false;
+        }
+        let blocks = &self.blocks;
+        let lagging = self.wear.lagging(group, |cblock| blocks.is_sealed(cblock));
+        let levelled = lagging.is_some_and(|cblock| self.empty(group, cblock, ops));
+        self.groups[group as usize].levelled = levelled;
+        levelled
+    }
+
+    /// Moves what is valid out of a block and has it erased; false, and nothing is done, where there is no room.
+    fn empty(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) -> bool {
+        let moving = self.blocks.valid(victim);
+        if moving > self.copy_room(group) {
+            return false;
+        }
+        let mut live = std::mem::take(&mut self.live);
+        let found = self.find_live(victim, &mut live);
+        for &(from, owner) in &live[..found] {
+            let Some(to) = self.next_place(group, self.copies) else {
+                break;
+            };
+            self.place_of[owner as usize - 1] = to + 1;
+            self.owner_of[to as usize] = owner;
+            self.blocks.gain(self.g.cblock_of_unit(to), group);
+            emit_copy(&self.g, from, to, ops);
+        }
+        self.live = live;
+        self.pad(group, self.copies);
+        self.merges.moved_units += u64::from(moving);
+        self.blocks.empty(victim);
+        self.groups[group as usize].erasing += 1;
+        ops.push(FlashOp::Erase { cblock: victim });
+        true
+    }
+
+    /// Puts places and owners of what is valid in a block at the head of `live`; how many they are. Without a
+    /// branch on what is found, so that the look-ups, far apart in memory, overlap.
+    fn find_live(&self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
+        let first = cblock * self.g.units_per_cblock;
+        let owners = &self.owner_of[first as usize..][..self.g.units_per_cblock as usize];
+        live.resize(owners.len(), (0, 0));
+        let mut found = 0;
+        for (from, &owner) in (first..).zip(owners) {
+            live[found] = (from, owner);
+            // Where there is no owner, the first unit is asked, which is elsewhere.
+            found += usize::from(self.place_of[owner.max(1) as usize - 1] == from + 1);
+        }
+        found
+    }
+
+    /// A step of collection in idle time, in the next group in turn that has too few erased blocks or uneven wear.
+    pub(super) fn collect_one(&mut self, ops: &mut Vec<FlashOp>) -> bool {
+        let groups = self.g.groups;
+        for group in (self.background_turn..groups).chain(0..self.background_turn) {
+            let at = &self.groups[group as usize];
+            let usable = self.g.cblocks_per_group - at.retired;
+            let wanted = f64::from(usable) * self.gc.background_percent / 100.0;
+            let few = ((at.free.len() as u32 + at.erasing) as f64) < wanted;
+            if (few && self.collect(group, true, ops)) || self.level(group, ops) {
+                self.background_turn = (group + 1) % groups;
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,86 @@
+//! After a power cut: the map from what lies beside the data in flash; and whether the tables agree.
+
+use super::{NOTHING, PageFtl};
+use crate::nand::store::Store;
+use fathom_base::Ppn;
+
+impl PageFtl {
+    /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written;
+    /// which of them the host wrote is forgotten.
+    pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
+        self.place_of.fill(NOTHING);
+        self.owner_of.fill(NOTHING);
+        self.blocks.reset();
+        self.by_host.fill(false);
+        self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
+        // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
+        // the block that the copies went to has nothing of its own, and is free to be erased.
+        let mut newest = vec![(0u64, 0u32); self.place_of.len()];
+        let mut used: Vec<Option<u64>> = vec![None; self.g.cblocks() as usize];
+        for at in torn {
+            used[self.g.cblock_of_unit(at.0) as usize] = Some(0);
+        }
+        for (at, cell) in store.scan() {
+            let cblock = self.g.cblock_of_unit(at.0);
+            let last = &mut used[cblock as usize];
+            *last = (*last).max(Some(cell.version));
+            let (version, copies) = newest[cell.lpn.index()];
+            if (cell.version, copies) > (version, cell.copies) {
+                newest[cell.lpn.index()] = (cell.version, cell.copies);
+                self.settle(cell.lpn.0, at.0, self.g.group_of_cblock(cblock));
+            }
+        }
+        for group in &mut self.groups {
+            group.free.retain(|&cblock| used[cblock as usize].is_none());
+        }
+        let written = (0..).zip(used);
+        let mut written: Vec<(u64, u32)> = written
+            .filter_map(|(cblock, last)| Some((last?, cblock)))
+            .collect();
+        written.sort_unstable();
+        for (_, cblock) in written {
+            let group = self.g.group_of_cblock(cblock);
+            self.blocks.seal(cblock, group);
+        }
+    }
+
+    pub(super) fn check_tables(&self) -> Result<(), String> {
+        let mut valid = vec![0u32; self.g.cblocks() as usize];
+        let mut in_group = vec![0u32; self.groups.len()];
+        for (lpn, &place) in (1..).zip(&self.place_of) {
+            if place == NOTHING {
+                continue;
+            }
+            let cblock = self.g.cblock_of_unit(place - 1);
+            let group = self.g.group_of_cblock(cblock);
+            valid[cblock as usize] += 1;
+            in_group[group as usize] += 1;
+            let owner = self.owner_of[place as usize - 1];
+            if owner != lpn {
+                return Err(format!("unit {lpn} is at {place}, which is {owner}'s"));
+            }
+            if self.stripes.is_some() && self.home_of(lpn - 1) != group {
+                return Err(format!("unit {lpn} is not in the group of its address"));
+            }
+        }
+        self.blocks.check(&valid)?;
+        if !self.groups.iter().map(|g| g.valid).eq(in_group) {
+            return Err("a group's count of valid units differs from the map".into());
+        }
+        let is_valid = |&(place, owner): &(u32, &u32)| {
+            *owner != NOTHING && self.place_of[*owner as usize - 1] == place
+        };
+        let owned = (1..).zip(&self.owner_of).filter(is_valid).count();
+        let mapped = valid.iter().map(|&v| v as usize).sum::<usize>();
+        if owned != mapped {
+            return Err(format!("{owned} owned places for {mapped} mapped units"));
+        }
+        let mut free = self.groups.iter().flat_map(|g| &g.free).copied();
+        match free.find(|&b| self.blocks.valid(b) > 0 || self.blocks.is_sealed(b)) {
+            Some(cblock) => Err(format!(
+                "free block {cblock} holds data or can be collected"
+            )),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Evening out wear: which erased block is taken, and which block lags behind.
+//!
+//! *Dynamic*: the least worn erased block serves the host and the most worn one what is moved, which is seldom
+//! written (the two ends of the pool in Chang, "On efficient wear leveling for large-scale flash-memory storage
+//! systems", ACM SAC 2007). *Static*: a block whose erase count lags behind the most worn one's by more than a
+//! threshold is emptied, whatever it holds (Chang 2007, cold-data migration with a threshold). Counts are those of
+//! one group: nothing is moved from one group to another. They lie beside the data in flash and survive a power cut.
+
+use crate::geometry::Geometry;
+use crate::spec::Gc;
+use std::collections::VecDeque;
+
+/// Erase counts, where they are used at all: 4 bytes a block.
+#[derive(Clone, Debug)]
+pub(super) struct Wear {
+    /// [`u32::MAX`] for a block that is out of use; empty where wear does not matter.
+    counts: Vec<u32>,
+    per_group: u32,
+    gap: u32,
+    least_worn_first: bool,
+    /// The highest count of each group.
+    most: Vec<u32>,
+    /// No count of the group is lower than this.
+    least: Vec<u32>,
+}
+
+impl Wear {
+    /// All blocks new.
+    pub(super) fn new(gc: &Gc, g: &Geometry) -> Self {
+        let used = gc.wear_gap > 0 || gc.least_worn_first;
+        Self {
+            counts: vec![0; if used { g.cblocks() as usize } else { 0 }],
+            per_group: g.cblocks_per_group,
+            gap: gc.wear_gap,
+            least_worn_first: gc.least_worn_first,
+            most: vec![0; g.groups as usize],
+            least: vec![0; g.groups as usize],
+        }
+    }
+
+    /// A block was erased.
+    pub(super) fn erased(&mut self, cblock: u32, group: u32) {
+        if let Some(count) = self.counts.get_mut(cblock as usize) {
+            *count += 1;
+            let most = &mut self.most[group as usize];
+            *most = (*most).max(*count);
+        }
+    }
+
+    /// A block is out of use.
+    pub(super) fn retire(&mut self, cblock: u32) {
+        if let Some(count) = self.counts.get_mut(cblock as usize) {
+            *count = u32::MAX;
+        }
+    }
+
+    /// Takes an erased block, for what is seldom written or for what is not.
+    pub(super) fn take(&self, free: &mut VecDeque<u32>, seldom: bool) -> Option<u32> {
+        if !self.least_worn_first {
+            return free.pop_front();
+        }
+        let by_wear = free.iter().map(|&cblock| self.counts[cblock as usize]);
+        let wanted = if seldom { by_wear.max() } else { by_wear.min() };
+        let at = |&cblock: &u32| Some(self.counts[cblock as usize]) == wanted;
+        free.remove(free.iter().position(at)?)
+    }
+
+    /// The least worn sealed block of a group, if it lags behind too far. O(blocks), only where one may.
+    pub(super) fn lagging(&mut self, group: u32, is_sealed: impl Fn(u32) -> bool) -> Option<u32> {
+        let (most, least) = (self.most[group as usize], &mut self.least[group as usize]);
+        if self.gap == 0 || most - *least <= self.gap {
+            return None;
+        }
+        let first = group * self.per_group;
+        let counts = &self.counts[first as usize..][..self.per_group as usize];
+        *least = counts.iter().copied().min()?.min(most);
+        let lags = |&(cblock, &count): &(u32, &u32)| {
+            count < most && most - count > self.gap && is_sealed(cblock)
+        };
+        let behind = (first..).zip(counts).filter(lags);
+        behind
+            .min_by_key(|&(_, &count)| count)
+            .map(|(cblock, _)| cblock)
+    }
+
+    pub(super) fn state_bytes(&self) -> usize {
+        (self.counts.capacity() + self.most.capacity() + self.least.capacity()) * 4
+    }
+}

@@ -1,0 +1,235 @@
+//! Which block is collected: how much every clustered block holds, and who goes first.
+//!
+//! *Greedy* and *cost-benefit* are the cleaning policies of Rosenblum and Ousterhout, "The Design and
+//! Implementation of a Log-Structured File System" (ACM TOCS 10(1), 1992, 3.4 to 3.6), the second with the cost of
+//! flash as in Kawaguchi, Nishioka and Motoda, "A Flash-Memory Based File System" (USENIX 1995, 3.4): (1 - u) x
+//! age / 2u, where u is the valid share and age the time since the block last lost a unit. *FIFO* takes the block
+//! that was filled first (Menon 1995; LRU cleaning in Desnoyers, SYSTOR 2012). *d-choices* takes the one with the
+//! fewest valid units among d drawn with replacement (Van Houdt, SIGMETRICS 2013).
+//!
+//! Time is counted in units placed in the group and wraps at 2^32 of them.
+//!
+//! The fewest valid units of every 64 neighbouring blocks are kept, so that the greedy choice among n blocks looks
+//! at n / 64 + 190 numbers at most, and losing a unit costs one more comparison.
+
+use crate::geometry::Geometry;
+use crate::spec::{Gc, Victim};
+use fathom_base::Rng;
+use std::ops::Range;
+
+/// Added to a block's count of valid units while it is no candidate for collection.
+const NOT_SEALED: u32 = 1 << 31;
+/// Neighbouring blocks whose minimum is kept.
+const CHUNK: usize = 64;
+/// How many unsealed blocks may be drawn for each sealed one before drawing is given up.
+const DRAWS: u32 = 16;
+
+/// What all clustered blocks hold: 4 bytes a block, 8 where the age of blocks counts.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    policy: Victim,
+    choices: u32,
+    per_group: u32,
+    units: u32,
+    /// Valid units, with [`NOT_SEALED`].
+    valid: Vec<u32>,
+    /// The least of each [`CHUNK`] of them.
+    fewest: Vec<u32>,
+    /// When a block was filled (FIFO) or last changed (cost-benefit); empty where it does not matter.
+    stamps: Vec<u32>,
+    /// Units placed in each group so far.
+    clocks: Vec<u32>,
+    rng: Rng,
+}
+
+impl Blocks {
+    /// All blocks erased.
+    pub(super) fn new(gc: &Gc, g: &Geometry, rng: Rng) -> Self {
+        let blocks = g.cblocks() as usize;
+        let aged = matches!(gc.victim, Victim::Fifo | Victim::CostBenefit);
+        Self {
+            policy: gc.victim,
+            choices: gc.choices,
+            per_group: g.cblocks_per_group,
+            units: g.units_per_cblock,
+            valid: vec![NOT_SEALED; blocks],
+            fewest: vec![NOT_SEALED; blocks.div_ceil(CHUNK)],
+            stamps: vec![0; if aged { blocks } else { 0 }],
+            clocks: vec![0; g.groups as usize],
+            rng,
+        }
+    }
+
+    /// Forgets what the blocks hold, as a power cut does.
+    pub(super) fn reset(&mut self) {
+        self.valid.fill(NOT_SEALED);
+        self.fewest.fill(NOT_SEALED);
+    }
+
+    /// A block that is open has a valid unit more.
+    #[inline]
+    pub(super) fn gain(&mut self, cblock: u32, group: u32) {
+        self.valid[cblock as usize] += 1;
+        let clock = &mut self.clocks[group as usize];
+        *clock = clock.wrapping_add(1);
+    }
+
+    /// A block has a valid unit less.
+    #[inline]
+    pub(super) fn lose(&mut self, cblock: u32, group: u32) {
+        let valid = &mut self.valid[cblock as usize];
+        *valid -= 1;
+        let fewest = &mut self.fewest[cblock as usize / CHUNK];
+        *fewest = (*fewest).min(*valid);
+        if self.policy == Victim::CostBenefit {
+            self.stamps[cblock as usize] = self.clocks[group as usize];
+        }
+    }
+
+    /// The block is full: it may be collected from now on.
+    pub(super) fn seal(&mut self, cblock: u32, group: u32) {
+        let valid = &mut self.valid[cblock as usize];
+        *valid &= !NOT_SEALED;
+        let fewest = &mut self.fewest[cblock as usize / CHUNK];
+        *fewest = (*fewest).min(*valid);
+        if let Some(stamp) = self.stamps.get_mut(cblock as usize) {
+            *stamp = self.clocks[group as usize];
+        }
+    }
+
+    /// The block holds nothing and is about to be erased.
+    pub(super) fn empty(&mut self, cblock: u32) {
+        self.valid[cblock as usize] = NOT_SEALED;
+        let chunk = cblock as usize / CHUNK;
+        let end = self.valid.len().min((chunk + 1) * CHUNK);
+        self.fewest[chunk] = least(&self.valid[chunk * CHUNK..end]);
+    }
+
+    /// Valid units of a block.
+    #[inline]
+    pub(super) fn valid(&self, cblock: u32) -> u32 {
+        self.valid[cblock as usize] & !NOT_SEALED
+    }
+
+    /// Whether a block may be collected.
+    #[inline]
+    pub(super) fn is_sealed(&self, cblock: u32) -> bool {
+        self.valid[cblock as usize] < NOT_SEALED
+    }
+
+    /// The block of a group to collect, if any is sealed. Only the greedy one is known to gain something if any
+    /// does: the models of the others, and what they cost, know victims that are all valid.
+    pub(super) fn pick(&mut self, group: u32) -> Option<u32> {
+        match self.policy {
+            Victim::Greedy => self.fewest(group),
+            Victim::Fifo => self.best(group, |blocks, cblock| f64::from(blocks.age(cblock, group))),
+            Victim::CostBenefit => self.best(group, |blocks, cblock| {
+                let valid = f64::from(blocks.valid(cblock));
+                let free = f64::from(blocks.units) - valid;
+                free * (f64::from(blocks.age(cblock, group)) + 1.0) / (2.0 * valid)
+            }),
+            Victim::DChoices => self.fewest_of_drawn(group),
+        }
+    }
+
+    /// The sealed block of a group with the fewest valid units, the first of equals.
+    pub(super) fn fewest(&self, group: u32) -> Option<u32> {
+        let range = self.range(group);
+        let whole = range.start.div_ceil(CHUNK)..range.end / CHUNK;
+        if whole.is_empty() {
+            return self.first_fewest(range);
+        }
+        let (head, tail) = (
+            range.start..whole.start * CHUNK,
+            whole.end * CHUNK..range.end,
+        );
+        let in_whole = least(&self.fewest[whole.clone()]);
+        let (in_head, in_tail) = (
+            least(&self.valid[head.clone()]),
+            least(&self.valid[tail.clone()]),
+        );
+        if in_head <= in_whole && in_head <= in_tail {
+            return self.first_fewest(head);
+        }
+        if in_tail < in_whole {
+            return self.first_fewest(tail);
+        }
+        let chunk = whole.start + self.fewest[whole].iter().position(|&v| v == in_whole)?;
+        self.first_fewest(chunk * CHUNK..(chunk + 1) * CHUNK)
+    }
+
+    fn first_fewest(&self, range: Range<usize>) -> Option<u32> {
+        let valid = &self.valid[range.clone()];
+        let fewest = least(valid);
+        let index = valid.iter().position(|&v| v == fewest)?;
+        (fewest < NOT_SEALED).then_some((range.start + index) as u32)
+    }
+
+    fn range(&self, group: u32) -> Range<usize> {
+        let first = (group * self.per_group) as usize;
+        first..first + self.per_group as usize
+    }
+
+    /// Units placed in the group since the block's stamp.
+    fn age(&self, cblock: u32, group: u32) -> u32 {
+        self.clocks[group as usize].wrapping_sub(self.stamps[cblock as usize])
+    }
+
+    /// The sealed block of a group with the highest score, the first of equals.
+    fn best(&self, group: u32, score: impl Fn(&Self, u32) -> f64) -> Option<u32> {
+        let mut best: Option<(f64, u32)> = None;
+        for cblock in self.range(group) {
+            if self.valid[cblock] >= NOT_SEALED {
+                continue;
+            }
+            let cblock = cblock as u32;
+            let score = score(self, cblock);
+            if best.is_none_or(|(highest, _)| score > highest) {
+                best = Some((score, cblock));
+            }
+        }
+        best.map(|(_, cblock)| cblock)
+    }
+
+    fn fewest_of_drawn(&mut self, group: u32) -> Option<u32> {
+        let first = group * self.per_group;
+        let (mut drawn, mut best): (u32, Option<u32>) = (0, None);
+        for _ in 0..self.choices * DRAWS {
+            let cblock = first + self.rng.below(u64::from(self.per_group)) as u32;
+            if !self.is_sealed(cblock) {
+                continue;
+            }
+            if best.is_none_or(|b| self.valid(cblock) < self.valid(b)) {
+                best = Some(cblock);
+            }
+            drawn += 1;
+            if drawn == self.choices {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Whether the counts are those of `valid`, and the minima theirs.
+    pub(super) fn check(&self, valid: &[u32]) -> Result<(), String> {
+        let counted = self.valid.iter().map(|v| v & !NOT_SEALED);
+        if !counted.eq(valid.iter().copied()) {
+            return Err("the counts of valid units differ from the map".into());
+        }
+        let sealed = |v: u32| if v < NOT_SEALED { v } else { NOT_SEALED };
+        let mut minima = self.valid.chunks(CHUNK).zip(&self.fewest);
+        if minima.any(|(chunk, &kept)| sealed(least(chunk)) != sealed(kept)) {
+            return Err("a kept minimum of valid units is wrong".into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn state_bytes(&self) -> usize {
+        let blocks = self.valid.capacity() + self.fewest.capacity() + self.stamps.capacity();
+        (blocks + self.clocks.capacity()) * 4
+    }
+}
+
+fn least(valid: &[u32]) -> u32 {
+    valid.iter().copied().min().unwrap_or(NOT_SEALED)
+}

@@ -1,0 +1,361 @@
+//! What a page-mapped drive does besides placing pages: it evens out wear, keeps apart what is written often,
+//! collects in idle time, and lives with blocks that fail until it cannot hold its data any more.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+#[path = "common/torture.rs"]
+mod torture;
+
+use common::{BUFFERS, SHAPES, drive, run};
+use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_block::{Device, IoErrorKind, Op, Request};
+use fathom_ssd::spec::{MappingKind, Separation, Striping, Victim};
+use fathom_ssd::{Spec, Ssd};
+use torture::Torture;
+
+const PAGE: u64 = 2048;
+
+/// Two groups of 64 and a few blocks of 16 pages.
+fn plain(over: f64) -> Spec {
+    let mut spec = common::base();
+    spec.flash.pages_per_block = 16;
+    spec.flash.clustered_page = Bytes(PAGE);
+    spec.flash.clustered_block = Bytes(16 * PAGE);
+    spec.capacity = Bytes(128 * 16 * PAGE);
+    spec.mapping.over_provisioning_percent = over;
+    spec
+}
+
+fn write_page(page: u64) -> Request {
+    Request::new(page, Op::Write, page * PAGE, PAGE)
+}
+
+fn pages_of(spec: &Spec) -> u64 {
+    spec.capacity.0 / PAGE
+}
+
+/// Fills the drive; then `writes` random pages, all but `cold` of them among the first `hot` of all pages.
+fn skewed(drive: &mut Ssd, spec: &Spec, writes: u64, hot: f64, cold: f64) {
+    let pages = pages_of(spec);
+    let few = (pages as f64 * hot) as u64;
+    run(drive, 16, (0..pages).map(write_page));
+    let mut rng = Rng::new(9, 0);
+    let requests = (0..writes).map(|_| {
+        let among = if rng.chance(cold) { pages } else { few };
+        write_page(rng.below(among))
+    });
+    run(drive, 16, requests);
+    drive.check().unwrap();
+}
+
+/// The highest erase count less the lowest one, of the group where that is most.
+fn spread(drive: &Ssd) -> u32 {
+    let per_group = drive.geometry().cblocks_per_group as usize;
+    let groups = drive.erase_counts().chunks(per_group);
+    let of = |group: &[u32]| group.iter().max().unwrap() - group.iter().min().unwrap();
+    groups.map(of).max().unwrap()
+}
+
+fn amplification(drive: &Ssd) -> f64 {
+    let counters = drive.counters();
+    counters.flash_sectors_programmed as f64 / counters.host_sectors_written as f64
+}
+
+#[test]
+fn erase_counts_stay_together_where_they_are_to_and_only_there() {
+    let wear = |gap, least_worn_first| {
+        let mut spec = plain(20.0);
+        (spec.gc.wear_gap, spec.gc.least_worn_first) = (gap, least_worn_first);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        // Nine tenths of the data are written once and never again.
+        skewed(&mut drive, &spec, 80_000, 0.1, 0.0);
+        (spread(&drive), amplification(&drive))
+    };
+    // Twice the loosest bound.
+    let (without, _) = wear(0, false);
+    assert!(without > 84, "{without}");
+    for first in [false, true] {
+        let mut last = 0.0;
+        for gap in [32, 8, 4] {
+            let (with, moved) = wear(gap, first);
+            // Blocks that lag are emptied one for each that the host fills. While all of the 58 blocks of cold
+            // data lag at once, the others, at least 13, are erased twice for each step.
+            assert!(with > gap / 2 && with <= gap + 10, "{gap}: {with}");
+            assert!(moved > last, "{gap}: {moved} {last}");
+            last = moved;
+        }
+    }
+    let (dynamic, _) = wear(0, true);
+    assert!(dynamic > 84, "cold data stays where it is: {dynamic}");
+}
+
+#[test]
+fn what_is_written_often_is_cheaper_to_collect_apart() {
+    let waf = |separate| {
+        let mut spec = plain(15.0);
+        spec.gc.separate = separate;
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 40_000, 0.2, 0.2);
+        amplification(&drive)
+    };
+    let (nothing, copies, hot_cold) = (
+        waf(Separation::Nothing),
+        waf(Separation::Copies),
+        waf(Separation::HotCold),
+    );
+    assert!(copies < 0.97 * nothing, "{nothing} {copies}");
+    assert!(hot_cold < 0.97 * copies, "{copies} {hot_cold}");
+}
+
+#[test]
+fn cost_benefit_moves_less_than_greedy_where_some_is_written_often() {
+    let waf = |victim| {
+        let mut spec = plain(15.0);
+        spec.gc.victim = victim;
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 40_000, 0.1, 0.1);
+        amplification(&drive)
+    };
+    // Rosenblum and Ousterhout 1992, 3.5 and figure 7; Kawaguchi, Nishioka and Motoda 1995, table 2.
+    let (greedy, cost_benefit) = (waf(Victim::Greedy), waf(Victim::CostBenefit));
+    assert!(cost_benefit < 0.9 * greedy, "{cost_benefit} {greedy}");
+}
+
+#[test]
+fn collecting_in_idle_time_makes_the_next_writes_faster() {
+    let burst = |percent| {
+        let mut spec = plain(30.0);
+        spec.gc.background_percent = percent;
+        spec.gc.background_delay = Dur::us(1000);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 8_000, 1.0, 0.0);
+        drive.wait(Time(drive.now().0 + 1_000_000_000), &mut Vec::new());
+        let before = drive.merges().collected;
+        let mut rng = Rng::new(4, 0);
+        let pages = pages_of(&spec);
+        let done = run(
+            &mut drive,
+            1,
+            (0..100).map(|_| write_page(rng.below(pages))),
+        );
+        let total: u64 = done.iter().map(|c| c.completed.0 - c.submitted.0).sum();
+        let in_idle_time = drive.counters().background_collections;
+        (total / 100, in_idle_time, drive.merges().collected - before)
+    };
+    let (without, none, collected) = burst(0.0);
+    assert!(none == 0 && collected > 5, "{none} {collected}");
+    let (with, some, later) = burst(10.0);
+    // A tenth of 88 blocks is nine, for each of two groups; 100 pages fill not quite four.
+    assert!(some >= 10 && later == 0, "{some} {later}");
+    assert!(with < without, "{with} ns, without {without} ns");
+}
+
+#[test]
+fn idle_time_ends_collecting_when_there_is_nothing_to_gain() {
+    let mut spec = plain(10.0);
+    spec.gc.background_percent = 50.0;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    skewed(&mut drive, &spec, 4_000, 1.0, 0.0);
+    drive.wait(Time(drive.now().0 + 20_000_000_000), &mut Vec::new());
+    let once = drive.counters().background_collections;
+    drive.wait(Time(drive.now().0 + 20_000_000_000), &mut Vec::new());
+    assert!(once > 10, "{once}");
+    assert_eq!(drive.counters().background_collections, once);
+    drive.check().unwrap();
+}
+
+/// Every way to make room, on small drives of every shape.
+fn ways() -> Vec<Spec> {
+    let victims = [
+        Victim::Greedy,
+        Victim::CostBenefit,
+        Victim::Fifo,
+        Victim::DChoices,
+    ];
+    let parts = [Separation::Nothing, Separation::Copies, Separation::HotCold];
+    let mut all = Vec::new();
+    for (i, shape) in SHAPES.iter().enumerate() {
+        for (j, victim) in victims.into_iter().enumerate() {
+            for (k, separate) in parts.into_iter().enumerate() {
+                let nth = i + j + k;
+                let mut spec = drive(MappingKind::Page, shape, BUFFERS[nth % BUFFERS.len()]);
+                spec.name = format!("{} {victim:?} {separate:?}", spec.name);
+                let gc = &mut spec.gc;
+                (gc.victim, gc.separate, gc.choices) = (victim, separate, 2);
+                gc.least_worn_first = nth % 2 == 0;
+                gc.wear_gap = if nth % 3 == 0 { 3 } else { 0 };
+                gc.background_percent = if nth % 4 == 0 { 20.0 } else { 0.0 };
+                gc.background_delay = Dur::us(500);
+                if nth % 5 < 2 {
+                    spec.mapping.striping = [Striping::Cwdp, Striping::Pdwc][nth % 5];
+                }
+                all.push(spec);
+            }
+        }
+    }
+    all
+}
+
+/// Work, power cuts, work; gives up where the drive is worn out.
+fn life(spec: &Spec, seed: u64, cuts: u32) -> Result<(), String> {
+    let mut t = Torture::new(spec, seed);
+    let mut rng = Rng::new(seed, 102);
+    for _ in 0..cuts {
+        let at = t.drive.counters().flash_ops + 1 + rng.below(1500);
+        assert!(t.drive.cut_power_after(at));
+        let worked = t.work(1000, 32);
+        if t.drive.is_worn_out() {
+            return Ok(());
+        }
+        worked?;
+        while !t.drive.is_powered() {
+            t.recover()?;
+        }
+    }
+    t.drive.cut_power_after(u64::MAX);
+    let worked = t.work(400, 32).and_then(|()| t.verify());
+    if t.drive.is_worn_out() {
+        Ok(())
+    } else {
+        worked
+    }
+}
+
+#[test]
+fn every_way_of_making_room_survives_power_cuts() {
+    for spec in ways() {
+        for seed in 0..3 {
+            life(&spec, seed, 3).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
+        }
+    }
+}
+
+#[test]
+fn every_way_of_making_room_survives_power_cuts_and_blocks_that_fail() {
+    for mut spec in ways() {
+        spec.mapping.over_provisioning_percent = 100.0;
+        spec.faults.factory_bad_percent = 10.0;
+        (spec.faults.program_fail, spec.faults.erase_fail) = (0.0005, 0.01);
+        for seed in 0..3 {
+            life(&spec, seed, 3).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
+        }
+    }
+}
+
+fn bytes_of(page: u64, version: u64) -> Box<[u8]> {
+    let words = [page.to_le_bytes(), version.to_le_bytes()].concat();
+    words.repeat(PAGE as usize / 16).into_boxed_slice()
+}
+
+/// Writes random pages, each with a version, until the drive is worn out; then every page holds its last version,
+/// or one that was still being written.
+fn until_worn_out(spec: &Spec, seed: u64) -> u64 {
+    let pages = spec.capacity.0 / PAGE;
+    let mut drive = Ssd::new(spec, seed).unwrap().keep_data();
+    let mut rng = Rng::new(seed, 0);
+    let mut acknowledged = vec![0; pages as usize];
+    let mut sent = vec![Vec::new(); pages as usize];
+    let mut page_of = vec![0];
+    let (mut version, mut in_flight, mut done) = (0u64, 0, Vec::new());
+    while !drive.is_worn_out() {
+        while in_flight < 16 && !drive.is_worn_out() {
+            version += 1;
+            let page = rng.below(pages);
+            let mut request = Request::new(version, Op::Write, page * PAGE, PAGE);
+            request.data = Some(bytes_of(page, version));
+            sent[page as usize].push(version);
+            page_of.push(page as usize);
+            drive.submit(request).unwrap();
+            in_flight += 1;
+        }
+        drive.wait(Time::MAX, &mut done);
+        assert!(!done.is_empty(), "{}: no write completes", spec.name);
+        for completion in std::mem::take(&mut done) {
+            in_flight -= 1;
+            match completion.result {
+                Ok(()) => {
+                    let version = completion.id.0;
+                    let page = page_of[version as usize];
+                    acknowledged[page] = acknowledged[page].max(version);
+                }
+                Err(error) => assert_eq!(error.kind, IoErrorKind::Medium, "{}", spec.name),
+            }
+        }
+        for (sent, &last) in sent.iter_mut().zip(&acknowledged) {
+            sent.retain(|&version| version >= last);
+        }
+    }
+    drive.check().unwrap();
+    assert!(drive.bad_blocks() > 0);
+    let refused = Request::new(0, Op::Write, 0, PAGE);
+    drive.submit(refused).unwrap();
+    drive.wait(Time::MAX, &mut done);
+    assert_eq!(
+        done.pop().unwrap().result.unwrap_err().kind,
+        IoErrorKind::ReadOnly
+    );
+    for page in 0..pages {
+        drive
+            .submit(Request::new(page, Op::Read, page * PAGE, PAGE))
+            .unwrap();
+        drive.wait(Time::MAX, &mut done);
+        let data = done.pop().unwrap().data.unwrap();
+        let may = |&version: &u64| data == bytes_of(page, version);
+        let (sent, last) = (&sent[page as usize], acknowledged[page as usize]);
+        let fresh = last == 0 && data.iter().all(|&b| b == 0);
+        assert!(
+            fresh || sent.iter().any(may),
+            "{}: page {page} lost version {last}",
+            spec.name
+        );
+    }
+    version
+}
+
+#[test]
+fn a_drive_whose_blocks_fail_keeps_its_data_until_it_cannot_be_written() {
+    for separate in [Separation::Nothing, Separation::Copies, Separation::HotCold] {
+        for striping in [Striping::Dynamic, Striping::Cwdp] {
+            let mut spec = plain(50.0);
+            spec.name = format!("{separate:?} {striping:?}");
+            spec.capacity = Bytes(16 * 16 * PAGE);
+            spec.faults.factory_bad_percent = 5.0;
+            (spec.gc.separate, spec.mapping.striping) = (separate, striping);
+            let mut lives = Vec::new();
+            for erase_fail in [0.2, 0.02, 0.005] {
+                spec.faults.erase_fail = erase_fail;
+                lives.push((0..4).map(|seed| until_worn_out(&spec, seed)).sum::<u64>());
+            }
+            assert!(
+                lives[0] * 2 < lives[1] && lives[1] * 2 < lives[2],
+                "{lives:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_bad_from_the_start_take_no_room_from_the_host() {
+    let mut spec = plain(10.0);
+    spec.faults.factory_bad_percent = 20.0;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let bad = drive.bad_blocks();
+    assert!(
+        bad as u32 * 100 / drive.geometry().cblocks_per_group >= 38,
+        "{bad} in two groups"
+    );
+    skewed(&mut drive, &spec, 10_000, 1.0, 0.0);
+    assert!(!drive.is_worn_out());
+    assert_eq!(drive.bad_blocks(), bad);
+    let with = amplification(&drive);
+    spec.faults.factory_bad_percent = 0.0;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    skewed(&mut drive, &spec, 10_000, 1.0, 0.0);
+    // They come on top of what is spare.
+    assert!(
+        (with / amplification(&drive) - 1.0).abs() < 0.03,
+        "{with} {}",
+        amplification(&drive)
+    );
+}
