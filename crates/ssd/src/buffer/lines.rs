@@ -14,12 +14,14 @@ use super::{AnyPolicy, WritePolicy};
 use rustc_hash::FxHashMap;
 
 mod leave;
+mod room;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use leave::Out;
 use leave::Together;
+use room::Room;
 
 #[derive(Clone, Copy, Debug)]
 struct Line {
@@ -80,9 +82,7 @@ pub(crate) struct LineSetup {
 pub(crate) struct WriteLines {
     joins_any: bool,
     joins_newest: bool,
-    capacity: u64,
-    used: u64,
-    reserved: u64,
+    room: Room,
     lines: Vec<Line>,
     masks: Masks,
     unused: Vec<u32>,
@@ -114,9 +114,7 @@ impl WriteLines {
         Self {
             joins_any: setup.policy.is_cache(),
             joins_newest: setup.policy != WritePolicy::NoCache,
-            capacity: setup.capacity_sectors,
-            used: 0,
-            reserved: 0,
+            room: Room::new(setup.capacity_sectors),
             lines: Vec::new(),
             masks: Masks::new(setup.sectors_per_line),
             unused: Vec::new(),
@@ -177,34 +175,6 @@ impl WriteLines {
         }
     }
 
-    /// Sets room aside; false where there is not enough.
-    #[inline]
-    pub(crate) fn reserve(&mut self, sectors: u32) -> bool {
-        // A piece that is larger than the buffer goes through it when it is empty.
-        let fits = self.used + self.reserved + u64::from(sectors) <= self.capacity;
-        let empty = self.used + self.reserved == 0;
-        if fits || empty {
-            self.reserved += u64::from(sectors);
-        }
-        fits || empty
-    }
-
-    /// Room that is taken or set aside, in sectors.
-    pub(crate) fn occupied(&self) -> u64 {
-        self.used + self.reserved
-    }
-
-    /// Capacity in sectors.
-    pub(crate) fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    /// Gives room back: `sectors` are programmed.
-    #[inline]
-    pub(crate) fn release(&mut self, sectors: u32) {
-        self.used = self.used.saturating_sub(u64::from(sectors));
-    }
-
     /// The line that a write to a clustered page would join, or [`NONE`].
     #[inline]
     fn joinable(&self, cline: u32) -> u32 {
@@ -227,7 +197,7 @@ impl WriteLines {
             ..
         } = piece;
         self.insertions += 1;
-        self.reserved -= u64::from(piece.reserved);
+        self.room.reserved -= u64::from(piece.reserved);
         let mut id = self.joinable(cline);
         if id == NONE {
             id = self.open(cline, piece.owner);
@@ -242,7 +212,7 @@ impl WriteLines {
         let new = sectors - self.masks.count(id, first, sectors);
         self.masks.set(id, first, sectors);
         self.lines[id as usize].dirty += new;
-        self.used += u64::from(new);
+        self.room.used += u64::from(new);
         id
     }
 
@@ -276,13 +246,6 @@ impl WriteLines {
         (into.id, into.cline, into.owner) = (NONE, piece.cline, piece.owner);
         (into.dirty, into.whole) = (piece.sectors, false);
         self.masks.range(piece.first, piece.sectors, &mut into.mask);
-    }
-
-    /// A piece went on without a line; its sectors take room until [`WriteLines::release`].
-    #[inline]
-    pub(crate) fn pass(&mut self, piece: Piece) {
-        self.reserved -= u64::from(piece.reserved);
-        self.used += u64::from(piece.sectors);
     }
 
     /// A line leaves the order; its sectors keep their room until [`WriteLines::release`].
@@ -334,7 +297,7 @@ impl WriteLines {
             let gone = self.masks.count(id, first, sectors);
             self.masks.clear(id, first, sectors);
             self.lines[id as usize].dirty -= gone;
-            self.used -= u64::from(gone);
+            self.room.used -= u64::from(gone);
             if self.lines[id as usize].dirty == 0 {
                 owners.push(self.lines[id as usize].owner);
                 self.remove(id);

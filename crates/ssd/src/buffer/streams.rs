@@ -2,7 +2,8 @@
 //!
 //! Pages that are written one after another in order make a run; a run of [`STREAM_PAGES`] pages is a stream.
 //! The stream that grew longest ago leaves first, whole, however recently that was; where there is no stream,
-//! the run that was written longest ago. A page that is written again goes to the run that wrote it last.
+//! the run that was written longest ago. A page that is written again goes to the run that wrote it last, and only
+//! that run can go on from it.
 //!
 //! That what is written in sequence should have a short life in a write cache, because it is not expected back
 //! and leaves cheaply, is from Gill and Modha ("WOW: wise ordering for writes", FAST 2005, III), who never mark a

@@ -3,12 +3,50 @@
 use super::batch::Batch;
 use super::flash::NOBODY;
 use super::{Gathers, Ssd};
-use crate::buffer::{Out, Piece};
+use crate::buffer::{Elements, LineSetup, Out, Piece, Shape};
 use crate::ftl::{Ftl, Stall};
+use crate::geometry::Geometry;
+use crate::spec::{Spec, Striping, WritePolicy};
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 /// The most clustered pages of neighbouring units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
+
+/// The memory for writes; without a buffer, as much as the controller needs.
+pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
+    let buffer = spec.write_buffer.as_ref();
+    let block = buffer.and_then(|b| b.block);
+    let block_pages = block.map_or(g.cpages_per_cblock, |b| {
+        (b.0 / spec.flash.clustered_page.0) as u32
+    });
+    LineSetup {
+        policy: buffer.map_or(WritePolicy::NoCache, |b| b.policy),
+        capacity_sectors: buffer.map_or(u64::MAX / 2, |b| b.capacity.0 / SECTOR_BYTES),
+        sectors_per_line: g.sectors_per_cpage,
+        shape: Shape {
+            elements: elements(spec, g),
+            block_pages,
+        },
+        clines: g.logical_cblocks * g.cpages_per_cblock,
+    }
+}
+
+/// Where a clustered page will be programmed, as far as its number tells. With static striping neighbours lie in
+/// different groups, in whatever order. With dynamic striping it goes where the turn is, so that as many as there
+/// are stations keep them all busy, whichever they are. With block mapping the block tells the group and the page
+/// the lane.
+fn elements(spec: &Spec, g: &Geometry) -> Elements {
+    let (stride, count, lanes) = match spec.mapping.kind {
+        kind if !kind.is_paged() => (g.cpages_per_cblock, g.groups, g.lanes_per_group),
+        _ if spec.mapping.striping == Striping::Dynamic => (1, g.stations, 1),
+        _ => (1, g.groups, 1),
+    };
+    Elements {
+        stride,
+        count,
+        lanes,
+    }
+}
 
 impl Ssd {
     /// Drains the buffer as far as it should be drained.

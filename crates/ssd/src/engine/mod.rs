@@ -13,15 +13,15 @@ mod read;
 mod upkeep;
 mod write;
 
-use crate::buffer::{Elements, LineSetup, ReadLines, Shape, WriteLines};
+use crate::buffer::{ReadLines, WriteLines};
 use crate::ftl::{AnyFtl, FlashOp, Ftl, MergeCounts};
 use crate::geometry::Geometry;
 use crate::host::Link;
 use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
-use crate::spec::{Drain, Faults, Noise, Spec, SpecError, WritePolicy};
+use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
 use batch::Batch;
-use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_base::{Dur, EventQueue, Rng, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::{Barrier, Deferred, Ticket};
 use order::Hazards;
@@ -226,7 +226,7 @@ impl Ssd {
             link: Link::new(&spec.host, spec.noise.command_percent, Rng::new(seed, 1)),
             nand: Nand::new(spec, &g, Rng::new(seed, 2)),
             ftl: AnyFtl::new(spec, &g, seed),
-            lines: WriteLines::new(&line_setup(spec, &g)),
+            lines: WriteLines::new(&drain::line_setup(spec, &g)),
             reads: spec.read_buffer.as_ref().map(ReadLines::new),
             active: Slab::default(),
             finished: Vec::new(),
@@ -417,41 +417,6 @@ impl Ssd {
         if self.collect_after.is_some() {
             self.note_idle();
         }
-    }
-}
-
-/// The memory for writes; without a buffer, as much as the controller needs.
-fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
-    let buffer = spec.write_buffer.as_ref();
-    let block = buffer.and_then(|b| b.block);
-    let block_pages = block.map_or(g.cpages_per_cblock, |b| {
-        (b.0 / spec.flash.clustered_page.0) as u32
-    });
-    LineSetup {
-        policy: buffer.map_or(WritePolicy::NoCache, |b| b.policy),
-        capacity_sectors: buffer.map_or(u64::MAX / 2, |b| b.capacity.0 / SECTOR_BYTES),
-        sectors_per_line: g.sectors_per_cpage,
-        shape: Shape {
-            elements: elements(spec, g),
-            block_pages,
-        },
-        clines: g.logical_cblocks * g.cpages_per_cblock,
-    }
-}
-
-/// Where a clustered page will be programmed, as far as its number tells. With page mapping that is the group:
-/// for static striping neighbours in a stripe lie in different groups, for dynamic striping it is a guess. With
-/// block mapping the block tells the group and the page the lane.
-fn elements(spec: &Spec, g: &Geometry) -> Elements {
-    let (stride, lanes) = if spec.mapping.kind.is_paged() {
-        (1, 1)
-    } else {
-        (g.cpages_per_cblock, g.lanes_per_group)
-    };
-    Elements {
-        stride,
-        count: g.groups,
-        lanes,
     }
 }
 

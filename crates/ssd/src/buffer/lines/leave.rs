@@ -166,7 +166,7 @@ impl WriteLines {
         how
     }
 
-    /// The newest line of a clustered page was written by this request, as were those until the next call.
+    /// What is inserted from now on is written by this request.
     pub(in crate::buffer) fn begin_request(&mut self, number: u64) {
         self.request = number;
     }
@@ -203,7 +203,7 @@ impl WriteLines {
             self.leave(out);
             all.push(line);
         }
-        (self.used, self.reserved) = (0, 0);
+        (self.room.used, self.room.reserved) = (0, 0);
         self.together.left = self.together.clines.len();
         all
     }

@@ -1,0 +1,63 @@
+//! How much room there is, and how much of it is taken or promised.
+
+use super::{Piece, WriteLines};
+
+/// Sectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    capacity: u64,
+    /// Dirty, or on their way to the flash array.
+    pub(super) used: u64,
+    /// Set aside for what is on the link.
+    pub(super) reserved: u64,
+}
+
+impl Room {
+    pub(super) fn new(capacity: u64) -> Self {
+        let (used, reserved) = (0, 0);
+        Self {
+            capacity,
+            used,
+            reserved,
+        }
+    }
+}
+
+impl WriteLines {
+    /// Sets room aside; false where there is not enough.
+    #[inline]
+    pub(crate) fn reserve(&mut self, sectors: u32) -> bool {
+        // A piece that is larger than the buffer goes through it when it is empty.
+        let fits = self.occupied() + u64::from(sectors) <= self.room.capacity;
+        let empty = self.occupied() == 0;
+        if fits || empty {
+            self.room.reserved += u64::from(sectors);
+        }
+        fits || empty
+    }
+
+    /// Room that is taken or set aside, in sectors.
+    #[inline]
+    pub(crate) fn occupied(&self) -> u64 {
+        self.room.used + self.room.reserved
+    }
+
+    /// Capacity in sectors.
+    #[inline]
+    pub(crate) fn capacity(&self) -> u64 {
+        self.room.capacity
+    }
+
+    /// Gives room back: `sectors` are programmed.
+    #[inline]
+    pub(crate) fn release(&mut self, sectors: u32) {
+        self.room.used = self.room.used.saturating_sub(u64::from(sectors));
+    }
+
+    /// A piece went on without a line; its sectors take room until [`WriteLines::release`].
+    #[inline]
+    pub(crate) fn pass(&mut self, piece: Piece) {
+        self.room.reserved -= u64::from(piece.reserved);
+        self.room.used += u64::from(piece.sectors);
+    }
+}

@@ -1,0 +1,233 @@
+//! Write buffers inside the drive: what leaves, seen from outside by which reads need the flash array.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{base, drive, run};
+use fathom_base::{Bytes, Dur, Rng};
+use fathom_block::{Op, Request};
+use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
+use fathom_ssd::{Spec, Ssd};
+
+const PAGE: u64 = 4096;
+
+/// A drive of 64 clustered pages over two groups of blocks of eight, and a buffer of `pages`.
+fn buffered(kind: MappingKind, policy: WritePolicy, pages: u64) -> Spec {
+    let mut spec = base();
+    spec.mapping.kind = kind;
+    // A block on one channel: two groups.
+    spec.flash.planes_per_die = 2;
+    spec.mapping.over_provisioning_percent = 100.0;
+    spec.write_buffer = Some(WriteBuffer {
+        policy,
+        capacity: Bytes(pages * PAGE),
+        drain: Drain::OnFull,
+        idle_delay: Dur::ZERO,
+        battery: false,
+        block: None,
+    });
+    spec
+}
+
+fn page(op: Op, page: u64) -> Request {
+    Request::new(page, op, page * PAGE, PAGE)
+}
+
+/// A drive on which every page was written once and is in flash.
+fn written(spec: &Spec) -> Ssd {
+    let mut drive = Ssd::new(spec, 1).unwrap();
+    let all = 0..spec.capacity.0 / PAGE;
+    run(&mut drive, 1, all.map(|p| page(Op::Write, p)));
+    run(&mut drive, 1, [Request::new(0, Op::Flush, 0, 0)]);
+    drive
+}
+
+fn write(drive: &mut Ssd, pages: &[u64]) {
+    run(drive, 1, pages.iter().map(|&p| page(Op::Write, p)));
+    // What is on its way to the flash array gets there.
+    let later = fathom_base::Time(fathom_block::Device::now(drive).0 + 100_000_000);
+    fathom_block::Device::wait(drive, later, &mut Vec::new());
+}
+
+/// Which of these pages are in the buffer: their reads need no flash operation.
+fn inside(drive: &mut Ssd, pages: &[u64]) -> Vec<u64> {
+    let mut found = Vec::new();
+    for &p in pages {
+        let before = drive.counters().flash_ops;
+        run(drive, 1, [page(Op::Read, p)]);
+        if drive.counters().flash_ops == before {
+            found.push(p);
+        }
+    }
+    found
+}
+
+/// What is left of the pages written, after one more page needed room.
+fn left(kind: MappingKind, policy: WritePolicy, pages: &[u64], last: u64) -> Vec<u64> {
+    let mut drive = written(&buffered(kind, policy, pages.len() as u64));
+    write(&mut drive, pages);
+    assert_eq!(inside(&mut drive, pages), pages);
+    write(&mut drive, &[last]);
+    inside(&mut drive, pages)
+}
+
+#[test]
+fn the_geometry_is_what_the_tests_below_take_it_for() {
+    let drive = written(&buffered(MappingKind::Page, WritePolicy::Lru, 8));
+    let g = drive.geometry();
+    assert_eq!(
+        (g.groups, g.lanes_per_group, g.cpages_per_cblock),
+        (2, 1, 8)
+    );
+}
+
+#[test]
+fn each_policy_lets_its_own_pages_go() {
+    // Blocks of eight pages: 0 to 7, 8 to 15 and so on; even pages on one element, odd ones on the other.
+    let pages = [8, 20, 9, 21, 0, 1, 2, 3];
+    for (policy, rest) in [
+        // A full buffer is drained to its newest line.
+        (WritePolicy::Fifo, vec![3]),
+        (WritePolicy::Lru, vec![20, 9, 21, 0, 1, 2, 3]),
+        (WritePolicy::Bplru, vec![20, 21, 0, 1, 2, 3]),
+        (WritePolicy::Epo, vec![20, 21, 0, 1, 2, 3]),
+        (WritePolicy::LbClock, vec![8, 20, 9, 21]),
+        (WritePolicy::Streams, vec![8, 20, 9, 21]),
+    ] {
+        for kind in [MappingKind::Page, MappingKind::Block] {
+            let found = left(kind, policy, &pages, 40);
+            if policy == WritePolicy::Epo && kind == MappingKind::Block {
+                // There the block tells the element: 0 and 2 on one, 1 on the other.
+                assert_eq!(found, [9, 21, 0, 1, 2, 3], "{policy:?}");
+            } else {
+                assert_eq!(found, rest, "{policy:?} {kind:?}");
+            }
+        }
+    }
+}
+
+/// FIFO takes a page twice; every other policy replaces it.
+#[test]
+fn only_a_buffer_takes_new_room_for_the_same_page() {
+    for &policy in &WritePolicy::ALL[1..] {
+        let mut drive = written(&buffered(MappingKind::Page, policy, 4));
+        let before = drive.counters().flash_sectors_programmed;
+        write(&mut drive, &[30, 50, 30, 50, 30, 50, 30, 50]);
+        let programmed = drive.counters().flash_sectors_programmed - before;
+        assert_eq!(programmed > 0, policy == WritePolicy::Fifo, "{policy:?}");
+    }
+}
+
+/// Kim and Ahn, 3.2: what BPLRU writes can be switched in; random writes under LRU must be merged.
+#[test]
+fn padded_blocks_are_switched_not_merged() {
+    let merges = |policy| {
+        let mut drive = written(&buffered(MappingKind::Block, policy, 8));
+        let before = drive.merges();
+        let mut rng = Rng::new(3, 0);
+        let pages: Vec<u64> = (0..400).map(|_| rng.below(64)).collect();
+        write(&mut drive, &pages);
+        let after = drive.merges();
+        (
+            after.switch - before.switch,
+            after.partial - before.partial + after.full - before.full,
+        )
+    };
+    let (switched, merged) = merges(WritePolicy::Bplru);
+    assert!(switched > 100 && merged == 0, "{switched} {merged}");
+    let (_, merged) = merges(WritePolicy::Lru);
+    assert!(merged > 100, "{merged}");
+}
+
+/// What pads a block is read and programmed: a whole block of eight pages for one page written.
+#[test]
+fn padding_costs_reads_and_programs() {
+    let mut drive = written(&buffered(MappingKind::Page, WritePolicy::Bplru, 8));
+    let before = drive.counters();
+    write(&mut drive, &[3, 11, 19, 27, 35, 43, 51, 59, 12]);
+    let after = drive.counters();
+    let sectors = after.flash_sectors_programmed - before.flash_sectors_programmed;
+    assert_eq!(sectors, 8 * PAGE / 512);
+    // Seven reads and eight programs, and nothing was collected.
+    assert_eq!(after.erases, before.erases);
+    assert_eq!(after.flash_ops - before.flash_ops, 15);
+}
+
+/// A block of another size than the clustered block.
+#[test]
+fn the_block_of_a_policy_can_be_set() {
+    let mut spec = buffered(MappingKind::Page, WritePolicy::Bplru, 4);
+    spec.write_buffer.as_mut().unwrap().block = Some(Bytes(2 * PAGE));
+    let mut drive = written(&spec);
+    write(&mut drive, &[9, 10, 8, 12]);
+    write(&mut drive, &[40]);
+    assert_eq!(inside(&mut drive, &[8, 9, 10, 12]), [8, 9, 12]);
+}
+
+/// A flush leaves nothing behind, whatever leaves together otherwise.
+#[test]
+fn a_flush_empties_every_buffer() {
+    for &policy in &WritePolicy::ALL[1..] {
+        for kind in [MappingKind::Page, MappingKind::Block] {
+            let mut drive = written(&buffered(kind, policy, 8));
+            write(&mut drive, &[8, 20, 9, 21, 0, 1, 2, 3, 40]);
+            run(&mut drive, 1, [Request::new(0, Op::Flush, 0, 0)]);
+            let found = inside(&mut drive, &[8, 20, 9, 21, 0, 1, 2, 3, 40]);
+            assert!(found.is_empty(), "{policy:?} {kind:?}: {found:?}");
+        }
+    }
+}
+
+/// The pages that leave together are programmed together: the write that waits for room waits for one program.
+#[test]
+fn a_batch_of_epo_keeps_every_element_busy() {
+    let time = |policy| {
+        let mut spec = buffered(MappingKind::Page, policy, 16);
+        spec.flash.channels = 4;
+        spec.capacity = Bytes(128 * PAGE);
+        let mut drive = written(&spec);
+        assert_eq!(drive.geometry().groups, 4);
+        let pages: Vec<u64> = (0..16).map(|i| i * 4).chain([1, 2, 3]).collect();
+        write(&mut drive, &pages);
+        let found = inside(&mut drive, &pages);
+        pages
+            .into_iter()
+            .filter(|p| !found.contains(p))
+            .collect::<Vec<_>>()
+    };
+    // Page 1 makes room: all in the buffer is on element 0, and one page leaves. Page 2: 4 and 1; then room is left.
+    assert_eq!(time(WritePolicy::Epo), [0, 4, 1]);
+    assert_eq!(time(WritePolicy::Lru), [0, 4, 8]);
+}
+
+#[test]
+fn a_drive_file_names_the_policy_and_is_refused_where_it_makes_no_sense() {
+    let text = |policy: &str, block: &str| {
+        let spec = drive(MappingKind::Page, "whole", "lru").to_toml();
+        let spec = spec.replace(
+            "policy = \"lru\"",
+            &format!("policy = \"{policy}\"\n{block}"),
+        );
+        Spec::from_toml(&spec).map(|s| s.write_buffer.unwrap())
+    };
+    for &policy in &WritePolicy::ALL[1..] {
+        assert_eq!(text(policy.name(), "").unwrap().policy, policy);
+    }
+    let none = text("no-cache", "").unwrap_err().to_string();
+    assert!(none.contains("leave [write_buffer] out"), "{none}");
+    assert!(
+        text("mru", "")
+            .unwrap_err()
+            .to_string()
+            .contains("lb-clock")
+    );
+    assert_eq!(
+        text("bplru", "block = \"8KiB\"").unwrap().block,
+        Some(Bytes(8192))
+    );
+    for (policy, block) in [("bplru", "6KiB"), ("lb-clock", "2KiB"), ("lru", "8KiB")] {
+        let error = text(policy, &format!("block = \"{block}\"")).unwrap_err();
+        assert!(error.to_string().contains("write_buffer.block"), "{error}");
+    }
+}
