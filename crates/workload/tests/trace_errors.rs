@@ -264,6 +264,20 @@ fn the_window_is_as_wide_as_it_says() {
 }
 
 #[test]
+fn accesses_of_one_time_keep_their_order() {
+    let text: String = (0..100).map(|i| format!("0,{i},512,r,1\n")).collect();
+    let options = Options {
+        reorder: Some(10),
+        ..Options::default()
+    };
+    let found: Vec<u64> = open(text.as_bytes(), &options)
+        .unwrap()
+        .map(|a| a.map(|a| a.offset / 512).unwrap())
+        .collect();
+    assert_eq!(found, (0..100).collect::<Vec<u64>>());
+}
+
+#[test]
 fn a_format_that_no_line_fits_is_told_with_reasons() {
     let error = open(b"hello\nworld\n", &Options::default()).unwrap_err();
     let ErrorKind::Unrecognised { tried } = &*error.kind else {
@@ -280,6 +294,19 @@ fn a_format_that_no_line_fits_is_told_with_reasons() {
         "{text}"
     );
     assert!(error.help().contains("tencent"), "{}", error.help());
+}
+
+/// What goes on beyond what is looked at is not held against a format.
+#[test]
+fn the_last_line_of_a_sample_may_be_cut() {
+    let sample = b"0,1,512,r,0\n0,1";
+    let told = trace::detect(sample, false, &Options::default()).unwrap();
+    assert_eq!(told, Format::Spc);
+    let whole = trace::detect(sample, true, &Options::default());
+    assert!(matches!(
+        *whole.unwrap_err().kind,
+        ErrorKind::Unrecognised { .. }
+    ));
 }
 
 #[test]

@@ -141,12 +141,13 @@ fn blkreplay_after_its_text() {
 #[test]
 fn fio_version_2_waits() {
     let text = "fio version 2 iolog\n/dev/sdb add\n/dev/sdc add\n/dev/sdb open\n/dev/sdc open\n\
-                /dev/sdb write 64757760 4096\n/dev/sdb wait 1500 0\n/dev/sdc read 0 512\n\
+                /dev/sdb write 64757760 4096\n/dev/sdb wait 1500 0\n/dev/sdc read 0 512\n/dev/sdc read 512 512\n\
                 /dev/sdc wait 500 0\n/dev/sdb trim 8192 4096\n/dev/sdb sync 8192 0\n\
                 /dev/sdb datasync 0 0\n/dev/sdb close\n";
     let expected = [
         access(0, Write, 64_757_760, 4096, 0),
         access(1_500_000, Read, 0, 512, 1),
+        access(1_500_000, Read, 512, 512, 1),
         access(2_000_000, Trim, 8192, 4096, 0),
         access(2_000_000, Flush, 0, 0, 0),
         access(2_000_000, Flush, 0, 0, 0),
