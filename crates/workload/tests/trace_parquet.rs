@@ -129,10 +129,14 @@ fn a_writer_refuses_what_a_reader_would() {
 /// Every byte is under a checksum: whatever changes one is found before a wrong access is given.
 #[test]
 fn every_damaged_byte_is_found() {
-    let written = accesses(500);
-    let bytes = write(&written);
+    for bytes in [write(&[]), write(&accesses(500))] {
+        every_byte_matters(&bytes);
+    }
+}
+
+fn every_byte_matters(bytes: &[u8]) {
     for at in 0..bytes.len() {
-        let mut damaged = bytes.clone();
+        let mut damaged = bytes.to_vec();
         damaged[at] ^= 0x40;
         match open(damaged) {
             Err(_) => {}

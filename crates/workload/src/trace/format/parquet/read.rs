@@ -259,6 +259,10 @@ fn check_footer<R: ChunkReader>(input: &R) -> Result<u64, TraceError> {
     if found.to_le_bytes() != *expected {
         return Err(damaged("its footer does not match its checksum"));
     }
+    // Where there is a row group, its checksum holds this too.
+    if input.get_bytes(0, MAGIC.len()).map_err(wrong)? != MAGIC {
+        return Err(damaged("its start is not that of a Parquet file"));
+    }
     Ok(guard_at)
 }
 
