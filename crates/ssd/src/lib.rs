@@ -10,12 +10,13 @@ mod engine;
 mod ftl;
 mod geometry;
 mod host;
+pub mod ms;
 mod nand;
 pub mod presets;
 pub mod spec;
 
 pub use buffer::{Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored, reshape};
 pub use engine::{Counters, Ssd};
-pub use ftl::MergeCounts;
+pub use ftl::{MapCounts, MergeCounts};
 pub use geometry::Geometry;
 pub use spec::{Spec, SpecError};

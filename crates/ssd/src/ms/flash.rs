@@ -1,9 +1,12 @@
 //! What the flash holds, and where the next page goes.
 //!
-//! The drive starts full. The maps begin as zeroed memory that is touched page by page: 0 stands for *as at the
-//! start*, which is arithmetic ([`Shape::first_place`]). Everything else is flat, by element and slot.
+//! The drive starts full. Where everything is at the start is arithmetic ([`Shape::first_place`]), and a block that was
+//! never opened again holds what it held then. So the maps begin as zeroed memory, which takes none until it is
+//! written to. Everything is flat, by element and slot.
 
-use super::shape::{Costs, Shape};
+mod change;
+
+use super::shape::Shape;
 
 /// The score of a block that is no candidate for cleaning.
 pub(super) const NO_CANDIDATE: i16 = i16::MAX;
@@ -50,9 +53,9 @@ pub(super) struct Tally {
 /// The state of all the flash.
 #[derive(Clone, Debug)]
 pub(super) struct Flash {
-    /// For each page of an element where it is, plus one; 0: where it was at the start.
+    /// For each page of an element where it is, once it has moved.
     place: Vec<u32>,
-    /// For each physical page what it holds, plus one; 0: what it held at the start.
+    /// For each physical page what it holds, once its block was opened again.
     page: Vec<u32>,
     /// For each slot a bit for each page without valid data.
     stale: Vec<u64>,
@@ -108,7 +111,8 @@ impl Flash {
             }
         }
         let tally = &mut self.tally[element as usize];
-        tally.sequence = full;
+        // One rank is left for originals that migrate: older than all that is opened, but no longer in place.
+        tally.sequence = full + 1;
         tally.free = shape.planes * (shape.blocks - shape.usable);
         for plane in 0..shape.planes {
             let state = &mut self.planes[(element * shape.planes + plane) as usize];
@@ -126,24 +130,27 @@ impl Flash {
         }
     }
 
-    /// Where a page of an element is.
+    /// Where a page of an element is. One that never moved needs no look at the map.
     #[inline]
     pub(super) fn place_of(&self, shape: &Shape, element: u32, page: u32) -> u32 {
-        let index = element as usize * shape.exported as usize + page as usize;
-        match self.place[index] {
-            0 => shape.first_place(page),
-            place => place - 1,
+        let first = shape.first_place(page);
+        let (slot, n) = (first / shape.pages, first % shape.pages);
+        let index = (element * shape.slots() + slot) as usize;
+        let stale = self.stale[index * self.words + (n / 64) as usize] & (1 << (n % 64)) != 0;
+        if shape.is_original(self.sequence[index]) && !stale {
+            return first;
         }
+        self.place[element as usize * shape.exported as usize + page as usize]
     }
 
     /// What a physical page holds, where it is valid.
     #[inline]
     pub(super) fn page_at(&self, shape: &Shape, element: u32, place: u32) -> u32 {
-        let all = shape.slots() as usize * shape.pages as usize;
-        match self.page[element as usize * all + place as usize] {
-            0 => shape.first_page(place),
-            page => page - 1,
+        let slot = element * shape.slots() + place / shape.pages;
+        if shape.is_original(self.sequence[slot as usize]) {
+            return shape.first_page(place);
         }
+        self.page[slot as usize * shape.pages as usize + (place % shape.pages) as usize]
     }
 
     /// When the block in a slot was opened, by rank.
@@ -185,131 +192,24 @@ impl Flash {
             .sum()
     }
 
-    /// Takes the old copy of a page out of account.
-    #[inline]
-    pub(super) fn invalidate(&mut self, shape: &Shape, element: u32, place: u32) {
-        let (slot, page) = (place / shape.pages, place % shape.pages);
-        let index = (element * shape.slots() + slot) as usize;
-        self.stale[index * self.words + (page / 64) as usize] |= 1 << (page % 64);
-        let score = &mut self.score[index];
-        *score -= i16::from(*score != NO_CANDIDATE);
-    }
-
-    /// Writes a page into the open block of a plane, or of the element where `plane` is `None`, and says what the
-    /// programs cost, in ticks. `None`: there is no free block left.
-    #[inline]
-    pub(super) fn append(
-        &mut self,
-        shape: &Shape,
-        costs: &Costs,
-        element: u32,
-        plane: Option<u32>,
-        page: u32,
-    ) -> Option<u64> {
-        let of_plane = plane.map(|plane| (element * shape.planes + plane) as usize);
-        let open = |flash: &Self| match of_plane {
-            Some(index) => flash.planes[index].open,
-            None => flash.tally[element as usize].open,
+    /// Whether there is room for what is valid in the block of a slot.
+    pub(super) fn can_move(&self, shape: &Shape, element: u32, slot: u32) -> bool {
+        let (open, free) = if shape.copy_back {
+            let plane = &self.planes[(element * shape.planes + slot / shape.blocks) as usize];
+            (plane.open, plane.free)
+        } else {
+            let tally = &self.tally[element as usize];
+            (tally.open, tally.free.saturating_sub(1))
         };
-        let mut at = open(self);
-        if at.page == shape.data_pages() {
-            let opened = match plane {
-                Some(plane) => self.open_in_plane(shape, element, plane),
-                None => self.open_anywhere(shape, element),
-            };
-            if !opened {
-                return None;
-            }
-            at = open(self);
-        }
-        let place = at.slot * shape.pages + at.page;
-        let slot = (element * shape.slots() + at.slot) as usize;
-        self.place[element as usize * shape.exported as usize + page as usize] = place + 1;
-        self.page[slot * shape.pages as usize + at.page as usize] = page + 1;
-        self.stale[slot * self.words + (at.page / 64) as usize] &= !(1 << (at.page % 64));
-        at.page += 1;
-        match of_plane {
-            Some(index) => self.planes[index].open = at,
-            None => self.tally[element as usize].open = at,
-        }
-        if at.page < shape.data_pages() {
-            return Some(costs.program);
-        }
-        if u32::from(self.erases[slot]) < shape.endurance {
-            self.score[slot] = self.valid_pages(shape, element, at.slot) as i16;
-        }
-        Some(costs.program + costs.summary)
+        let room = (free + 1) * shape.data_pages() - open.page;
+        room >= self.valid_pages(shape, element, slot)
     }
 
-    /// Opens the next free block of a plane; false where there is none.
-    fn open_in_plane(&mut self, shape: &Shape, element: u32, plane: u32) -> bool {
-        let first = element * shape.slots() + plane * shape.blocks;
-        let index = (element * shape.planes + plane) as usize;
-        let Some(row) = self.next_free(first, shape.blocks, self.planes[index].cursor) else {
-            return false;
-        };
-        let open = self.take(shape, element, plane * shape.blocks + row);
-        let state = &mut self.planes[index];
-        state.cursor = (row + 1) % shape.blocks;
-        state.open = open;
-        true
-    }
-
-    /// Opens the next free block of an element; false where there is none.
-    fn open_anywhere(&mut self, shape: &Shape, element: u32) -> bool {
-        let cursor = self.tally[element as usize].cursor;
-        let Some(slot) = self.next_free(element * shape.slots(), shape.slots(), cursor) else {
-            return false;
-        };
-        let open = self.take(shape, element, slot);
-        let tally = &mut self.tally[element as usize];
-        tally.cursor = (slot + 1) % shape.slots();
-        tally.open = open;
-        true
-    }
-
-    /// The first free one of `n` slots from `first`, searched from `cursor` round.
-    fn next_free(&self, first: u32, n: u32, cursor: u32) -> Option<u32> {
-        let slots = &self.sequence[first as usize..(first + n) as usize];
-        let (before, after) = slots.split_at(cursor as usize);
-        let free = |slots: &[u32]| slots.iter().position(|&sequence| sequence == 0);
-        let later = free(after).map(|at| at as u32 + cursor);
-        later.or_else(|| free(before).map(|at| at as u32))
-    }
-
-    /// Opens the free block in a slot.
-    fn take(&mut self, shape: &Shape, element: u32, slot: u32) -> Open {
-        let index = (element * shape.slots() + slot) as usize;
-        let tally = &mut self.tally[element as usize];
-        let plane = &mut self.planes[(element * shape.planes + slot / shape.blocks) as usize];
-        tally.sequence += 1;
-        tally.free -= 1;
-        plane.free -= 1;
-        tally.low_planes += u32::from(plane.free == shape.low);
-        self.sequence[index] = tally.sequence;
-        self.stale[index * self.words..][..self.words].fill(u64::MAX);
-        Open {
-            slot,
-            page: 0,
-            sequence: tally.sequence,
-        }
-    }
-
-    /// Takes the block in a slot out of the candidates and of the account, before its pages move.
-    pub(super) fn begin_cleaning(&mut self, shape: &Shape, element: u32, slot: u32) {
-        self.score[(element * shape.slots() + slot) as usize] = NO_CANDIDATE;
-    }
-
-    /// Erases the block in a slot.
-    pub(super) fn erase(&mut self, shape: &Shape, element: u32, slot: u32) {
-        let index = (element * shape.slots() + slot) as usize;
-        let tally = &mut self.tally[element as usize];
-        let plane = &mut self.planes[(element * shape.planes + slot / shape.blocks) as usize];
-        tally.free += 1;
-        plane.free += 1;
-        tally.low_planes -= u32::from(plane.free == shape.low + 1);
-        self.sequence[index] = 0;
-        self.erases[index] = self.erases[index].saturating_add(1);
+    /// Whether the block in a slot is full.
+    pub(super) fn is_sealed(&self, shape: &Shape, element: u32, slot: u32) -> bool {
+        let plane = &self.planes[(element * shape.planes + slot / shape.blocks) as usize];
+        self.sequence_of(shape, element, slot) != 0
+            && (plane.open.slot != slot || plane.open.page == shape.data_pages())
     }
 
     /// Bytes of memory that the maps may take when all of them is in use.

@@ -16,6 +16,7 @@ const SECTOR_ON_PINS: u64 = 528;
 pub(super) struct Shape {
     pub(super) elements: u32,
     pub(super) stride: u32,
+    pub(super) page_bytes: u32,
     pub(super) planes: u32,
     pub(super) units: u32,
     /// Blocks in a plane.
@@ -35,6 +36,7 @@ pub(super) struct Shape {
     pub(super) stripe: bool,
     pub(super) copy_back: bool,
     pub(super) in_plane: bool,
+    pub(super) in_gangs: bool,
     pub(super) background: bool,
     pub(super) wear_aware: bool,
     pub(super) elevator: bool,
@@ -88,6 +90,7 @@ impl Shape {
         Self {
             elements: spec.elements,
             stride: spec.stride,
+            page_bytes: e.page.0 as u32,
             planes: e.planes,
             units: e.parallel_units,
             blocks: e.blocks_per_plane,
@@ -100,6 +103,7 @@ impl Shape {
             gang: a.gang,
             stripe: e.plane_mapping == PlaneMapping::Stripe,
             copy_back: e.copy_back,
+            in_gangs: a.pool == Pool::Gang,
             in_plane: a.pool == Pool::Plane,
             background: c.background,
             wear_aware: c.wear_aware,
@@ -119,19 +123,34 @@ impl Shape {
         self.planes * self.blocks
     }
 
+    /// The gang of an element.
+    #[inline]
+    pub(super) fn gang_of(&self, element: u32) -> u32 {
+        if self.gang == 1 {
+            element
+        } else {
+            element / self.gang
+        }
+    }
+
     /// The element of a page of the host, and the page within it.
     #[inline]
     pub(super) fn place(&self, page: u64) -> (u32, u32) {
-        let elements = u64::from(self.elements);
+        let page = page as u32;
         if self.stride == 1 {
-            return ((page % elements) as u32, (page / elements) as u32);
+            return (page % self.elements, page / self.elements);
         }
-        let stride = u64::from(self.stride);
-        let (run, rest) = (page / stride, page % stride);
+        let (run, rest) = (page / self.stride, page % self.stride);
         (
-            (run % elements) as u32,
-            (run / elements * stride + rest) as u32,
+            run % self.elements,
+            run / self.elements * self.stride + rest,
         )
+    }
+
+    /// Whether a block opened by that rank holds what it held at the start.
+    #[inline]
+    pub(super) fn is_original(&self, sequence: u32) -> bool {
+        sequence.wrapping_sub(1) < self.planes * self.usable
     }
 
     /// The slot of the `n`-th of the blocks that hold data at the start, in order of block number.

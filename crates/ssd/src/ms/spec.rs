@@ -272,7 +272,8 @@ impl Spec {
     /// Pages that an element exports.
     pub fn pages_per_element(&self) -> u64 {
         let e = &self.element;
-        let blocks = u64::from(e.planes) * u64::from(e.blocks_per_plane.saturating_sub(self.reserve_blocks()));
+        let blocks = u64::from(e.planes)
+            * u64::from(e.blocks_per_plane.saturating_sub(self.reserve_blocks()));
         blocks * u64::from(e.pages_per_block.saturating_sub(1))
     }
 

@@ -1,0 +1,191 @@
+//! The drive's front end: the queue of commands, the one channel to the host, and the way of a request through both.
+//!
+//! When the channel frees, completions go first, then the next command. A read goes to its elements at once and needs
+//! the channel afterwards; a write holds the channel for its data, goes to its elements, and completes without it.
+
+use super::parts::{NONE, Part};
+use super::{CHANNEL, COMMANDS, DRIVER, Event, MsSsd};
+use fathom_base::Time;
+use fathom_block::{IoErrorKind, Op, Request, RequestId};
+use std::collections::VecDeque;
+
+/// A request in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub(super) id: RequestId,
+    pub(super) op: Op,
+    pub(super) submitted: Time,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    /// Its first page.
+    pub(super) first: u64,
+    /// Its pages.
+    pages: u32,
+    /// Parts still at the elements.
+    pending: u32,
+    failed: bool,
+}
+
+impl Active {
+    /// A request, rounded out to whole pages.
+    pub(super) fn new(request: &Request, now: Time, page_bytes: u64) -> Self {
+        let first = request.offset / page_bytes;
+        let pages = request.end().div_ceil(page_bytes).saturating_sub(first) as u32;
+        Self {
+            id: request.id,
+            op: request.op,
+            submitted: now,
+            offset: request.offset,
+            len: request.len,
+            first,
+            pages,
+            pending: pages,
+            failed: false,
+        }
+    }
+}
+
+/// What waits for the channel, and what is on it.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    current: u32,
+    completions: VecDeque<u32>,
+    commands: VecDeque<u32>,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self {
+            current: NONE,
+            completions: VecDeque::new(),
+            commands: VecDeque::new(),
+        }
+    }
+}
+
+impl MsSsd {
+    /// A request comes to the driver.
+    pub(super) fn enqueue(&mut self, request: u32, page: u64) {
+        if self.at_drive.1 >= self.at_drive.0 {
+            return self.waiting.push(page, request);
+        }
+        self.waiting.passed(page);
+        self.at_drive.1 += 1;
+        self.issue(request);
+    }
+
+    /// The driver gives the drive a request.
+    pub(super) fn issue(&mut self, request: u32) {
+        if self.costs.overhead == 0 {
+            return self.arrive(request);
+        }
+        let at = Time(self.tick + self.costs.overhead);
+        self.events
+            .push_in_order(COMMANDS, at, Event::Command(request));
+    }
+
+    /// A request comes to the drive.
+    pub(super) fn arrive(&mut self, request: u32) {
+        self.channel.commands.push_back(request);
+        self.use_channel();
+    }
+
+    /// Gives the channel what it can do next, if it does nothing.
+    fn use_channel(&mut self) {
+        while self.channel.current == NONE {
+            let completed = self.channel.completions.pop_front();
+            let Some(index) = completed.or_else(|| self.channel.commands.pop_front()) else {
+                break;
+            };
+            let Some(request) = self.requests.get(index) else {
+                continue;
+            };
+            // A read is carried when it comes from the elements, a write when it goes to them.
+            if (request.op == Op::Read) != completed.is_some() {
+                match completed {
+                    Some(_) => self.complete(index),
+                    None => self.start(index),
+                }
+                continue;
+            }
+            let ticks = u64::from(request.pages) * self.costs.host;
+            self.channel.current = index;
+            let at = Time(self.tick + ticks);
+            self.events.push_in_order(CHANNEL, at, Event::Carried);
+        }
+    }
+
+    /// The channel is through with a request.
+    pub(super) fn carried(&mut self) {
+        let index = std::mem::replace(&mut self.channel.current, NONE);
+        if self
+            .requests
+            .get(index)
+            .is_some_and(|request| request.op == Op::Write)
+        {
+            self.start(index);
+        } else {
+            self.complete(index);
+        }
+        self.use_channel();
+    }
+
+    /// A request goes to its elements, page by page.
+    fn start(&mut self, index: u32) {
+        let Some(&request) = self.requests.get(index) else {
+            return;
+        };
+        for page in request.first..request.first + u64::from(request.pages) {
+            let (element, page) = self.shape.place(page);
+            let part = self.parts.insert(Part {
+                parent: index,
+                element,
+                page,
+                write: request.op == Op::Write,
+                next: NONE,
+            });
+            let gang = self.shape.gang_of(element);
+            self.stations[gang as usize].push(&mut self.parts, part);
+            self.activate(gang);
+        }
+    }
+
+    /// A part of a request is done.
+    pub(super) fn part_done(&mut self, index: u32) {
+        let Some(request) = self.requests.get_mut(index) else {
+            return;
+        };
+        request.pending -= 1;
+        if request.pending == 0 {
+            self.channel.completions.push_back(index);
+            self.use_channel();
+        }
+    }
+
+    /// A request whose part found no room.
+    pub(super) fn fail(&mut self, index: u32) {
+        if let Some(request) = self.requests.get_mut(index) {
+            request.failed = true;
+        }
+    }
+
+    /// A request is done; the driver sends another.
+    fn complete(&mut self, index: u32) {
+        let Some(request) = self.requests.remove(index) else {
+            return;
+        };
+        let result = if request.failed {
+            Err(IoErrorKind::NoSpace)
+        } else {
+            Ok(())
+        };
+        self.finish(&request, result);
+        self.at_drive.1 -= 1;
+        if let Some(next) = self.waiting.pop() {
+            self.at_drive.1 += 1;
+            // The driver hears of it at the same instant, but after everything that the drive does by itself.
+            let now = Time(self.tick);
+            self.events.push_in_order(DRIVER, now, Event::Issue(next));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Making room: which block goes, where its pages go, and how long the element is away for it.
+//!
+//! A pass cleans one plane of every parallel unit that has a plane with too few free blocks; without copy-back it
+//! cleans the element as a whole. A block that is valid throughout, or whose pages find no room, is left alone.
+
+use super::flash::{Flash, NO_CANDIDATE};
+use super::shape::{Costs, Shape};
+use super::wear;
+use fathom_base::Rng;
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pass {
+    /// How long the element is away, in ticks.
+    pub(super) cost: u64,
+    /// Blocks erased.
+    pub(super) blocks: u64,
+    /// Pages moved.
+    pub(super) moved: u64,
+}
+
+impl Pass {
+    /// Another block after this one.
+    pub(super) fn then(self, next: Pass) -> Pass {
+        Pass {
+            cost: self.cost + next.cost,
+            blocks: self.blocks + next.blocks,
+            moved: self.moved + next.moved,
+        }
+    }
+
+    /// Another block beside this one.
+    fn beside(self, other: Pass) -> Pass {
+        Pass {
+            cost: self.cost.max(other.cost),
+            ..self.then(other)
+        }
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Debug)]
+pub(super) struct Cleaner {
+    /// For each parallel unit the plane that is asked first, within the unit.
+    turn: Vec<u32>,
+    /// Blocks that may be cleaned: valid pages, block number, slot. Used within a pass only.
+    candidates: Vec<(i16, u32, u32)>,
+    /// What wear-aware cleaning draws.
+    rng: Rng,
+}
+
+impl Cleaner {
+    pub(super) fn new(shape: &Shape, seed: u64) -> Self {
+        Self {
+            turn: vec![0; (shape.elements * shape.units) as usize],
+            candidates: Vec::with_capacity(if shape.copy_back && !shape.wear_aware {
+                0
+            } else {
+                shape.slots() as usize
+            }),
+            rng: Rng::new(seed, 0),
+        }
+    }
+
+    /// Cleans an element once, if it must be cleaned and can be.
+    pub(super) fn pass(
+        &mut self,
+        flash: &mut Flash,
+        model: (&Shape, &Costs),
+        element: u32,
+        tick: u64,
+    ) -> Option<Pass> {
+        let shape = model.0;
+        let pass = if shape.copy_back {
+            if flash.tally[element as usize].low_planes == 0 {
+                return None;
+            }
+            self.units(flash, model, element, tick)
+        } else {
+            self.whole(flash, model, element, tick)
+        };
+        (pass.blocks > 0).then_some(pass)
+    }
+
+    /// One plane of every parallel unit.
+    fn units(
+        &mut self,
+        flash: &mut Flash,
+        model: (&Shape, &Costs),
+        element: u32,
+        tick: u64,
+    ) -> Pass {
+        let shape = model.0;
+        let per_unit = shape.planes / shape.units;
+        let mut pass = Pass::default();
+        for unit in 0..shape.units {
+            let turn = (element * shape.units + unit) as usize;
+            let first = self.turn[turn];
+            let planes = (0..per_unit).map(|i| (first + i) % per_unit);
+            for plane in planes {
+                let n = unit * per_unit + plane;
+                let free = flash.planes[(element * shape.planes + n) as usize].free;
+                if free > shape.low {
+                    continue;
+                }
+                let Some(cleaned) = self.plane(flash, model, (element, n), tick) else {
+                    continue;
+                };
+                self.turn[turn] = (plane + 1) % per_unit;
+                pass = pass.beside(cleaned);
+                break;
+            }
+        }
+        pass
+    }
+
+    /// One block of a plane, if there is one that can be cleaned.
+    fn plane(
+        &mut self,
+        flash: &mut Flash,
+        model: (&Shape, &Costs),
+        at: (u32, u32),
+        tick: u64,
+    ) -> Option<Pass> {
+        if model.0.wear_aware {
+            let (rng, candidates) = (&mut self.rng, &mut self.candidates);
+            return wear::clean_plane(flash, model, at, tick, rng, candidates);
+        }
+        let slot = victim(flash, model.0, at)?;
+        Some(clean(flash, model, at.0, slot, tick))
+    }
+
+    /// The element as a whole, until enough is free.
+    fn whole(
+        &mut self,
+        flash: &mut Flash,
+        model: (&Shape, &Costs),
+        element: u32,
+        tick: u64,
+    ) -> Pass {
+        let shape = model.0;
+        let mut pass = Pass::default();
+        if flash.tally[element as usize].free > shape.low_element {
+            return pass;
+        }
+        let base = element * shape.slots();
+        let scores = &flash.score[base as usize..(base + shape.slots()) as usize];
+        self.candidates.clear();
+        for (slot, &score) in (0..).zip(scores) {
+            if score < shape.data_pages() as i16 {
+                self.candidates
+                    .push((score, shape.block_number(slot), slot));
+            }
+        }
+        self.candidates.sort_unstable();
+        for &(_, _, slot) in &self.candidates {
+            if !flash.can_move(shape, element, slot) {
+                break;
+            }
+            pass = pass.then(clean(flash, model, element, slot, tick));
+            if flash.tally[element as usize].free > shape.low_element + 1 {
+                break;
+            }
+        }
+        pass
+    }
+}
+
+/// The block of a plane with the fewest valid pages, the last of several.
+fn victim(flash: &Flash, shape: &Shape, (element, plane): (u32, u32)) -> Option<u32> {
+    let first = plane * shape.blocks;
+    let base = (element * shape.slots() + first) as usize;
+    let scores = &flash.score[base..base + shape.blocks as usize];
+    let least = scores
+        .iter()
+        .fold(NO_CANDIDATE, |least, &score| least.min(score));
+    let row = scores.iter().rposition(|&score| score == least)?;
+    let slot = first + row as u32;
+    (least < shape.data_pages() as i16 && flash.can_move(shape, element, slot)).then_some(slot)
+}
+
+/// Moves what is valid in the block of a slot and erases it.
+pub(super) fn clean(
+    flash: &mut Flash,
+    (shape, costs): (&Shape, &Costs),
+    element: u32,
+    slot: u32,
+    tick: u64,
+) -> Pass {
+    let plane = slot / shape.blocks;
+    let mut pass = Pass {
+        cost: costs.erase,
+        blocks: 1,
+        moved: 0,
+    };
+    flash.begin_cleaning(shape, element, slot);
+    for word in 0..flash.valid_words(shape) {
+        let mut valid = flash.valid_word(shape, element, slot, word);
+        while valid != 0 {
+            let place = slot * shape.pages + word * 64 + valid.trailing_zeros();
+            valid &= valid - 1;
+            let page = flash.page_at(shape, element, place);
+            let to = shape.copy_back.then_some(plane);
+            // Room was made sure of before.
+            let cost = flash.append(shape, costs, element, to, page).unwrap_or(0);
+            pass.cost += costs.read + cost;
+            pass.moved += 1;
+            if !shape.copy_back {
+                let there = flash.tally[element as usize].open.slot / shape.blocks;
+                pass.cost += u64::from(there != plane) * 2 * costs.transfer;
+            }
+        }
+    }
+    flash.erase(shape, element, slot, tick + pass.cost);
+    pass
+}

@@ -1,0 +1,246 @@
+//! An element at work: its queue, and how long what it takes from there keeps it busy.
+
+use super::flash::Flash;
+use super::parts::Part;
+use super::shape::{Costs, Shape};
+use super::{Cleaning, Event, MsSsd};
+use fathom_base::Time;
+
+/// Requests that an element with several parallel units takes from its queue at a time.
+const BATCH: usize = 100;
+
+/// What several parallel units do at a time. Kept between batches for its memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    reads: Vec<u32>,
+    writes: Vec<u32>,
+    /// Plane and part, in the order in which they came.
+    placed: Vec<(u32, u32)>,
+    /// For each plane the writes put there.
+    put: Vec<u32>,
+}
+
+/// The plane that takes the next write of a page: of those whose open block is later than the page's old copy the
+/// one with the most room, `put` writes being on their way to each.
+pub(super) fn choose_plane(
+    flash: &mut Flash,
+    shape: &Shape,
+    element: u32,
+    old: u32,
+    put: &[u32],
+) -> u32 {
+    let old_slot = old / shape.pages;
+    if shape.in_plane {
+        return old_slot / shape.blocks;
+    }
+    let age = (
+        flash.sequence_of(shape, element, old_slot),
+        old % shape.pages,
+    );
+    let first = flash.tally[element as usize].next_plane;
+    let (mut best, mut most) = (first, i64::MIN);
+    let mut plane = first;
+    for _ in 0..shape.planes {
+        let open = flash.planes[(element * shape.planes + plane) as usize].open;
+        let put = put.get(plane as usize).copied().unwrap_or(0);
+        let room = i64::from(flash.room(shape, element, plane)) - i64::from(put);
+        if room > most && (open.sequence, open.page) > age {
+            (best, most) = (plane, room);
+        }
+        plane = if plane + 1 == shape.planes {
+            0
+        } else {
+            plane + 1
+        };
+    }
+    flash.tally[element as usize].next_plane = (best + 1) % shape.planes;
+    best
+}
+
+impl MsSsd {
+    /// Gives a gang of elements, which is one element unless they write in step, what it can do next, if it does
+    /// nothing.
+    pub(super) fn activate(&mut self, gang: u32) {
+        let station = &self.stations[gang as usize];
+        let waiting = !station.is_empty();
+        if station.at_work > 0 || !(waiting || self.shape.background) {
+            return;
+        }
+        if self.clean(gang) || !waiting {
+            return;
+        }
+        if self.shape.units == 1 || !self.shape.copy_back {
+            self.serve_one(gang);
+        } else {
+            self.serve_batch(gang);
+        }
+    }
+
+    /// Cleans a gang once, if it must; whether it did. Its members hold the same and clean at the same time.
+    fn clean(&mut self, gang: u32) -> bool {
+        let mut longest = 0;
+        for element in gang * self.shape.gang..(gang + 1) * self.shape.gang {
+            let model = (&self.shape, &self.costs);
+            let (flash, now) = (&mut self.flash, self.tick);
+            let Some(pass) = self.cleaner.pass(flash, model, element, now) else {
+                continue;
+            };
+            longest = longest.max(pass.cost);
+            self.counters.cleanings += pass.blocks;
+            self.counters.pages_moved += pass.moved;
+            self.note_cleaning(Cleaning {
+                start_ticks: self.tick,
+                element,
+                cost_ticks: pass.cost,
+            });
+        }
+        if longest == 0 {
+            return false;
+        }
+        self.stations[gang as usize].at_work = 1;
+        self.work(self.tick, longest, Event::Cleaned(gang));
+        true
+    }
+
+    /// Something that occupies an element.
+    fn work(&mut self, from: u64, ticks: u64, event: Event) {
+        self.events.push(Time(from + ticks), event);
+    }
+
+    fn serve_one(&mut self, gang: u32) {
+        let station = &mut self.stations[gang as usize];
+        let Some(index) = station.pop(&self.parts) else {
+            return;
+        };
+        station.at_work = 1;
+        let part = self.parts.get(index);
+        self.counters.pages_written += u64::from(part.write);
+        let cost = match (part.write, self.shape.in_gangs) {
+            (false, _) => self.costs.read + self.costs.transfer,
+            (true, false) => self.write(part, None),
+            (true, true) => self.write_gang(part),
+        };
+        self.busy_ticks += cost;
+        self.work(self.tick, cost, Event::Done(index));
+    }
+
+    /// Writes a page across a gang whose members write in step: what the request does not bring is read, and the
+    /// whole is written at the next place of every member. Says how long that takes, in ticks.
+    fn write_gang(&mut self, part: Part) -> u64 {
+        let members = self.shape.gang;
+        let first = part.element / members * members;
+        for element in first..first + members {
+            self.write(Part { element, ..part }, None);
+        }
+        let Costs {
+            read,
+            program,
+            transfer,
+            ..
+        } = self.costs;
+        2 * (read + u64::from(members) * transfer + program)
+    }
+
+    /// Writes a part, and says how long pins and programs take, in ticks.
+    fn write(&mut self, part: Part, plane: Option<u32>) -> u64 {
+        let Part { element, page, .. } = part;
+        let (flash, shape, costs) = (&mut self.flash, &self.shape, &self.costs);
+        let old = flash.place_of(shape, element, page);
+        let plane = match plane {
+            None if shape.copy_back => Some(choose_plane(flash, shape, element, old, &[])),
+            plane => plane,
+        };
+        let Some(cost) = flash.append(shape, costs, element, plane, page) else {
+            self.fail(part.parent);
+            return 0;
+        };
+        flash.invalidate(shape, element, old);
+        costs.transfer + cost
+    }
+
+    /// Takes up to [`BATCH`] parts, all reads first, one of each parallel unit at a time.
+    fn serve_batch(&mut self, element: u32) {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.reads.clear();
+        batch.writes.clear();
+        while batch.reads.len() < BATCH && batch.writes.len() < BATCH {
+            let station = &mut self.stations[element as usize];
+            let Some(index) = station.pop(&self.parts) else {
+                break;
+            };
+            station.at_work += 1;
+            let part = self.parts.get(index);
+            let same = if part.write {
+                &mut batch.writes
+            } else {
+                &mut batch.reads
+            };
+            let twice = same.iter().any(|&i| self.parts.get(i).page == part.page);
+            if twice {
+                self.counters.pages_written += u64::from(part.write);
+                self.work(self.tick, 0, Event::Done(index));
+            } else {
+                same.push(index);
+            }
+        }
+        let reads = self.place_reads(&mut batch, element);
+        let end = self.rounds(&mut batch, reads, false);
+        self.place_writes(&mut batch, element);
+        self.rounds(&mut batch, end, true);
+        self.batch = batch;
+    }
+
+    fn place_reads(&mut self, batch: &mut Batch, element: u32) -> u64 {
+        batch.placed.clear();
+        for &index in &batch.reads {
+            let page = self.parts.get(index).page;
+            let place = self.flash.place_of(&self.shape, element, page);
+            let plane = place / self.shape.pages / self.shape.blocks;
+            batch.placed.push((plane, index));
+        }
+        self.tick
+    }
+
+    fn place_writes(&mut self, batch: &mut Batch, element: u32) {
+        batch.placed.clear();
+        batch.put.clear();
+        batch.put.resize(self.shape.planes as usize, 0);
+        for &index in &batch.writes {
+            let page = self.parts.get(index).page;
+            let old = self.flash.place_of(&self.shape, element, page);
+            let plane = choose_plane(&mut self.flash, &self.shape, element, old, &batch.put);
+            batch.put[plane as usize] += 1;
+            batch.placed.push((plane, index));
+        }
+    }
+
+    /// Does what was placed, one of each parallel unit at a time, and says when all of it is done.
+    fn rounds(&mut self, batch: &mut Batch, start: u64, write: bool) -> u64 {
+        let per_unit = self.shape.planes / self.shape.units;
+        let (read, transfer) = (self.costs.read, self.costs.transfer);
+        let mut base = start;
+        while !batch.placed.is_empty() {
+            let (mut turn, mut end) = (0, base);
+            for unit in 0..self.shape.units {
+                let of_unit = |&(plane, _): &(u32, u32)| plane / per_unit == unit;
+                let Some(at) = batch.placed.iter().position(of_unit) else {
+                    continue;
+                };
+                let (plane, index) = batch.placed.remove(at);
+                // Transfers share the pins, one after another; what happens in the array overlaps.
+                self.counters.pages_written += u64::from(write);
+                let cost = if write {
+                    turn * transfer + self.write(self.parts.get(index), Some(plane))
+                } else {
+                    (turn + 1) * transfer + read
+                };
+                turn += 1;
+                self.work(base, cost, Event::Done(index));
+                end = end.max(base + cost);
+            }
+            self.busy_ticks += end - base;
+            base = end;
+        }
+        base
+    }
+}

@@ -1,0 +1,290 @@
+//! The drive `ms-ssd`: the Microsoft SSD extension of DiskSim, the drive under the `epo` paper (IV.A, Table I).
+//!
+//! It stands beside the general drive ([`crate::Ssd`]) and shares nothing with it. Elements with planes behind one set
+//! of pins each, a page map in every element, greedy cleaning that blocks the element, a channel to the host that
+//! carries one page at a time, and a driver that keeps a bounded number of requests at the drive. It starts full.
+//!
+//! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
+//! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
+//! erases, and a write that finds no room fails with [`IoErrorKind::NoSpace`].
+
+mod channel;
+mod clean;
+mod driver;
+mod element;
+mod flash;
+mod parts;
+mod shape;
+pub mod spec;
+mod wear;
+
+use crate::SpecError;
+use channel::{Active, Channel};
+use clean::Cleaner;
+use driver::Waiting;
+use element::Batch;
+use fathom_base::{Dur, EventQueue, Slab, Time};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use flash::Flash;
+use parts::{Parts, Station};
+use shape::{Costs, Shape, TICKS_PER_NS};
+pub use spec::Spec;
+
+/// The longest read or write, in bytes.
+const MAX_REQUEST_BYTES: u64 = 32 << 20;
+/// The lane of the event queue for commands, which all take the same time.
+const COMMANDS: usize = 0;
+/// The lane for the channel, which carries one page after another.
+const CHANNEL: usize = 1;
+/// The lane for the driver, which acts at once.
+const DRIVER: usize = 2;
+
+/// What can happen.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The driver gives the drive a request that has waited.
+    Issue(u32),
+    /// The controller is through with the command of a request.
+    Command(u32),
+    /// The channel is through with a request.
+    Carried,
+    /// An element is through with a part of a request.
+    Done(u32),
+    /// A gang is through with a pass of cleaning.
+    Cleaned(u32),
+}
+
+/// A pass of cleaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cleaning {
+    /// When it began, in units of 100 ps since the start.
+    pub start_ticks: u64,
+    /// Which element.
+    pub element: u32,
+    /// How long the element was away, in units of 100 ps.
+    pub cost_ticks: u64,
+}
+
+/// What the drive has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Pages that the host has written.
+    pub pages_written: u64,
+    /// Pages that cleaning has moved.
+    pub pages_moved: u64,
+    /// Blocks that were cleaned.
+    pub cleanings: u64,
+    /// Blocks that were erased.
+    pub erases: u64,
+    /// The time for which elements were at work, all elements together.
+    pub busy: Dur,
+}
+
+impl Counters {
+    /// Write amplification: pages programmed with data for each page that the host has written; `None` where it has
+    /// written none.
+    pub fn waf(&self) -> Option<f64> {
+        let programmed = (self.pages_written + self.pages_moved) as f64;
+        (self.pages_written > 0).then(|| programmed / self.pages_written as f64)
+    }
+}
+
+/// A modelled drive. `Clone` forks it with everything that it holds.
+#[derive(Clone, Debug)]
+pub struct MsSsd {
+    info: DeviceInfo,
+    shape: Shape,
+    costs: Costs,
+    now: Time,
+    /// The instant at hand, in ticks of 100 ps.
+    tick: u64,
+    /// Times in it are ticks.
+    events: EventQueue<Event>,
+    waiting: Waiting,
+    /// Requests that may be at the drive, and those that are.
+    at_drive: (u32, u32),
+    requests: Slab<Active>,
+    channel: Channel,
+    parts: Parts,
+    stations: Vec<Station>,
+    batch: Batch,
+    flash: Flash,
+    cleaner: Cleaner,
+    counters: Counters,
+    busy_ticks: u64,
+    cleanings: Option<Vec<Cleaning>>,
+    finished: Vec<Completion>,
+}
+
+impl MsSsd {
+    /// A drive as new, which is full.
+    ///
+    /// # Errors
+    /// As [`Spec::check`].
+    pub fn new(spec: &Spec) -> Result<MsSsd, SpecError> {
+        spec.check()?;
+        let shape = Shape::new(spec);
+        let info = DeviceInfo {
+            name: spec.name.clone(),
+            capacity_bytes: spec.capacity().0,
+            logical_block_bytes: 512,
+            max_request_bytes: MAX_REQUEST_BYTES,
+            queue_depth: spec.driver.depth,
+            volatile_cache: false,
+            trim: false,
+            read_only: false,
+            modelled: true,
+        };
+        Ok(MsSsd {
+            info,
+            costs: Costs::new(spec),
+            now: Time::ZERO,
+            tick: 0,
+            events: EventQueue::default(),
+            waiting: Waiting::new(shape.elevator),
+            at_drive: (spec.driver.queue_length, 0),
+            requests: Slab::default(),
+            channel: Channel::default(),
+            parts: Parts::default(),
+            stations: vec![Station::default(); (shape.elements / shape.gang) as usize],
+            batch: Batch::default(),
+            flash: Flash::new(&shape),
+            cleaner: Cleaner::new(&shape, spec.cleaning.seed),
+            counters: Counters::default(),
+            busy_ticks: 0,
+            cleanings: None,
+            finished: Vec::new(),
+            shape,
+        })
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            erases: self.counters.cleanings,
+            busy: Dur(self.busy_ticks / TICKS_PER_NS),
+            ..self.counters
+        }
+    }
+
+    /// Keeps every pass of cleaning from now on for [`MsSsd::cleanings`].
+    pub fn keep_cleanings(mut self) -> Self {
+        self.cleanings.get_or_insert_default();
+        self
+    }
+
+    /// The passes of cleaning since [`MsSsd::keep_cleanings`], in order of time.
+    pub fn cleanings(&self) -> &[Cleaning] {
+        self.cleanings.as_deref().unwrap_or_default()
+    }
+
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u64 {
+        u64::from(self.shape.page_bytes)
+    }
+
+    /// Bytes of memory that the drive takes once all of its maps are in use; without requests in flight.
+    pub fn state_bytes(&self) -> usize {
+        self.flash.bytes() + size_of::<Self>()
+    }
+
+    fn note_cleaning(&mut self, cleaning: Cleaning) {
+        self.busy_ticks += cleaning.cost_ticks;
+        if let Some(cleanings) = &mut self.cleanings {
+            cleanings.push(cleaning);
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Issue(request) => self.issue(request),
+            Event::Command(request) => self.arrive(request),
+            Event::Carried => self.carried(),
+            Event::Done(index) => {
+                let part = self.parts.remove(index);
+                let gang = self.shape.gang_of(part.element);
+                self.stations[gang as usize].at_work -= 1;
+                self.part_done(part.parent);
+                self.activate(gang);
+            }
+            Event::Cleaned(gang) => {
+                self.stations[gang as usize].at_work = 0;
+                self.activate(gang);
+            }
+        }
+    }
+
+    /// A request whose result is known now.
+    fn finish(&mut self, request: &Active, result: Result<(), IoErrorKind>) {
+        let &Active {
+            op, offset, len, ..
+        } = request;
+        self.finished.push(Completion {
+            id: request.id,
+            op,
+            submitted: request.submitted,
+            completed: self.now,
+            result: result.map_err(|kind| IoError {
+                kind,
+                op,
+                offset,
+                len,
+            }),
+            data: None,
+        });
+    }
+}
+
+impl Device for MsSsd {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        // What is complete but not collected still takes its place in the queue.
+        if self.requests.len() + self.finished.len() >= self.info.queue_depth as usize {
+            return Err(Busy(request));
+        }
+        let checked = self.info.check(&request);
+        let active = Active::new(&request, self.now, u64::from(self.shape.page_bytes));
+        match checked {
+            Ok(()) if request.op != Op::Flush => {
+                self.tick = self.tick.max(self.now.0.saturating_mul(TICKS_PER_NS));
+                let index = self.requests.insert(active);
+                self.enqueue(index, active.first);
+            }
+            // Nothing is held back, so that a flush has nothing to wait for.
+            checked => self.finish(&active, checked.map_err(|error| error.kind)),
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        // What happens at this very instant belongs to it, however early `until` is.
+        let until = until.max(self.now);
+        while until != Time::MAX || !self.requests.is_empty() {
+            // Once something is complete, only what happens at the same instant joins it.
+            let limit = if self.finished.is_empty() {
+                until
+            } else {
+                self.now
+            };
+            let limit = Time(limit.0.saturating_mul(TICKS_PER_NS));
+            let Some((at, event)) = self.events.pop_until(limit) else {
+                break;
+            };
+            self.tick = at.0;
+            self.now = self.now.max(Time(at.0.div_ceil(TICKS_PER_NS)));
+            self.handle(event);
+        }
+        if !self.finished.is_empty() {
+            done.append(&mut self.finished);
+        } else if until != Time::MAX {
+            self.now = until;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Wear-aware cleaning: worn blocks take cold data or are passed over.
+//!
+//! Candidates are the blocks of a plane that, in order of block number, have no more valid pages than any before them,
+//! the last one first. One that has more than 85 % of the plane's mean life left is cleaned. One that has less takes
+//! the data of the plane's coldest block, the one erased longest ago, which is erased in its stead. One below 80 % is
+//! cleaned with a probability that falls to nothing at 75 %. The last candidate is cleaned in any case.
+
+use super::clean::{Pass, clean};
+use super::flash::Flash;
+use super::shape::{Costs, Shape};
+use fathom_base::Rng;
+
+/// Life left, as a share of the mean, below which a block takes cold data.
+const MIGRATE_BELOW: f64 = 0.85;
+/// Life left, as a share of the mean, below which a block may be passed over.
+const LIMIT_BELOW: f64 = 0.80;
+/// How far below that it always is.
+const LIMIT_WINDOW: f64 = 0.05;
+
+/// Cleans a plane once; `None` where no block can be cleaned.
+pub(super) fn clean_plane(
+    flash: &mut Flash,
+    (shape, costs): (&Shape, &Costs),
+    (element, plane): (u32, u32),
+    tick: u64,
+    rng: &mut Rng,
+    candidates: &mut Vec<(i16, u32, u32)>,
+) -> Option<Pass> {
+    let first = plane * shape.blocks;
+    let base = element * shape.slots() + first;
+    let rows = base as usize..(base + shape.blocks) as usize;
+    candidates.clear();
+    let mut least = shape.data_pages() as i16;
+    for (row, &score) in (0..).zip(&flash.score[rows.clone()]) {
+        if score <= least {
+            least = score;
+            candidates.push((score, row, first + row));
+        }
+    }
+    let life = |erases: u16| f64::from(shape.endurance) - f64::from(erases);
+    let mean = flash.erases[rows].iter().map(|&n| life(n)).sum::<f64>() / f64::from(shape.blocks);
+    while let Some((_, row, slot)) = candidates.pop() {
+        let left = life(flash.erases[(base + row) as usize]) / mean;
+        if !flash.can_move(shape, element, slot) {
+            continue;
+        }
+        if candidates.is_empty() || left >= MIGRATE_BELOW {
+            return Some(clean(flash, (shape, costs), element, slot, tick));
+        }
+        if left >= LIMIT_BELOW {
+            let emptied = clean(flash, (shape, costs), element, slot, tick);
+            let Some(cold) = coldest(flash, shape, element, plane, slot, tick) else {
+                return Some(emptied);
+            };
+            let pages = flash.migrate(shape, element, cold, slot);
+            let moved = Pass {
+                cost: u64::from(pages) * (costs.read + costs.program),
+                ..Pass::default()
+            };
+            let erased = clean(flash, (shape, costs), element, cold, tick);
+            return Some(emptied.then(moved).then(erased));
+        }
+        if rng.chance((left - (LIMIT_BELOW - LIMIT_WINDOW)) / LIMIT_WINDOW) {
+            return Some(clean(flash, (shape, costs), element, slot, tick));
+        }
+    }
+    None
+}
+
+/// The sealed block of a plane that was erased longest ago, the first of several.
+fn coldest(
+    flash: &Flash,
+    shape: &Shape,
+    element: u32,
+    plane: u32,
+    not: u32,
+    tick: u64,
+) -> Option<u32> {
+    let mut oldest = (tick, None);
+    for slot in plane * shape.blocks..(plane + 1) * shape.blocks {
+        let at = flash.erased_at[(element * shape.slots() + slot) as usize];
+        if at < oldest.0 && slot != not && flash.is_sealed(shape, element, slot) {
+            oldest = (at, Some(slot));
+        }
+    }
+    oldest.1
+}
