@@ -8,7 +8,7 @@ mod check;
 mod listed;
 mod mapping;
 
-pub use crate::buffer::WritePolicy;
+pub use crate::buffer::{BUFFERS, WritePolicy};
 pub use listed::{FTLS, Listed, VICTIMS};
 pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
 

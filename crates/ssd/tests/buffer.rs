@@ -6,7 +6,7 @@
 #[path = "common/naive.rs"]
 mod naive;
 
-use fathom_ssd::spec::WritePolicy;
+use fathom_ssd::spec::{BUFFERS, WritePolicy};
 use fathom_ssd::{Evicted, PageBuffer, PageBufferSetup, Stored};
 use naive::Naive;
 use proptest::prelude::*;
@@ -324,13 +324,19 @@ fn a_buffer_that_cannot_be_says_which_number_is_wrong() {
 
 #[test]
 fn every_policy_has_a_name_of_its_own_and_a_word_about_it() {
-    let mut names: Vec<_> = WritePolicy::ALL.iter().map(|p| p.name()).collect();
-    for &policy in WritePolicy::ALL {
-        assert_eq!(WritePolicy::from_name(policy.name()), Some(policy));
-        assert!(!policy.help().is_empty() && policy.explanation().len() > policy.help().len());
+    let mut names: Vec<_> = BUFFERS.iter().map(|listed| listed.name).collect();
+    let of_enum: Vec<_> = WritePolicy::ALL
+        .iter()
+        .map(|policy| policy.name())
+        .collect();
+    assert_eq!(names, of_enum);
+    for listed in BUFFERS {
+        let policy = WritePolicy::from_name(listed.name).unwrap();
+        assert_eq!(policy.name(), listed.name);
+        assert!(!listed.summary.is_empty() && listed.explanation.len() > listed.summary.len());
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), WritePolicy::ALL.len());
+    assert_eq!(names.len(), BUFFERS.len());
     assert_eq!(WritePolicy::from_name("mru"), None);
 }

@@ -26,11 +26,12 @@ pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
 pub(crate) use policy::{Elements, Shape};
 pub(crate) use read::ReadLines;
 
+use crate::spec::Listed;
 use policy::{Leaving, Policy};
 use serde::{Deserialize, Serialize};
 
 /// One line for each policy: the enum of the drive file, its name there, the way to it without dynamic dispatch,
-/// its help in one line, and its longer explanation, `ABOUT` of its file.
+/// what it is in one line, and its longer explanation, `ABOUT` of its file.
 macro_rules! buffers {
     ($($policy:ident $name:literal $file:ident: $help:literal),+ $(,)?) => {
         /// How the memory for writes keeps order, and what leaves it when it is full.
@@ -53,21 +54,16 @@ macro_rules! buffers {
                     $(WritePolicy::$policy => $name),+
                 }
             }
-
-            /// What leaves, in one line.
-            pub fn help(self) -> &'static str {
-                match self {
-                    $(WritePolicy::$policy => $help),+
-                }
-            }
-
-            /// What it does and does not do, and where it comes from; some lines of text.
-            pub fn explanation(self) -> &'static str {
-                match self {
-                    $(WritePolicy::$policy => $file::ABOUT),+
-                }
-            }
         }
+
+        /// Write buffers: values of `write_buffer.policy`, and `no-cache`.
+        pub const BUFFERS: &[Listed] = &[$(
+            Listed {
+                name: $name,
+                summary: $help,
+                explanation: $file::ABOUT,
+            }
+        ),+];
 
         /// A policy with its state. An enum, so that no page pays for dynamic dispatch.
         #[derive(Clone, Debug)]

@@ -62,15 +62,15 @@ impl Ssd {
     }
 
     fn should_drain(&mut self) -> bool {
+        if self.unbuffered {
+            return !self.lines.is_empty();
+        }
         // What leaves together leaves whole.
-        if self.lines.is_leaving() {
+        if self.lines.is_leaving() || self.lines.oldest_is_due(self.drain_mark) {
             return true;
         }
         if self.lines.is_empty() {
             return false;
-        }
-        if self.unbuffered || self.lines.oldest_is_due(self.drain_mark) {
-            return true;
         }
         if !self.waits_for_room {
             return false;
