@@ -46,6 +46,10 @@ Examples:
   fathom replay generate:financial1-like --on model:epo --buffer epo --arrival closed:16
   fathom replay web.spc.zst --on model:nvme --step shrink,capacity=8GiB --out runs/web";
 
+const RUN: &str = "\
+A study that was interrupted or killed goes on where it was: run the same command again. Every run
+of it is a directory that `fathom compare` and `fathom report` take.";
+
 const ACCURACY: &str = "\
 Every drive is drawn from the seed and its index and probed through its requests alone; the
 answers are compared with what is in it. Exit code 1 where the robust method finds less than 97 %
@@ -81,6 +85,9 @@ pub(crate) enum Command {
     /// Play a trace, or a generated workload, through a drive
     #[command(after_help = REPLAY)]
     Replay(Box<ReplayArgs>),
+    /// Run a study: drives x policies x workloads, in parallel, resumable
+    #[command(after_help = RUN)]
+    Run(RunArgs),
     /// List what has a name: drives, parameters, translation layers, trace formats and more
     List(ListArgs),
     /// Explain a parameter or a modelled drive
@@ -247,6 +254,24 @@ pub(crate) struct ReplayArgs {
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Keep the runs in this directory; what is there already is not run again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Print every row as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run nothing; list the runs that the study has
+    #[arg(long)]
+    pub(crate) dry: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

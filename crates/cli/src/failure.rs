@@ -3,6 +3,7 @@
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
+use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
@@ -189,6 +190,7 @@ impl From<SourceError> for Failure {
             SourceError::Trace { .. } => "fathom::workload::trace",
             SourceError::Load { .. } => "fathom::workload::generator",
             SourceError::BadStep { .. } | SourceError::Step { .. } => "fathom::workload::step",
+            SourceError::Buffer { .. } => "fathom::workload::reshape",
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
         };
         let failure = Self::input(code, error.to_string()).help(error.help());
@@ -209,6 +211,25 @@ impl From<replay::RunError> for Failure {
                 failure.help = help;
                 failure
             }
+        }
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        let code = match &error {
+            StudyError::Read { .. } => "fathom::study::read",
+            StudyError::Syntax { .. } | StudyError::Value { .. } => "fathom::study::file",
+            StudyError::Drive { .. } => "fathom::study::drive",
+            StudyError::Workload { .. } => "fathom::study::workload",
+            StudyError::Run { .. } | StudyError::Interrupted => "fathom::study::run",
+            StudyError::Store(_) => "fathom::study::store",
+        };
+        let mut failure = Self::input(code, error.to_string());
+        failure.help = error.help();
+        match error {
+            StudyError::Read { source, .. } => failure.because(source),
+            _ => failure,
         }
     }
 }

@@ -7,4 +7,5 @@ pub mod model;
 pub mod replay;
 pub mod source;
 pub mod store;
+pub mod study;
 pub mod target;

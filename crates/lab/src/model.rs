@@ -7,7 +7,8 @@
 use fathom_base::{Bytes, SECTOR_BYTES, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Request};
 use fathom_hdd::{self as hdd, Hdd};
-use fathom_ssd::presets::{PRESETS, STUDIED};
+use fathom_ssd::ms::{self, MsSsd};
+use fathom_ssd::presets::{PRESETS, REFERENCES, STUDIED};
 use fathom_ssd::{Spec, SpecError, Ssd};
 use serde::{Deserialize, Serialize};
 
@@ -109,12 +110,17 @@ pub fn catalog() -> Vec<Entry> {
         summary: preset.summary,
         toml: preset.toml,
     });
+    let references = REFERENCES.iter().map(|preset| Entry {
+        name: preset.name,
+        summary: preset.summary,
+        toml: preset.toml,
+    });
     let disks = fathom_hdd::presets::PRESETS.iter().map(|preset| Entry {
         name: preset.name,
         summary: preset.summary,
         toml: preset.toml,
     });
-    ssds.chain(disks).collect()
+    ssds.chain(references).chain(disks).collect()
 }
 
 /// The drive of that name.
@@ -127,12 +133,15 @@ pub fn find(name: &str) -> Option<Entry> {
 pub enum Model {
     /// A solid state drive of the general engine.
     Ssd(Box<Spec>),
+    /// The solid state drive of the reference simulator.
+    Ms(Box<ms::Spec>),
     /// A disk.
     Hdd(Box<hdd::Spec>),
 }
 
 /// Tables that only one kind of drive file has.
 const DISK_KEYS: [&str; 2] = ["mechanics", "zones"];
+const MS_KEYS: [&str; 4] = ["elements", "element", "cleaning", "driver"];
 
 fn disk_error(error: hdd::SpecError) -> SpecError {
     match error {
@@ -170,6 +179,9 @@ impl Model {
             let spec = hdd::Spec::from_toml(text).map_err(disk_error)?;
             return Ok(Model::Hdd(Box::new(spec)));
         }
+        if has(&MS_KEYS) {
+            return Ok(Model::Ms(Box::new(ms::Spec::from_toml(text)?)));
+        }
         Ok(Model::Ssd(Box::new(Spec::from_toml(text)?)))
     }
 
@@ -177,6 +189,7 @@ impl Model {
     pub fn to_toml(&self) -> String {
         match self {
             Model::Ssd(spec) => spec.to_toml(),
+            Model::Ms(spec) => spec.to_toml(),
             Model::Hdd(spec) => spec.to_toml(),
         }
     }
@@ -191,6 +204,14 @@ impl Model {
                 spec.capacity = size;
                 spec.check()
             }
+            Model::Ms(spec) => Err(SpecError::Value {
+                key: "capacity",
+                found: size.to_string(),
+                allowed: format!(
+                    "{}, which follows from its elements; change those",
+                    spec.capacity()
+                ),
+            }),
             Model::Hdd(spec) => {
                 spec.capacity = size;
                 spec.check().map_err(disk_error)
@@ -210,6 +231,7 @@ impl Model {
     pub fn build(&self, seed: u64) -> Result<Drive, SpecError> {
         Ok(match self {
             Model::Ssd(spec) => Drive::Ssd(Box::new(Ssd::new(spec, seed)?)),
+            Model::Ms(spec) => Drive::Ms(Box::new(MsSsd::new(spec)?)),
             Model::Hdd(spec) => Drive::Hdd(Box::new(Hdd::new(spec, seed).map_err(disk_error)?)),
         })
     }
@@ -220,6 +242,8 @@ impl Model {
 pub enum Drive {
     /// A solid state drive of the general engine.
     Ssd(Box<Ssd>),
+    /// The solid state drive of the reference simulator.
+    Ms(Box<MsSsd>),
     /// A disk.
     Hdd(Box<Hdd>),
 }
@@ -228,6 +252,7 @@ macro_rules! each {
     ($self:ident, $drive:ident => $call:expr) => {
         match $self {
             Drive::Ssd($drive) => $call,
+            Drive::Ms($drive) => $call,
             Drive::Hdd($drive) => $call,
         }
     };
@@ -238,6 +263,7 @@ impl Drive {
     pub fn stats(&self) -> DriveStats {
         match self {
             Drive::Ssd(drive) => ssd_stats(drive),
+            Drive::Ms(drive) => ms_stats(drive),
             Drive::Hdd(_) => DriveStats::default(),
         }
     }
@@ -246,8 +272,21 @@ impl Drive {
     pub fn wear(&self) -> Option<Wear> {
         match self {
             Drive::Ssd(drive) => Wear::of(drive.erase_counts()),
-            Drive::Hdd(_) => None,
+            Drive::Ms(_) | Drive::Hdd(_) => None,
         }
+    }
+}
+
+fn ms_stats(drive: &MsSsd) -> DriveStats {
+    let counters = drive.counters();
+    let page = drive.page_bytes();
+    DriveStats {
+        host_bytes_written: counters.pages_written * page,
+        flash_bytes_programmed: (counters.pages_written + counters.pages_moved) * page,
+        erases: counters.erases,
+        collected: counters.cleanings,
+        moved_units: counters.pages_moved,
+        ..DriveStats::default()
     }
 }
 

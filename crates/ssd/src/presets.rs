@@ -51,4 +51,9 @@ PRESETS {
 STUDIED {
     "epo": "epo Table I in the general engine: 48 elements of 4 GB, page-mapped",
 }
+
+/// Drives of the reference simulator ([`crate::ms`]).
+REFERENCES {
+    "ms-ssd": "the drive under the epo paper: DiskSim with the Microsoft SSD extension, Table I",
+}
 }

@@ -13,6 +13,7 @@ mod probe;
 mod replay;
 mod report;
 mod solve;
+mod study;
 mod table;
 
 use crate::args::Command;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Accuracy(args) => accuracy::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Run(args) => study::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -78,7 +78,7 @@ impl Batches {
     /// The mean so far with its 95 % interval; `None` where nothing has come.
     pub fn interval(&self) -> Option<Interval> {
         let mean = self.total / self.count.max(1) as f64;
-        let half = half_width(&self.means());
+        let half = half_width(&self.means(), BATCHES_MIN);
         (self.count > 0).then(|| Interval {
             mean,
             low: half.map(|half| mean - half),
@@ -87,10 +87,10 @@ impl Batches {
     }
 }
 
-/// Half of the 95 % interval of the mean of independent values.
-pub(crate) fn half_width(values: &[f64]) -> Option<f64> {
+/// Half of the 95 % interval of the mean of independent values, of which there are at least `least` (2 or more).
+pub(crate) fn half_width(values: &[f64], least: usize) -> Option<f64> {
     let n = values.len() as f64;
-    if values.len() < BATCHES_MIN {
+    if values.len() < least {
         return None;
     }
     let mean = values.iter().sum::<f64>() / n;

@@ -13,9 +13,10 @@ mod prepare;
 mod requests;
 mod run;
 
+pub(crate) use batches::half_width;
 pub use batches::{Batches, Interval};
 pub use gauge::{Gauge, Observer};
-pub use outcome::{Bucket, Outcome, Side, Totals};
+pub use outcome::{Bucket, Outcome, Reshaped, Side, Totals};
 pub use play::{PlayError, Played, Subject, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, RequestFileError};

@@ -4,7 +4,9 @@ use super::batches::Interval;
 use super::run::Plan;
 use crate::model::{DriveStats, Wear};
 use fathom_base::Dur;
+use fathom_ssd::reshape::Counters;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Figures of one kind of access. Response times count from when an access was asked for, service times from
 /// when the drive took it.
@@ -91,6 +93,39 @@ impl Totals {
     }
 }
 
+/// What went through a write buffer in front of the drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reshaped {
+    /// Writes that came.
+    pub requests: u64,
+    /// Their pages.
+    pub pages: u64,
+    /// Pages that replaced one in the buffer.
+    pub hits: u64,
+    /// Times that something left.
+    pub batches: u64,
+    /// How many batches had that many pages of the buffer's.
+    pub batch_pages: BTreeMap<u32, u64>,
+    /// Pages written, those that pad blocks included.
+    pub pages_written: u64,
+    /// Pages read to pad blocks.
+    pub pages_read: u64,
+}
+
+impl From<&Counters> for Reshaped {
+    fn from(counters: &Counters) -> Self {
+        Self {
+            requests: counters.requests,
+            pages: counters.pages,
+            hits: counters.hits,
+            batches: counters.batches,
+            batch_pages: counters.batch_pages.clone(),
+            pages_written: counters.pages_written,
+            pages_read: counters.pages_read,
+        }
+    }
+}
+
 /// A whole run: what was asked, of which drive, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -102,6 +137,9 @@ pub struct Outcome {
     pub drive: Option<String>,
     /// What was measured.
     pub totals: Totals,
+    /// What went through a write buffer in front of the drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reshaped: Option<Reshaped>,
     /// What the drive did during the run.
     pub work: Option<DriveStats>,
     /// The wear of its blocks at the end.

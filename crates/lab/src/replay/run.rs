@@ -1,7 +1,7 @@
 //! One run from what the user asked for: the drive, the workload, the figures.
 
 use super::gauge::Gauge;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Reshaped};
 use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
@@ -123,6 +123,7 @@ fn measure(
             .zip(before)
             .map(|(after, before)| after.since(&before)),
         wear: None,
+        reshaped: accesses.buffered().map(Reshaped::from),
         notes: accesses.notes(),
         totals,
     })

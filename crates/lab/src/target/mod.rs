@@ -7,7 +7,7 @@
 mod error;
 mod key;
 mod refill;
-mod settings;
+pub(crate) mod settings;
 
 pub use error::{DriveFault, Place, TargetError};
 pub use refill::refill;

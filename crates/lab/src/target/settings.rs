@@ -80,7 +80,8 @@ pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, Ta
     Ok(toml::to_string(&root).unwrap_or_default())
 }
 
-fn set(root: &mut Table, setting: &Setting) -> Result<(), TargetError> {
+/// Puts a setting into a table.
+pub(crate) fn set(root: &mut Table, setting: &Setting) -> Result<(), TargetError> {
     let mut table = root;
     let (tables, key) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
     for name in tables.split('.').filter(|name| !name.is_empty()) {

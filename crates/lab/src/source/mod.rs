@@ -2,6 +2,11 @@
 //!
 //! The one place that opens traces. It streams; a step that must know where a trace ends costs a first pass.
 
+mod reshape;
+
+pub use reshape::Reshape;
+
+use fathom_ssd::reshape::Counters;
 use fathom_workload::Access;
 use fathom_workload::generate::{BadLoad, Config, Generator};
 use fathom_workload::step::{
@@ -32,6 +37,9 @@ pub struct Workload {
     /// What is done to its accesses, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
+    /// A write buffer in front of the drive, behind the steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reshape: Option<Reshape>,
 }
 
 fn is_default(options: &Options) -> bool {
@@ -81,6 +89,14 @@ pub enum SourceError {
         /// Which step and which access.
         error: StepError,
     },
+    /// A write buffer in front of the drive cannot be, or cannot take an access.
+    #[error("workload `{name}`, reshape: {detail}")]
+    Buffer {
+        /// The workload.
+        name: String,
+        /// What is wrong.
+        detail: String,
+    },
     /// The file of a workload is wrong.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     File {
@@ -116,6 +132,7 @@ impl SourceError {
             }
             Self::BadStep { .. } => "docs/workloads.md says what each step takes".into(),
             Self::Step { .. } => "change the steps, or use another drive".into(),
+            Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
             Self::Kind { .. } => {
                 "give `trace = \"FILE\"` or `generate = { generator = \"NAME\" }`, one of them"
                     .into()
@@ -146,10 +163,29 @@ impl Iterator for Raw {
     }
 }
 
-/// A workload that is open: its accesses, shaped.
-pub struct Accesses {
+/// The accesses behind the steps.
+struct Stepped {
     shaped: Shaped<Raw>,
     name: String,
+}
+
+impl Iterator for Stepped {
+    type Item = Result<Access, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.shaped.next()?;
+        Some(next.map_err(|error| shape_error(&self.name, error)))
+    }
+}
+
+enum Stream {
+    Direct(Stepped),
+    Buffered(Box<reshape::Behind<Stepped>>),
+}
+
+/// A workload that is open: its accesses, shaped.
+pub struct Accesses {
+    stream: Stream,
     /// The steps with what a first pass found.
     pub steps: Vec<Step>,
 }
@@ -167,6 +203,7 @@ impl Workload {
             read: Options::default(),
             generate: None,
             steps: Vec::new(),
+            reshape: None,
         }
     }
 
@@ -178,6 +215,7 @@ impl Workload {
             read: Options::default(),
             generate: Some(config),
             steps: Vec::new(),
+            reshape: None,
         }
     }
 
@@ -249,11 +287,15 @@ impl Workload {
             ResolveError::Bad(error) => bad(error),
             ResolveError::Shape(error) => self.shape(error),
         })?;
-        Ok(Accesses {
+        let stepped = Stepped {
             shaped: apply(&steps, self.raw(seed)?).map_err(bad)?,
             name: self.name.clone(),
-            steps,
-        })
+        };
+        let stream = match &self.reshape {
+            None => Stream::Direct(stepped),
+            Some(reshape) => Stream::Buffered(Box::new(reshape.over(&self.name, stepped)?)),
+        };
+        Ok(Accesses { stream, steps })
     }
 
     fn shape(&self, error: ShapeError<SourceError>) -> SourceError {
@@ -287,14 +329,48 @@ impl Iterator for Accesses {
     type Item = Result<Access, SourceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.shaped.next()?;
-        Some(next.map_err(|error| shape_error(&self.name, error)))
+        match &mut self.stream {
+            Stream::Direct(stepped) => stepped.next(),
+            Stream::Buffered(behind) => behind.next(),
+        }
     }
 }
 
 impl Accesses {
     /// What was left out or changed on the way so far, in words; empty where nothing was.
     pub fn notes(&self) -> Vec<String> {
+        match &self.stream {
+            Stream::Direct(stepped) => stepped.notes(),
+            Stream::Buffered(behind) => {
+                let mut notes = behind.with_source(Stepped::notes);
+                let counters = behind.counters();
+                notes.push(format!(
+                    "write buffer in front: {} writes of {} pages in, {} pages replaced, {} batches out, {} pages \
+                     written, {} read to pad blocks",
+                    counters.requests,
+                    counters.pages,
+                    counters.hits,
+                    counters.batches,
+                    counters.pages_written,
+                    counters.pages_read
+                ));
+                notes
+            }
+        }
+    }
+
+    /// What went through the write buffer in front of the drive, if there is one.
+    pub fn buffered(&self) -> Option<&Counters> {
+        match &self.stream {
+            Stream::Direct(_) => None,
+            Stream::Buffered(behind) => Some(behind.counters()),
+        }
+    }
+}
+
+impl Stepped {
+    /// What was left out or changed on the way, in words.
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Raw::Trace(trace, _) = self.shaped.source() {
             let skipped = trace.skipped();

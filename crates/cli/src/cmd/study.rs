@@ -1,0 +1,94 @@
+//! `fathom run`: a study.
+
+use super::table::table;
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure};
+use crate::{out, watch};
+use fathom_lab::study::{self, Row, Study, StudyError, Watcher};
+use fathom_report::text::human_duration;
+use std::fmt::Write as _;
+
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let study = Study::from_file(&args.study)?;
+    let runs = study::plan(&study)?;
+    if args.dry {
+        let names: String = runs.iter().map(|run| format!("{}\n", run.name)).collect();
+        out::data(&names)?;
+        return Ok(Exit::Done);
+    }
+    watch::on_interrupt()
+        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    let progress = Progress { quiet: args.quiet };
+    match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
+        Err(StudyError::Interrupted) => {
+            out::note("Interrupted; the same command goes on from here.");
+            Ok(Exit::Negative)
+        }
+        Err(error) => Err(error.into()),
+        Ok(finished) => {
+            let rows = study::rows(&finished);
+            if args.json {
+                out::json(&rows)?;
+            } else {
+                out::data(&text(&study, &rows))?;
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+struct Progress {
+    quiet: bool,
+}
+
+impl Watcher for Progress {
+    fn run_done(&self, name: &str, done: usize, of: usize, again: bool) {
+        if !self.quiet {
+            let kept = if again { "" } else { " (was there)" };
+            out::note(&format!("{done} of {of}: {name}{kept}"));
+        }
+    }
+}
+
+/// The table of a study.
+pub(super) fn text(study: &Study, rows: &[Row]) -> String {
+    let axes: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let mut head = vec!["workload"];
+    head.extend(&axes);
+    head.extend([
+        "mean response",
+        "95 % interval",
+        "p99",
+        "accesses/s",
+        "write amplification",
+        "erases",
+    ]);
+    let mut cells: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+    cells.extend(rows.iter().map(row));
+    let mut text = format!("{}\n", study.name);
+    if !study.about.is_empty() {
+        let _ = writeln!(text, "{}", study.about);
+    }
+    text + "\n" + &table(&cells)
+}
+
+fn row(row: &Row) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let time = |ns: f64| human_duration(ns.max(0.0).round() as u64);
+    let mut cells = vec![row.workload.clone()];
+    cells.extend(row.points.iter().map(|(_, point)| point.clone()));
+    let response = row.response_ns;
+    cells.push(response.map_or_else(dash, |r| time(r.mean)));
+    let ends = response.and_then(|r| r.low.zip(r.high));
+    cells.push(ends.map_or_else(dash, |(low, high)| {
+        format!("{} to {}", time(low), time(high))
+    }));
+    cells.push(row.p99_ns.map_or_else(dash, time));
+    cells.push(format!("{:.0}", row.accesses_per_second));
+    cells.push(
+        row.write_amplification
+            .map_or_else(dash, |w| format!("{w:.3}")),
+    );
+    cells.push(format!("{:.0}", row.erases));
+    cells
+}

@@ -1,0 +1,159 @@
+//! A study file.
+
+use super::StudyError;
+use crate::replay::Precondition;
+use crate::source::Workload;
+use fathom_workload::step::Arrival;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// A study: every point of every axis with every workload and every seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// What it is called.
+    pub name: String,
+    /// What it is about, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// The drive that every run starts from: `model:NAME` or `model:PATH.toml`.
+    pub drive: String,
+    /// Values of the drive file that differ from the drive's own, by key with its table.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub set: Table,
+    /// Of every random choice; each makes a run of its own.
+    #[serde(default = "one_seed")]
+    pub seeds: Vec<u64>,
+    /// How accesses are handed over.
+    #[serde(default = "open")]
+    pub arrival: Arrival,
+    /// What is done to the drive before.
+    #[serde(default)]
+    pub precondition: Precondition,
+    /// Whether every access of every run is kept (`requests.parquet`).
+    #[serde(default)]
+    pub requests: bool,
+    /// What is varied.
+    #[serde(default, rename = "axis", skip_serializing_if = "Vec::is_empty")]
+    pub axes: Vec<Axis>,
+    /// The workloads.
+    #[serde(rename = "workload")]
+    pub workloads: Vec<Workload>,
+}
+
+fn one_seed() -> Vec<u64> {
+    vec![1]
+}
+
+fn open() -> Arrival {
+    Arrival::Open
+}
+
+/// Something that is varied: a key of the drive file with `values`, or `point`s that set anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// What it is called in results.
+    pub name: String,
+    /// The key of the drive file that `values` go to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Values of that key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Value>,
+    /// Points that set several things.
+    #[serde(default, rename = "point", skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
+}
+
+/// A point of an axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// What it is called in results.
+    pub name: String,
+    /// Another drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+    /// Values of the drive file, by key with its table; an empty text takes the key, or the table, away.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub set: Table,
+    /// Values of every workload, by key with its table, such as `reshape.policy`.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub workload: Table,
+    /// Another arrival.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival: Option<Arrival>,
+    /// Another precondition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Precondition>,
+}
+
+impl Study {
+    /// Reads a study file. Paths of traces and drive files lie beside it.
+    ///
+    /// # Errors
+    /// [`StudyError::Read`] or [`StudyError::Syntax`] with the line.
+    pub fn from_file(path: &Path) -> Result<Study, StudyError> {
+        let text = std::fs::read_to_string(path).map_err(|source| StudyError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut study = Study::from_toml(&text).map_err(|(line, detail)| StudyError::Syntax {
+            path: path.to_owned(),
+            line,
+            detail,
+        })?;
+        let dir = path.parent().unwrap_or(Path::new(""));
+        for workload in &mut study.workloads {
+            workload.beside(dir);
+        }
+        Ok(study)
+    }
+
+    /// Reads the text of a study file.
+    ///
+    /// # Errors
+    /// The line, counted from 1, and what is wrong there.
+    pub fn from_toml(text: &str) -> Result<Study, (Option<usize>, String)> {
+        toml::from_str(text).map_err(|error| {
+            let line = error
+                .span()
+                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            (line, error.message().to_owned())
+        })
+    }
+}
+
+impl Axis {
+    /// Its points, those that are written as `values` included.
+    ///
+    /// # Errors
+    /// What does not go together.
+    pub fn all_points(&self) -> Result<Vec<Point>, &'static str> {
+        let from_values = match (&self.key, self.values.is_empty()) {
+            (Some(key), false) => self.values.iter().map(|value| point(key, value)).collect(),
+            (None, true) => Vec::new(),
+            (Some(_), true) => return Err("`key` needs `values`"),
+            (None, false) => return Err("`values` need a `key` of the drive file"),
+        };
+        let points: Vec<Point> = [from_values, self.points.clone()].concat();
+        if points.is_empty() {
+            return Err("it has neither `values` nor a `point`");
+        }
+        Ok(points)
+    }
+}
+
+fn point(key: &str, value: &Value) -> Point {
+    let name = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Point {
+        name,
+        set: Table::from_iter([(key.to_owned(), value.clone())]),
+        ..Point::default()
+    }
+}

@@ -1,0 +1,174 @@
+//! From a study file to its runs.
+
+use super::{Point, Study, StudyError};
+use crate::model::Model;
+use crate::replay::Plan;
+use crate::source::Workload;
+use crate::target::settings::set;
+use crate::target::{Setting, TargetError, TargetName};
+use serde::Deserialize as _;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
+
+/// One run of a study, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Unique in the study, and the name of its directory: workload, points and seed.
+    pub name: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The point of each axis, by name.
+    pub points: Vec<(String, String)>,
+    /// What is run.
+    pub plan: Plan,
+    /// On which drive.
+    pub model: Model,
+}
+
+/// All runs of a study, in a fixed order.
+///
+/// # Errors
+/// [`StudyError`] with the place in the study for the first thing that cannot be.
+pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
+    let wrong = |place: String, detail: &str| StudyError::Value {
+        study: study.name.clone(),
+        place,
+        detail: detail.to_owned(),
+    };
+    if study.workloads.is_empty() || study.seeds.is_empty() {
+        return Err(wrong("top".into(), "it has no workload or no seed"));
+    }
+    let mut combinations: Vec<Vec<(String, Point)>> = vec![Vec::new()];
+    for axis in &study.axes {
+        let points = axis
+            .all_points()
+            .map_err(|detail| wrong(format!("axis `{}`", axis.name), detail))?;
+        combinations = combinations
+            .iter()
+            .flat_map(|so_far| {
+                points.iter().map(|point| {
+                    let mut longer = so_far.clone();
+                    longer.push((axis.name.clone(), point.clone()));
+                    longer
+                })
+            })
+            .collect();
+    }
+    let mut runs = Vec::new();
+    let mut names = BTreeSet::new();
+    for workload in &study.workloads {
+        for points in &combinations {
+            for &seed in &study.seeds {
+                let run = resolve(study, workload, points, seed)?;
+                if !names.insert(run.name.clone()) {
+                    return Err(wrong(
+                        format!("run {}", run.name),
+                        "two runs have this name: workloads and points need names of their own",
+                    ));
+                }
+                runs.push(run);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn resolve(
+    study: &Study,
+    workload: &Workload,
+    points: &[(String, Point)],
+    seed: u64,
+) -> Result<Run, StudyError> {
+    let name = name_of(workload, points, seed);
+    let mut drive = study.drive.clone();
+    let (mut arrival, mut precondition) = (study.arrival, study.precondition);
+    let mut settings = settings(&study.set);
+    let mut of_workload = Vec::new();
+    for (_, point) in points {
+        drive = point.drive.clone().unwrap_or(drive);
+        arrival = point.arrival.unwrap_or(arrival);
+        precondition = point.precondition.unwrap_or(precondition);
+        settings.extend(self::settings(&point.set));
+        of_workload.extend(self::settings(&point.workload));
+    }
+    let drive_error = |error: TargetError| StudyError::Drive {
+        study: study.name.clone(),
+        run: name.clone(),
+        error: Box::new(error),
+    };
+    let model = TargetName::parse(&drive)
+        .and_then(|target| target.model(&settings))
+        .map_err(drive_error)?
+        .ok_or_else(|| {
+            drive_error(TargetError::NoModel {
+                target: drive.clone(),
+            })
+        })?;
+    let workload = vary(study, &name, workload, &of_workload)?;
+    Ok(Run {
+        workload: workload.name.clone(),
+        points: points
+            .iter()
+            .map(|(axis, point)| (axis.clone(), point.name.clone()))
+            .collect(),
+        plan: Plan {
+            target: drive,
+            workload,
+            arrival,
+            precondition,
+            seed,
+        },
+        model,
+        name,
+    })
+}
+
+/// A table of settings, keys with their tables.
+fn settings(table: &Table) -> Vec<Setting> {
+    let setting = |(key, value): (&String, &Value)| match value.as_str() {
+        Some("") => Setting::absent(key),
+        _ => Setting::new(key, value.clone()),
+    };
+    table.iter().map(setting).collect()
+}
+
+/// The workload with what the points set in it.
+fn vary(
+    study: &Study,
+    run: &str,
+    workload: &Workload,
+    settings: &[Setting],
+) -> Result<Workload, StudyError> {
+    if settings.is_empty() {
+        return Ok(workload.clone());
+    }
+    let wrong = |detail: String| StudyError::Value {
+        study: study.name.clone(),
+        place: format!("run {run}"),
+        detail,
+    };
+    let mut table = Table::try_from(workload).map_err(|e| wrong(e.to_string()))?;
+    for setting in settings {
+        set(&mut table, setting).map_err(|e| wrong(e.to_string()))?;
+    }
+    Workload::deserialize(Value::Table(table)).map_err(|e| wrong(e.message().to_owned()))
+}
+
+/// Workload, points and seed, as a file name.
+fn name_of(workload: &Workload, points: &[(String, Point)], seed: u64) -> String {
+    let mut parts = vec![plain(&workload.name)];
+    parts.extend(
+        points
+            .iter()
+            .map(|(axis, point)| format!("{}={}", plain(axis), plain(&point.name))),
+    );
+    parts.push(format!("seed={seed}"));
+    parts.join(",")
+}
+
+/// What a file name may hold.
+fn plain(text: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
+    let plain = |c: char| if allowed(c) { c } else { '_' };
+    text.chars().map(plain).collect()
+}
