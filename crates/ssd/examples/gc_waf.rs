@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     writeln!(out, "|---|---:|---:|---:|---:|---:|")?;
     for case in &CASES {
         for over in [5.0, 7.0, 10.0, 15.0, 20.0, 28.0, 50.0] {
-            let spec = one_group(case.victim, case.choices, case.separate, over);
+            let spec = one_group(case, 2048, over);
             let (waf, rho) = measured(&spec, 1, 4);
             let expected = case.expected(rho);
             let off = 100.0 * (waf / expected - 1.0);

@@ -47,8 +47,8 @@ fn the_models_agree_with_each_other_and_with_published_figures() {
 #[test]
 fn collection_moves_as_much_as_the_literature_says() {
     for case in &CASES {
-        for over in [10.0, 28.0] {
-            let spec = one_group(case.victim, case.choices, case.separate, over);
+        for over in [10.0, 50.0] {
+            let spec = one_group(case, 512, over);
             let (waf, rho) = measured(&spec, 1, 2);
             let expected = case.expected(rho);
             let off = waf / expected - 1.0;

@@ -39,6 +39,9 @@ pub(super) struct Blocks {
     stamps: Vec<u32>,
     /// Units placed in each group so far.
     clocks: Vec<u32>,
+    /// The block of each group that was drawn last and is not collected yet, plus one. Drawing again until there
+    /// is room for the one drawn would favour small ones.
+    drawn: Vec<u32>,
     rng: Rng,
 }
 
@@ -56,6 +59,7 @@ impl Blocks {
             fewest: vec![NOT_SEALED; blocks.div_ceil(CHUNK)],
             stamps: vec![0; if aged { blocks } else { 0 }],
             clocks: vec![0; g.groups as usize],
+            drawn: vec![0; g.groups as usize],
             rng,
         }
     }
@@ -64,6 +68,7 @@ impl Blocks {
     pub(super) fn reset(&mut self) {
         self.valid.fill(NOT_SEALED);
         self.fewest.fill(NOT_SEALED);
+        self.drawn.fill(0);
     }
 
     /// A block that is open has a valid unit more.
@@ -100,6 +105,10 @@ impl Blocks {
     /// The block holds nothing and is about to be erased.
     pub(super) fn empty(&mut self, cblock: u32) {
         self.valid[cblock as usize] = NOT_SEALED;
+        let drawn = &mut self.drawn[(cblock / self.per_group) as usize];
+        if *drawn == cblock + 1 {
+            *drawn = 0;
+        }
         let chunk = cblock as usize / CHUNK;
         let end = self.valid.len().min((chunk + 1) * CHUNK);
         self.fewest[chunk] = least(&self.valid[chunk * CHUNK..end]);
@@ -128,7 +137,7 @@ impl Blocks {
                 let free = f64::from(blocks.units) - valid;
                 free * (f64::from(blocks.age(cblock, group)) + 1.0) / (2.0 * valid)
             }),
-            Victim::DChoices => self.fewest_of_drawn(group),
+            Victim::DChoices => self.drawn(group),
         }
     }
 
@@ -191,7 +200,17 @@ impl Blocks {
         best.map(|(_, cblock)| cblock)
     }
 
-    fn fewest_of_drawn(&mut self, group: u32) -> Option<u32> {
+    fn drawn(&mut self, group: u32) -> Option<u32> {
+        let kept = self.drawn[group as usize].checked_sub(1);
+        let cblock = kept
+            .filter(|&cblock| self.is_sealed(cblock))
+            .or_else(|| self.draw(group))?;
+        self.drawn[group as usize] = cblock + 1;
+        Some(cblock)
+    }
+
+    /// The block with the fewest valid units among those drawn, the first of equals.
+    fn draw(&mut self, group: u32) -> Option<u32> {
         let first = group * self.per_group;
         let (mut drawn, mut best): (u32, Option<u32>) = (0, None);
         for _ in 0..self.choices * DRAWS {
@@ -226,7 +245,7 @@ impl Blocks {
 
     pub(super) fn state_bytes(&self) -> usize {
         let blocks = self.valid.capacity() + self.fewest.capacity() + self.stamps.capacity();
-        (blocks + self.clocks.capacity()) * 4
+        (blocks + self.clocks.capacity() + self.drawn.capacity()) * 4
     }
 }
 

@@ -13,8 +13,6 @@ use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::{Separation, Victim};
 use fathom_ssd::{Spec, Ssd};
 
-/// Blocks of the group that hold its data at most; large, so that half a block is little of what is spare.
-const BLOCKS: u64 = 2048;
 /// Pages of a block.
 pub(crate) const PAGES: u32 = 64;
 /// Two windows of writes may differ by so much, relatively, in the steady state.
@@ -46,13 +44,15 @@ kind = "page"
 over_provisioning_percent = 0.0
 "#;
 
-/// A drive of one group, `over` percent of it spare.
-pub(crate) fn one_group(victim: Victim, choices: u32, separate: Separation, over: f64) -> Spec {
+/// A drive of one group of about so many blocks, `over` percent of its capacity spare. The more blocks, the less
+/// half a block is of what is spare.
+pub(crate) fn one_group(case: &Case, blocks: u32, over: f64) -> Spec {
     let mut spec = Spec::from_toml(DRIVE).unwrap();
     let block = spec.flash.clustered_block.0;
-    spec.capacity = Bytes((BLOCKS as f64 / (1.0 + over / 100.0)) as u64 * block);
+    spec.capacity = Bytes((f64::from(blocks) / (1.0 + over / 100.0)) as u64 * block);
     spec.mapping.over_provisioning_percent = over;
-    (spec.gc.victim, spec.gc.choices, spec.gc.separate) = (victim, choices, separate);
+    let gc = &mut spec.gc;
+    (gc.victim, gc.choices, gc.separate) = (case.victim, case.choices, case.separate);
     spec
 }
 
@@ -89,24 +89,24 @@ fn window(drive: &mut Ssd, rng: &mut Rng, writes: u64) -> f64 {
     flash as f64 / (after.host_sectors_written - before.host_sectors_written) as f64
 }
 
-/// Write amplification in the steady state: every page is written once, then windows of as many writes as there
-/// are pages follow until two of them differ by less than [`STEADY`]; then `windows` are measured.
+/// Write amplification in the steady state, over `windows` windows of as many writes as there are pages, and the
+/// share of valid pages. Every page is written once, and then so many windows that the last four together differ
+/// from the four before by less than [`STEADY`].
 pub(crate) fn measured(spec: &Spec, seed: u64, windows: u32) -> (f64, f64) {
     let mut drive = Ssd::new(spec, seed).unwrap();
     let pages = u64::from(drive.geometry().logical_units);
     let mut rng = Rng::new(seed, 50);
     for page in 0..pages {
-        drive
-            .submit(Request::new(page, Op::Write, page * 4096, 4096))
-            .unwrap();
+        let write = Request::new(page, Op::Write, page * 4096, 4096);
+        drive.submit(write).unwrap();
         drive.wait(Time::MAX, &mut Vec::new());
     }
-    let mut last = window(&mut drive, &mut rng, pages);
+    let mut series: Vec<f64> = Vec::new();
     loop {
-        let next = window(&mut drive, &mut rng, pages);
-        let change = (next / last - 1.0).abs();
-        last = next;
-        if change < STEADY {
+        series.push(window(&mut drive, &mut rng, pages));
+        let four = |end: usize| series[end - 4..end].iter().sum::<f64>();
+        let n = series.len();
+        if n >= 8 && (four(n) / four(n - 4) - 1.0).abs() < STEADY {
             break;
         }
     }

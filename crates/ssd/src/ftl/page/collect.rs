@@ -25,7 +25,9 @@ impl PageFtl {
         }
         loop {
             let at = &self.groups[group as usize];
-            if at.free.len() as u32 + at.erasing >= EXCHANGE || !self.collect(group, false, ops) {
+            let enough = at.free.len() as u32 + at.erasing >= EXCHANGE;
+            // What was moved may have left room in a block that it shares with the host.
+            if enough || !self.collect(group, false, ops) || self.has_room(group, front, units) {
                 break;
             }
         }
