@@ -17,6 +17,6 @@ pub mod spec;
 
 pub use buffer::{Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored, reshape};
 pub use engine::{Counters, Ssd};
-pub use ftl::MergeCounts;
+pub use ftl::{MapCounts, MergeCounts};
 pub use geometry::Geometry;
 pub use spec::{Spec, SpecError};

@@ -40,6 +40,16 @@ fn block_mapped_nvme_drives_conform() {
 }
 
 #[test]
+fn drives_with_their_map_in_flash_conform() {
+    every_drive(MappingKind::Dftl, Protocol::Nvme, 32);
+}
+
+#[test]
+fn drives_with_replacement_blocks_conform() {
+    every_drive(MappingKind::Replacement, Protocol::Sata, 32);
+}
+
+#[test]
 fn page_mapped_sata_drives_conform() {
     every_drive(MappingKind::Page, Protocol::Sata, 1);
 }

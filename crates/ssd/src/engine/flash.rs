@@ -119,9 +119,19 @@ impl Ssd {
     }
 
     /// Issues what the translation layer asked for. The first host program waits for `reads` (old data of
-    /// partly written units); the last one releases `releases` sectors of the buffer. Reads of the map that no
-    /// program follows stay in `map_reads`.
+    /// partly written units); the last one releases `releases` sectors of the buffer. Nothing waits for reads of
+    /// the map that no program follows.
     pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
+        self.issue_awaited(request, reads, releases);
+        for index in 0..self.map_reads.len() {
+            let ticket = self.tickets.insert(Ticket::Background);
+            self.submit_work(Work::Read, self.map_reads[index], ticket);
+        }
+        self.map_reads.clear();
+    }
+
+    /// The same, but reads of the map that no program follows stay in `map_reads`.
+    pub(super) fn issue_awaited(&mut self, request: u32, reads: &[Place], releases: u32) {
         let ops = std::mem::take(&mut self.ops);
         let last = ops
             .iter()
@@ -148,6 +158,7 @@ impl Ssd {
                 FlashOp::MapRead { at } => {
                     let place = self.place(at, 1);
                     self.map_reads.push(place);
+                    self.counters.map_reads += 1;
                 }
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner),
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
@@ -187,17 +198,19 @@ impl Ssd {
         self.start_after_map(program, &[]);
     }
 
-    /// Starts a program that waits for the reads of the map before it, too.
+    /// Starts a program that waits for the reads of the map before it, too; old data is found by what they say.
     #[inline]
     fn start_after_map(&mut self, program: Program, reads: &[Place]) {
         if self.map_reads.is_empty() {
-            return self.start_program(program, reads);
+            self.start_program(program, reads);
+            return;
         }
-        let mut all = std::mem::take(&mut self.map_reads);
-        all.extend_from_slice(reads);
-        self.start_program(program, &all);
-        all.clear();
-        self.map_reads = all;
+        let map = std::mem::take(&mut self.map_reads);
+        let ticket = self.start_program(program, &map);
+        let old_data = reads.iter().map(|place| (ticket, *place));
+        self.after_map.extend(old_data);
+        self.map_reads = map;
+        self.map_reads.clear();
     }
 
     fn number_program(&mut self) -> u64 {
@@ -206,7 +219,7 @@ impl Ssd {
         self.next_program - 1
     }
 
-    fn start_program(&mut self, program: Program, reads: &[Place]) {
+    fn start_program(&mut self, program: Program, reads: &[Place]) -> u32 {
         if program.request != NOBODY
             && let Some(active) = self.active.get_mut(program.request)
         {
@@ -217,12 +230,13 @@ impl Ssd {
             ..program
         }));
         if reads.is_empty() {
-            return self.submit_program(ticket);
+            self.submit_program(ticket);
         }
         for place in reads {
             let gather = self.tickets.insert(Ticket::Gather { program: ticket });
             self.submit_work(Work::Read, *place, gather);
         }
+        ticket
     }
 
     fn submit_program(&mut self, ticket: u32) {
@@ -343,12 +357,31 @@ impl Ssd {
     }
 
     fn gathered(&mut self, program: u32) {
-        if let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) {
-            waiting.reads -= 1;
-            if waiting.reads == 0 {
-                self.submit_program(program);
-            }
+        let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) else {
+            return;
+        };
+        waiting.reads -= 1;
+        if waiting.reads > 0 {
+            return;
         }
+        if self.after_map.is_empty() || !self.read_old_data(program) {
+            self.submit_program(program);
+        }
+    }
+
+    /// The map is read: starts the reads of old data that a program waits for; false where there are none.
+    fn read_old_data(&mut self, program: u32) -> bool {
+        let all = std::mem::take(&mut self.after_map);
+        let (now, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| *of == program);
+        self.after_map = later;
+        if let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) {
+            waiting.reads = now.len() as u32;
+        }
+        for (_, place) in &now {
+            let gather = self.tickets.insert(Ticket::Gather { program });
+            self.submit_work(Work::Read, *place, gather);
+        }
+        !now.is_empty()
     }
 
     fn programmed(&mut self, program: Program) {

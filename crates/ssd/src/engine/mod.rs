@@ -14,7 +14,7 @@ mod upkeep;
 mod write;
 
 use crate::buffer::{ReadLines, WriteLines};
-use crate::ftl::{AnyFtl, FlashOp, Ftl, MergeCounts};
+use crate::ftl::{AnyFtl, FlashOp, Ftl, MapCounts, MergeCounts};
 use crate::geometry::Geometry;
 use crate::host::Link;
 use crate::nand::store::Store;
@@ -202,6 +202,8 @@ pub struct Ssd {
     ops: Vec<FlashOp>,
     gather: Vec<Place>,
     map_reads: Vec<Place>,
+    /// Old data to read for programs that wait for their map first.
+    after_map: Vec<(u32, Place)>,
     batch: Batch,
 }
 
@@ -267,6 +269,7 @@ impl Ssd {
             ops: Vec::new(),
             gather: Vec::new(),
             map_reads: Vec::new(),
+            after_map: Vec::new(),
             batch: Batch::default(),
             g,
         };
@@ -314,6 +317,11 @@ impl Ssd {
     /// Merges and garbage collections so far.
     pub fn merges(&self) -> MergeCounts {
         self.ftl.merges()
+    }
+
+    /// The cache of a map that lies in flash, so far; all zero for a drive that keeps its map in memory.
+    pub fn map_counts(&self) -> MapCounts {
+        self.ftl.map_counts()
     }
 
     /// Whether the translation layer's tables agree with each other; for tests. O(units).

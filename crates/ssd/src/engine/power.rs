@@ -45,6 +45,9 @@ impl Ssd {
         self.line_bytes.clear();
         let Some(store) = &mut self.store else { return };
         let mut lost: Vec<Cell> = store.latest_in_flight();
+        // A battery saves what the host wrote; the map is found again without it.
+        let host_units = self.g.logical_units;
+        lost.retain(|cell| cell.lpn.0 < host_units);
         let torn = store.power_cut();
         self.ops.clear();
         self.ftl.recover(store, &torn, &mut self.ops);
@@ -75,6 +78,8 @@ impl Ssd {
         self.incoming.clear();
         self.waits_for_room = false;
         self.arriving.clear();
+        self.map_reads.clear();
+        self.after_map.clear();
         (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
         (self.collect_scheduled, self.collecting) = (false, false);
         if let Some(reads) = &mut self.reads {

@@ -1,7 +1,7 @@
 //! Reads: from the buffers where they hold the data, from the flash array otherwise; reading ahead.
 
 use super::batch::Batch;
-use super::flash::Ticket;
+use super::flash::{NOBODY, Ticket};
 use super::{Event, Ssd, lane};
 use crate::ftl::Ftl;
 use crate::host::Way;
@@ -25,23 +25,65 @@ impl Ssd {
         };
         let first = active.request.offset / SECTOR_BYTES;
         let sectors = active.request.len / SECTOR_BYTES;
-        let (unit, in_unit) = self.g.unit_of_sector(first);
-        let units = (u64::from(in_unit) + sectors).div_ceil(u64::from(self.g.sectors_per_unit));
-        self.ftl.translate(Lpn(unit), units as u32, &mut self.ops);
-        if self.ops.is_empty() || !self.await_map(id) {
-            self.read_known(id, first, sectors);
-        }
-    }
-
-    /// The places of a read are known.
-    pub(super) fn read_known(&mut self, id: u32, first: u64, sectors: u64) {
-        self.counters.host_sectors_read += sectors;
         if self.store.is_some() {
+            // Now, and not when the places are known: a write that comes meanwhile is a later one.
             let bytes = self.assemble(first, sectors);
             if let Some(active) = self.active.get_mut(id) {
                 active.data = Some(bytes);
             }
         }
+        if self.g.map_units > 0 {
+            self.translate(first, sectors);
+        }
+        if self.ops.is_empty() || !self.await_map(id) {
+            self.read_known(id, first, sectors);
+        }
+    }
+
+    /// Has the places made known of the units that a read wants from the flash array, as far as is known before.
+    fn translate(&mut self, first: u64, sectors: u64) {
+        let per_unit = u64::from(self.g.sectors_per_unit);
+        let kept = self.reads.as_ref().is_some_and(|r| r.keeps(sectors));
+        let end = first + sectors;
+        let mut sector = first;
+        let mut run: Option<(u32, u32)> = None;
+        while sector < end {
+            let (unit, in_unit) = self.g.unit_of_sector(sector);
+            let upto = (sector + per_unit - u64::from(in_unit)).min(end);
+            let wanted = (sector..upto).any(|s| !self.is_in_memory(s, kept));
+            sector = upto;
+            match &mut run {
+                Some((_, units)) if wanted => *units += 1,
+                _ if wanted => run = Some((unit, 1)),
+                _ => self.translate_run(run.take()),
+            }
+        }
+        self.translate_run(run);
+    }
+
+    fn translate_run(&mut self, run: Option<(u32, u32)>) {
+        if let Some((unit, units)) = run {
+            self.ftl.translate(Lpn(unit), units, &mut self.ops);
+        }
+    }
+
+    /// Whether a sector is in one of the buffers or on its way there.
+    fn is_in_memory(&self, sector: u64, kept: bool) -> bool {
+        let (cline, in_line) = self.g.line_of_sector(sector);
+        let written = !self.lines.is_empty() && self.lines.holds(cline, in_line);
+        let read = self.reads.as_ref().is_some_and(|r| r.look(sector).0);
+        let arrives = |ticket: &u32| match self.tickets.get(*ticket) {
+            Some(Ticket::Ahead { first, sectors, .. }) => {
+                (*first..*first + u64::from(*sectors)).contains(&sector)
+            }
+            _ => false,
+        };
+        written || (kept && read) || self.arriving.iter().any(arrives)
+    }
+
+    /// The places of a read are known.
+    pub(super) fn read_known(&mut self, id: u32, first: u64, sectors: u64) {
+        self.counters.host_sectors_read += sectors;
         let kept = self.reads.as_ref().is_some_and(|r| r.keeps(sectors));
         let from_memory = self.read_sectors(id, first, sectors, kept);
         let stream = self.reads.as_mut().and_then(|r| r.stream(first, sectors));
@@ -182,6 +224,11 @@ impl Ssd {
     fn read_ahead(&mut self, from: u64, sectors: u64) {
         let per_unit = u64::from(self.g.sectors_per_unit);
         let end = (from + sectors).min(self.info.capacity_bytes / SECTOR_BYTES);
+        if self.g.map_units > 0 && from < end {
+            // The map is read, but reading ahead does not wait for it.
+            self.translate(from, end - from);
+            self.issue(NOBODY, &[], 0);
+        }
         let mut sector = from;
         while sector < end {
             let span = (end - sector).min(per_unit - sector % per_unit) as u32;

@@ -68,9 +68,8 @@ impl Ssd {
 
     /// Issues what the translation layer needs to know the places of a read; false if that is nothing.
     pub(super) fn await_map(&mut self, request: u32) -> bool {
-        self.issue(NOBODY, &[], 0);
+        self.issue_awaited(NOBODY, &[], 0);
         let mut reads = std::mem::take(&mut self.map_reads);
-        self.counters.map_reads += reads.len() as u64;
         if let Some(active) = self.active.get_mut(request) {
             active.pending += reads.len() as u32;
         }

@@ -6,16 +6,22 @@
 //! A clustered block can be used again only after [`Ftl::erased`].
 
 mod block;
+mod dftl;
 mod fast;
 mod page;
 mod pool;
+mod replacement;
 mod striping;
 mod superblock;
 mod victim;
 
+pub use dftl::MapCounts;
+
 pub(crate) use block::BlockFtl;
+pub(crate) use dftl::Dftl;
 pub(crate) use fast::FastFtl;
 pub(crate) use page::PageFtl;
+pub(crate) use replacement::ReplacementFtl;
 pub(crate) use superblock::SuperblockFtl;
 
 use crate::geometry::Geometry;
@@ -27,7 +33,6 @@ use fathom_base::{Lpn, Ppn};
 pub(crate) const NO_CBLOCK: u32 = u32::MAX;
 
 /// What a translation layer asks of the flash array. Units lie within one clustered page.
-#[allow(dead_code, reason = "until a mapping keeps its map in flash")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlashOp {
     /// Write `units` host units from `at` on.
@@ -103,6 +108,11 @@ pub(crate) trait Ftl {
     /// Merges so far.
     fn merges(&self) -> MergeCounts;
 
+    /// The cache of a map that lies in flash, so far.
+    fn map_counts(&self) -> MapCounts {
+        MapCounts::default()
+    }
+
     /// Bytes of the tables.
     fn state_bytes(&self) -> usize;
 }
@@ -111,6 +121,7 @@ pub(crate) trait Ftl {
 macro_rules! mappings {
     ($($kind:ident => $ftl:ty),+ $(,)?) => {
         /// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
+        #[allow(clippy::large_enum_variant, reason = "a drive has one of it")]
         #[derive(Clone, Debug)]
         pub(crate) enum AnyFtl {
             $($kind($ftl)),+
@@ -137,9 +148,9 @@ macro_rules! mappings {
 
 mappings! {
     Page => PageFtl,
-    Dftl => PageFtl,
+    Dftl => Dftl,
     Block => BlockFtl,
-    Replacement => BlockFtl,
+    Replacement => ReplacementFtl,
     Fast => FastFtl,
     Superblock => SuperblockFtl,
     Hybrid => BlockFtl,
@@ -178,6 +189,9 @@ impl Ftl for AnyFtl {
     }
     fn merges(&self) -> MergeCounts {
         each!(self, ftl => ftl.merges())
+    }
+    fn map_counts(&self) -> MapCounts {
+        each!(self, ftl => ftl.map_counts())
     }
     fn state_bytes(&self) -> usize {
         each!(self, ftl => ftl.state_bytes())

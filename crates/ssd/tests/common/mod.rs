@@ -42,8 +42,13 @@ pub(crate) fn base() -> Spec {
 }
 
 /// Every mapping that passes the suites.
-pub(crate) const KINDS: [MappingKind; 3] =
-    [MappingKind::Page, MappingKind::Block, MappingKind::Fast];
+pub(crate) const KINDS: [MappingKind; 5] = [
+    MappingKind::Page,
+    MappingKind::Dftl,
+    MappingKind::Block,
+    MappingKind::Replacement,
+    MappingKind::Fast,
+];
 
 /// How the flash array is laid out and mapped.
 pub(crate) const SHAPES: [&str; 7] = [

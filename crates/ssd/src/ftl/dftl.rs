@@ -1,0 +1,362 @@
+//! Page mapping whose map lies in flash, with a cache of it in memory: DFTL (Gupta, Kim and Urgaonkar, ASPLOS
+//! 2009, section 3).
+//!
+//! The map is cut into translation pages of one mapped unit each, 4 bytes an entry. Where they lie is kept in
+//! memory (the global translation directory: here the last `map_units` units of the page mapping within). A
+//! look-up that misses the cached mapping table reads the translation page; a changed entry that leaves the
+//! cache has its translation page read and written again, and takes every other changed entry of that page
+//! along (batch update). A unit that collection has moved is changed in the cache if its entry is there (lazy
+//! copying); else its translation page is written again, once for all units of it that moved together.
+//!
+//! What the paper leaves open: such a write comes before the next one of the host, and not in the middle of a
+//! collection. While no erased block is at hand it waits, the entries stay in memory beyond the cache
+//! ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An entry that the
+//! directory alone answers, because its translation page was never written, is a hit.
+//!
+//! Where it differs from the paper: translation pages share blocks with data; the cache lets go as `cache`
+//! says; TRIM changes entries too. After a power cut the entries come from a scan of the spare areas, as with
+//! page mapping, and those that the translation pages in flash do not say are written to them before the next
+//! write. The scan takes no time. Reading ahead reads the map, but does not wait for it.
+
+mod cache;
+#[cfg(test)]
+mod tests;
+
+use super::page::PageFtl;
+use super::{FlashOp, Ftl, MergeCounts, Stall};
+use crate::geometry::Geometry;
+use crate::nand::store::Store;
+use crate::spec::Spec;
+use cache::Cache;
+use fathom_base::{Lpn, Ppn};
+use std::collections::BTreeSet;
+
+/// Bytes of a cached entry: a logical and a physical number.
+const CACHED_BYTES: u64 = 8;
+
+/// The cache of a map that lies in flash, so far. All zero for any other drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapCounts {
+    /// Entries that were asked for and in memory.
+    pub hits: u64,
+    /// Entries that were asked for and had to be read from flash. Neighbours share one read.
+    pub misses: u64,
+    /// Entries that translation pages took along when they were written.
+    pub written_back: u64,
+    /// The most entries that were held in memory beyond the cache at one time.
+    pub held_max: u64,
+}
+
+/// The state of a drive whose map lies in flash. Such a drive keeps the cache and 4 bytes for each translation
+/// page; the model also knows the whole map and the owner of every place, as page mapping does, because it does
+/// not keep what the translation pages say.
+#[derive(Clone, Debug)]
+pub(crate) struct Dftl {
+    inner: PageFtl,
+    logical_units: u32,
+    /// Entries of a translation page.
+    entries: u32,
+    cache: Cache,
+    /// Entries that differ from what their translation page in flash says.
+    stale: BTreeSet<u32>,
+    /// Those of them that are not in the cache.
+    held: u64,
+    /// Translation pages, by number, that must be written again for the sake of an entry that is not cached.
+    owed: BTreeSet<u32>,
+    /// A host write has found no erased block: it goes before what is owed.
+    host_first: bool,
+    counts: MapCounts,
+}
+
+impl Dftl {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, seed: u64) -> Self {
+        let room = spec.mapping.map_cache.map_or(0, |bytes| bytes.0) / CACHED_BYTES;
+        Self {
+            inner: PageFtl::new(spec, g, seed),
+            logical_units: g.logical_units,
+            entries: (spec.unit() / 4).max(1) as u32,
+            cache: Cache::new(room.clamp(1, u64::from(g.logical_units)) as usize),
+            stale: BTreeSet::new(),
+            held: 0,
+            owed: BTreeSet::new(),
+            host_first: false,
+            counts: MapCounts::default(),
+        }
+    }
+
+    /// The unit that holds translation page `page`.
+    fn unit_of(&self, page: u32) -> Lpn {
+        Lpn(self.logical_units + page)
+    }
+
+    /// The entries of a translation page.
+    fn entries_of(&self, page: u32) -> std::ops::Range<u32> {
+        let first = page * self.entries;
+        first..(first + self.entries).min(self.logical_units)
+    }
+
+    /// The entry differs from flash from now on.
+    fn outdate(&mut self, lpn: u32) {
+        let cached = self.cache.holds(lpn);
+        if self.stale.insert(lpn) && !cached {
+            self.hold();
+        }
+        if !cached {
+            self.owed.insert(lpn / self.entries);
+        }
+    }
+
+    fn hold(&mut self) {
+        self.held += 1;
+        self.counts.held_max = self.counts.held_max.max(self.held);
+    }
+
+    /// Makes room in the cache for those of the entries that are not there; the others count as used.
+    fn make_room(&mut self, entries: impl Iterator<Item = u32>) {
+        let absent = entries.filter(|&lpn| !self.cache.touch(lpn)).count();
+        let kept = self.cache.room().saturating_sub(absent);
+        while self.cache.len() > kept {
+            self.evict();
+        }
+    }
+
+    fn evict(&mut self) {
+        if let Some(lpn) = self.cache.evict()
+            && self.stale.contains(&lpn)
+        {
+            self.hold();
+            self.owed.insert(lpn / self.entries);
+        }
+    }
+
+    /// Takes entries into the cache, and adds what must be read for them.
+    fn load(&mut self, entries: impl Iterator<Item = u32>, reads: &mut Vec<FlashOp>) {
+        let mut last = None;
+        for lpn in entries {
+            let page = lpn / self.entries;
+            let at = self.inner.lookup(self.unit_of(page));
+            let stale = self.stale.contains(&lpn);
+            if self.cache.holds(lpn) {
+                self.counts.hits += 1;
+                continue;
+            }
+            if stale || !at.is_some() {
+                self.counts.hits += 1;
+            } else {
+                self.counts.misses += 1;
+                if last.replace(page) != Some(page) {
+                    reads.push(FlashOp::MapRead { at });
+                }
+            }
+            if self.cache.len() == self.cache.room() {
+                self.evict();
+            }
+            self.cache.insert(lpn);
+            self.held -= u64::from(stale);
+        }
+    }
+
+    /// Writes the translation pages that must be written, as long as there are erased blocks for them; each at
+    /// most once, though writing one may have others moved.
+    fn pay(&mut self, ops: &mut Vec<FlashOp>) {
+        let mut from = 0;
+        while let Some(&page) = self.owed.range(from..).next() {
+            if self.write_back(page, ops).is_err() {
+                return;
+            }
+            from = page + 1;
+        }
+    }
+
+    /// Writes a translation page again with every entry of it that differs.
+    fn write_back(&mut self, page: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        let owner = self.unit_of(page);
+        let before = self.inner.lookup(owner);
+        let start = ops.len();
+        let placed = self.inner.write(&[(owner, 1)], ops);
+        self.follow(&ops[start..]);
+        placed?;
+        let is_program = |op: &FlashOp| matches!(op, FlashOp::Program { .. });
+        if let Some(index) = ops[start..].iter().position(is_program) {
+            let index = start + index;
+            let read = before.is_some().then(|| FlashOp::MapRead {
+                at: moved(before, &ops[start..]),
+            });
+            let at = self.inner.lookup(owner);
+            ops[index] = FlashOp::MapProgram { at, owner };
+            ops.splice(index..index, read);
+        }
+        let written: Vec<u32> = self.stale.range(self.entries_of(page)).copied().collect();
+        self.counts.written_back += written.len() as u64;
+        self.forget_stale(&written);
+        self.owed.remove(&page);
+        Ok(())
+    }
+
+    /// These entries no longer differ from flash.
+    fn forget_stale(&mut self, entries: &[u32]) {
+        for lpn in entries {
+            self.stale.remove(lpn);
+            self.held -= u64::from(!self.cache.holds(*lpn));
+        }
+    }
+
+    /// The units that were copied lie elsewhere: their entries have changed.
+    fn follow(&mut self, ops: &[FlashOp]) {
+        for op in ops {
+            let FlashOp::Copy { to, units, .. } = *op else {
+                continue;
+            };
+            for place in to.0..to.0 + units {
+                if let Some(lpn) = self.inner.owner(Ppn(place))
+                    && lpn.0 < self.logical_units
+                    && self.inner.lookup(lpn) == Ppn(place)
+                {
+                    self.outdate(lpn.0);
+                }
+            }
+        }
+    }
+
+    /// Every place, units of the map included.
+    fn places(&self) -> Vec<Ppn> {
+        let units = self.logical_units + self.logical_units.div_ceil(self.entries);
+        (0..units).map(|lpn| self.inner.lookup(Lpn(lpn))).collect()
+    }
+}
+
+/// Where a unit is that was at `at` before these copies.
+fn moved(at: Ppn, ops: &[FlashOp]) -> Ppn {
+    ops.iter().fold(at, |at, op| match *op {
+        FlashOp::Copy { from, to, units } if (from.0..from.0 + units).contains(&at.0) => {
+            Ppn(to.0 + at.0 - from.0)
+        }
+        _ => at,
+    })
+}
+
+fn units_of(runs: &[(Lpn, u32)]) -> impl Iterator<Item = u32> + '_ {
+    runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n)
+}
+
+impl Ftl for Dftl {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.inner.lookup(lpn)
+    }
+
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        self.make_room(units_of(runs));
+        if !self.host_first {
+            self.pay(ops);
+        }
+        let start = ops.len();
+        let placed = self.inner.write(runs, ops);
+        self.follow(&ops[start..]);
+        self.host_first = placed.is_err();
+        placed?;
+        let mut reads = Vec::new();
+        self.load(units_of(runs), &mut reads);
+        let is_program = |op: &FlashOp| matches!(op, FlashOp::Program { .. });
+        let first = ops[start..].iter().position(is_program);
+        let at = first.map_or(ops.len(), |index| start + index);
+        ops.splice(at..at, reads);
+        units_of(runs).for_each(|lpn| self.outdate(lpn));
+        Ok(())
+    }
+
+    fn translate(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        self.make_room(lpn.0..lpn.0 + units);
+        if !self.host_first {
+            self.pay(ops);
+        }
+        self.load(lpn.0..lpn.0 + units, ops);
+    }
+
+    fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
+        let start = ops.len();
+        let worked = self.inner.background(ops);
+        self.follow(&ops[start..]);
+        worked
+    }
+
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        let range = lpn.0..lpn.0 + units;
+        let mapped = |lpn: &u32| self.inner.lookup(Lpn(*lpn)).is_some();
+        let changed: Vec<u32> = range.clone().filter(mapped).collect();
+        self.inner.trim(lpn, units, ops);
+        changed.into_iter().for_each(|lpn| self.outdate(lpn));
+        for page in range.start / self.entries..range.end.div_ceil(self.entries) {
+            let all = self.entries_of(page);
+            if range.start > all.start || range.end < all.end {
+                continue;
+            }
+            // Nothing is left of it: it is read for the places to give up, and forgotten.
+            let at = self.inner.lookup(self.unit_of(page));
+            if at.is_some() {
+                ops.push(FlashOp::MapRead { at });
+            }
+            self.inner.trim(self.unit_of(page), 1, ops);
+            let gone: Vec<u32> = self.stale.range(all).copied().collect();
+            self.forget_stale(&gone);
+            self.owed.remove(&page);
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.inner.erased(cblock);
+    }
+
+    fn retire(&mut self, cblock: u32) -> bool {
+        self.inner.retire(cblock)
+    }
+
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+        let before = self.places();
+        self.inner.recover(store, torn, ops);
+        let after = self.places();
+        // What was in memory only, what is not where its translation page says, and all of a translation page
+        // that is not the one that was written last.
+        let (host, map) = before.split_at(self.logical_units as usize);
+        for (lpn, place) in (0..).zip(host) {
+            let page = (lpn / self.entries) as usize;
+            let (now, said_at) = (after[lpn as usize], after[host.len() + page]);
+            let lost = said_at != map[page] && (now.is_some() || said_at.is_some());
+            if now != *place || lost {
+                self.stale.insert(lpn);
+            }
+        }
+        self.cache = Cache::new(self.cache.room());
+        self.host_first = false;
+        self.held = self.stale.len() as u64;
+        self.counts.held_max = self.counts.held_max.max(self.held);
+        self.owed = self.stale.iter().map(|lpn| lpn / self.entries).collect();
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.cache.len() > self.cache.room() {
+            return Err(format!("the map cache holds {} entries", self.cache.len()));
+        }
+        let mut outside = self.stale.iter().filter(|lpn| !self.cache.holds(**lpn));
+        if outside.clone().count() as u64 != self.held {
+            return Err(format!("{} changed entries are not cached", self.held));
+        }
+        match outside.find(|lpn| !self.owed.contains(&(**lpn / self.entries))) {
+            Some(lpn) => Err(format!("the change of entry {lpn} is nowhere kept")),
+            None => self.inner.check(),
+        }
+    }
+
+    fn merges(&self) -> MergeCounts {
+        self.inner.merges()
+    }
+
+    fn map_counts(&self) -> MapCounts {
+        self.counts
+    }
+
+    fn state_bytes(&self) -> usize {
+        let sets = (self.stale.len() + self.owed.len()) * 4;
+        self.inner.state_bytes() + self.cache.state_bytes() + sets
+    }
+}

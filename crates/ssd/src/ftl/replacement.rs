@@ -1,0 +1,445 @@
+//! Replacement-block mapping: NFTL (Ban, US patent 5,937,425, 1999; as in the Linux driver `nftlcore.c`).
+//!
+//! A data block holds its units in order, and so does every block of the chain behind it: a unit keeps its
+//! offset. A unit that is written goes into the first block of the chain where its offset was not written yet;
+//! its newest version is that in the last block of the chain that has it. Where none has room, the chain gets
+//! one block more, from a number that a group's data blocks share (`log_blocks`); when that is used up, the
+//! longest chain of the group is folded, the one written least recently of equals.
+//!
+//! Folding leaves one block. A last block that has every unit is it as it stands (switch merge); one that has
+//! all missing offsets free takes them in (partial merge: the driver's fold in place); else everything goes into
+//! a new block (full merge). A last block that is complete is folded at once.
+//!
+//! A clustered page that cannot be programmed again counts as written in all its offsets, so that its other
+//! units go into the next block; one program covers the units between those that are written, and its sectors
+//! count. Pages of a block are programmed in any order, which flash of this mapping's time allowed. The drive
+//! finds the newest version by reading spare areas along the chain; the model knows it, and that reading takes
+//! no time. What happens after a power cut stands in `recovery`.
+
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
+use crate::geometry::Geometry;
+use crate::nand::store::Store;
+use crate::spec::Spec;
+use fathom_base::{Lpn, Ppn};
+use std::collections::VecDeque;
+
+/// The most replacement blocks of one data block. The patent names no number; every further one makes reading
+/// longer, and the gain is in a fold that does not come yet.
+const REPLACEMENTS_MAX: usize = 4;
+/// Blocks of a chain, the data block included.
+const CHAIN_MAX: usize = REPLACEMENTS_MAX + 1;
+/// In `newest`: the unit has no data.
+const NOWHERE: u8 = u8::MAX;
+
+/// A data block with replacement blocks.
+#[derive(Clone, Copy, Debug)]
+struct Chained {
+    lbn: u32,
+    last_write: u64,
+    /// Units that the last block of the chain has got.
+    in_last: u32,
+}
+
+/// What the spare area says about a clustered block. Births are unique and never 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Origin {
+    birth: u64,
+    /// The block before it in its chain, or, for one that a full merge fills, the last of the chain that it
+    /// replaces; by birth, 0 for none.
+    before: u64,
+    /// The first block of that chain, by birth.
+    head: u64,
+    /// Whether a full merge fills it.
+    merged: bool,
+}
+
+/// The state of a drive with replacement blocks: two bytes a unit, and five block numbers for a data block.
+#[derive(Clone, Debug)]
+pub(crate) struct ReplacementFtl {
+    g: Geometry,
+    partial_program: bool,
+    per_group: u32,
+    /// The blocks of every data block's chain, in order.
+    chains: Vec<[u32; CHAIN_MAX]>,
+    /// Of every unit: the blocks of its chain, from the first on, where its offset is written.
+    written: Vec<u8>,
+    /// Of every unit: which block of its chain has its newest version, or [`NOWHERE`].
+    newest: Vec<u8>,
+    /// Data blocks with replacement blocks, by group.
+    chained: Vec<Vec<Chained>>,
+    free: Vec<VecDeque<u32>>,
+    /// Blocks of each group that are out of use.
+    retired: Vec<u32>,
+    origins: Vec<Origin>,
+    clock: u64,
+    merges: MergeCounts,
+}
+
+impl ReplacementFtl {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let per_group = spec.mapping.log_blocks.div_ceil(g.groups);
+        Self::empty(g, spec.mapping.partial_program, per_group)
+    }
+
+    fn empty(g: &Geometry, partial_program: bool, per_group: u32) -> Self {
+        let free = (0..g.groups)
+            .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
+        Self {
+            partial_program,
+            per_group,
+            chains: vec![[NO_CBLOCK; CHAIN_MAX]; g.logical_cblocks as usize],
+            written: vec![0; g.logical_units as usize],
+            newest: vec![NOWHERE; g.logical_units as usize],
+            chained: vec![Vec::new(); g.groups as usize],
+            free: free.collect(),
+            retired: vec![0; g.groups as usize],
+            origins: vec![Origin::default(); g.cblocks() as usize],
+            clock: 0,
+            merges: MergeCounts::default(),
+            g: g.clone(),
+        }
+    }
+
+    #[inline]
+    fn group_of(&self, lbn: u32) -> usize {
+        (lbn % self.g.groups) as usize
+    }
+
+    /// The units of a data block.
+    fn units_of(&self, lbn: u32) -> std::ops::Range<usize> {
+        let first = (lbn * self.g.units_per_cblock) as usize;
+        first..first + self.g.units_per_cblock as usize
+    }
+
+    /// Blocks in the chain of a data block, itself included.
+    #[inline]
+    fn length(&self, lbn: u32) -> usize {
+        let chain = &self.chains[lbn as usize];
+        chain.iter().take_while(|&&b| b != NO_CBLOCK).count()
+    }
+
+    fn birth(&self, cblock: u32) -> u64 {
+        self.origins
+            .get(cblock as usize)
+            .map_or(0, |origin| origin.birth)
+    }
+
+    fn chained(&mut self, lbn: u32) -> Option<&mut Chained> {
+        let group = self.group_of(lbn);
+        self.chained[group].iter_mut().find(|at| at.lbn == lbn)
+    }
+
+    /// Replacement blocks of a group.
+    fn replacements(&self, group: usize) -> u32 {
+        let chains = self.chained[group].iter();
+        chains.map(|at| self.length(at.lbn) as u32 - 1).sum()
+    }
+
+    /// An erased block for the chain of a data block, or to merge that chain into.
+    fn take_free(&mut self, lbn: u32, merged: bool, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
+        let group = self.group_of(lbn);
+        let cblock = self.free[group].pop_front().ok_or(Stall)?;
+        let chain = self.chains[lbn as usize];
+        let last = self.length(lbn).checked_sub(1);
+        self.clock += 1;
+        self.origins[cblock as usize] = Origin {
+            birth: self.clock,
+            before: last.map_or(0, |last| self.birth(chain[last])),
+            head: last.map_or(0, |_| self.birth(chain[0])),
+            merged,
+        };
+        ops.push(FlashOp::Barrier { cblock });
+        Ok(cblock)
+    }
+
+    /// Makes sure that these units of a data block have a place each.
+    fn make_room(
+        &mut self,
+        lbn: u32,
+        runs: &[(Lpn, u32)],
+        ops: &mut Vec<FlashOp>,
+    ) -> Result<(), Stall> {
+        loop {
+            let length = self.length(lbn);
+            let units = runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
+            let deepest = units.map(|lpn| self.written[lpn as usize]).max();
+            if deepest.is_none_or(|deepest| usize::from(deepest) < length) {
+                return Ok(());
+            }
+            let group = self.group_of(lbn);
+            if length == CHAIN_MAX {
+                self.fold(lbn, ops)?;
+            } else if length > 0 && self.replacements(group) >= self.per_group {
+                let longest = self.longest(group).ok_or(Stall)?;
+                self.fold(longest, ops)?;
+            } else {
+                let cblock = self.take_free(lbn, false, ops)?;
+                self.extend(lbn, cblock);
+            }
+        }
+    }
+
+    /// The longest chain of a group, the one written least recently of equals.
+    fn longest(&self, group: usize) -> Option<u32> {
+        let chains = self.chained[group].iter();
+        let longest = chains.max_by_key(|at| (self.length(at.lbn), u64::MAX - at.last_write));
+        longest.map(|at| at.lbn)
+    }
+
+    /// Appends a block to a chain.
+    fn extend(&mut self, lbn: u32, cblock: u32) {
+        let length = self.length(lbn);
+        self.chains[lbn as usize][length] = cblock;
+        let last_write = self.clock;
+        match self.chained(lbn) {
+            Some(at) => at.in_last = 0,
+            None if length > 0 => {
+                let group = self.group_of(lbn);
+                self.chained[group].push(Chained {
+                    lbn,
+                    last_write,
+                    in_last: 0,
+                });
+            }
+            None => {}
+        }
+    }
+
+    /// Turns a chain into one block.
+    fn fold(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        let length = self.length(lbn);
+        let last = length - 1;
+        let mut elsewhere = (self.units_of(lbn))
+            .filter(|&lpn| self.newest[lpn] != NOWHERE && usize::from(self.newest[lpn]) != last)
+            .peekable();
+        let moves = elsewhere.peek().is_some();
+        let in_place = elsewhere.all(|lpn| usize::from(self.written[lpn]) <= last);
+        let target = if in_place {
+            self.chains[lbn as usize][last]
+        } else {
+            self.take_free(lbn, true, ops)?
+        };
+        match (in_place, moves) {
+            (true, false) => self.merges.switch += 1,
+            (true, true) => self.merges.partial += 1,
+            (false, _) => self.merges.full += 1,
+        }
+        self.gather(lbn, target, last, ops);
+        if !in_place {
+            // The host's programs into the new block come after all copies: what it has of its own says that it
+            // is complete.
+            ops.push(FlashOp::Barrier { cblock: target });
+        }
+        self.shorten(lbn, target, ops);
+        Ok(())
+    }
+
+    /// Copies what is missing in `target`, which is the last block of a chain or a new one.
+    fn gather(&mut self, lbn: u32, target: u32, last: usize, ops: &mut Vec<FlashOp>) {
+        let (units, per_block) = (self.units_of(lbn), self.g.units_per_cblock);
+        let chain = self.chains[lbn as usize];
+        let in_place = chain[last] == target;
+        for lpn in units.clone() {
+            let newest = self.newest[lpn];
+            let kept = in_place && usize::from(self.written[lpn]) > last;
+            self.written[lpn] = u8::from(kept);
+            if newest == NOWHERE {
+                continue;
+            }
+            self.newest[lpn] = 0;
+            self.written[lpn] = 1;
+            if !(in_place && usize::from(newest) == last) {
+                let offset = lpn as u32 % per_block;
+                let from = chain[usize::from(newest)] * per_block + offset;
+                emit_copy(&self.g, from, target * per_block + offset, ops);
+                self.merges.moved_units += 1;
+            }
+        }
+        if !self.partial_program {
+            for page in self.written[units].chunks_mut(self.g.units_per_cpage as usize) {
+                let any = page.iter().copied().max().unwrap_or(0);
+                page.fill(any);
+            }
+        }
+    }
+
+    /// Leaves `kept` alone of a chain and has the others erased.
+    fn shorten(&mut self, lbn: u32, kept: u32, ops: &mut Vec<FlashOp>) {
+        let chain = std::mem::replace(&mut self.chains[lbn as usize], [NO_CBLOCK; CHAIN_MAX]);
+        self.chains[lbn as usize][0] = kept;
+        let emptied = chain
+            .iter()
+            .copied()
+            .filter(|&b| b != NO_CBLOCK && b != kept);
+        ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
+        let group = self.group_of(lbn);
+        self.chained[group].retain(|at| at.lbn != lbn);
+    }
+
+    /// Places a unit, for which there is room: where, and whether that is the last block of a chain.
+    fn place(&mut self, lpn: u32, length: usize) -> (u32, bool) {
+        let per_block = self.g.units_per_cblock;
+        let index = usize::from(self.written[lpn as usize]);
+        self.newest[lpn as usize] = index as u8;
+        let cblock = self.chains[(lpn / per_block) as usize][index];
+        let place = cblock * per_block + lpn % per_block;
+        (place, length > 1 && index == length - 1)
+    }
+
+    /// The offsets of these units are written, and those that share a page with them that cannot be programmed
+    /// again.
+    fn use_up(&mut self, runs: &[(Lpn, u32)]) {
+        let page = self.g.units_per_cpage;
+        for &(lpn, n) in runs {
+            for lpn in lpn.0..lpn.0 + n {
+                let depth = self.newest[lpn as usize] + 1;
+                if self.partial_program {
+                    self.written[lpn as usize] = depth;
+                } else {
+                    let first = (lpn / page * page) as usize;
+                    self.written[first..first + page as usize].fill(depth);
+                }
+            }
+        }
+    }
+
+    /// Puts units that have a place each where they belong.
+    fn put(&mut self, lbn: u32, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) {
+        let length = self.length(lbn);
+        let mut in_last = 0;
+        let mut span: Option<(u32, u32)> = None;
+        for lpn in runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n) {
+            let (place, is_last) = self.place(lpn, length);
+            in_last += u32::from(is_last);
+            let page = |place: u32| self.g.cpage_of_unit(place).0;
+            match &mut span {
+                Some((first, end))
+                    if page(*first) == page(place)
+                        && (*end == place || (!self.partial_program && *end < place)) =>
+                {
+                    *end = place + 1;
+                }
+                _ => emit_span(span.replace((place, place + 1)), ops),
+            }
+        }
+        emit_span(span, ops);
+        self.use_up(runs);
+        self.clock += 1;
+        let (clock, all) = (self.clock, self.g.units_per_cblock);
+        let complete = self.chained(lbn).is_some_and(|at| {
+            at.last_write = clock;
+            at.in_last += in_last;
+            at.in_last == all
+        });
+        if complete {
+            // Needs no free block, so that it cannot stall.
+            let _ = self.fold(lbn, ops);
+        }
+    }
+}
+
+/// Emits the program of a span of places within one clustered page.
+fn emit_span(span: Option<(u32, u32)>, ops: &mut Vec<FlashOp>) {
+    if let Some((first, end)) = span {
+        ops.push(FlashOp::Program {
+            at: Ppn(first),
+            units: end - first,
+        });
+    }
+}
+
+impl Ftl for ReplacementFtl {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        let newest = self.newest[lpn.index()];
+        if newest == NOWHERE {
+            return Ppn::NONE;
+        }
+        let per_block = self.g.units_per_cblock;
+        let cblock = self.chains[(lpn.0 / per_block) as usize][usize::from(newest)];
+        Ppn(cblock * per_block + lpn.0 % per_block)
+    }
+
+    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        // A batch lies within one data block.
+        let Some(&(first, _)) = runs.first() else {
+            return Ok(());
+        };
+        let lbn = first.0 / self.g.units_per_cblock;
+        self.make_room(lbn, runs, ops)?;
+        self.put(lbn, runs, ops);
+        Ok(())
+    }
+
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+        let per_block = self.g.units_per_cblock;
+        self.newest[lpn.index()..(lpn.0 + units) as usize].fill(NOWHERE);
+        for lbn in lpn.0.div_ceil(per_block)..(lpn.0 + units) / per_block {
+            self.shorten(lbn, NO_CBLOCK, ops);
+            let units = self.units_of(lbn);
+            self.written[units].fill(0);
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.free[self.g.group_of_cblock(cblock) as usize].push_back(cblock);
+    }
+
+    fn retire(&mut self, cblock: u32) -> bool {
+        let group = self.g.group_of_cblock(cblock) as usize;
+        self.free[group].retain(|&free| free != cblock);
+        self.retired[group] += 1;
+        // What is left must hold the group's data, its replacement blocks and the blocks of a merge.
+        let left = self.g.cblocks_per_group - self.retired[group];
+        left >= self.g.data_cblocks_per_group() + self.per_group + 2
+    }
+
+    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+        self.rebuild_all(store, torn, ops);
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut purposes = vec![0u32; self.g.cblocks() as usize];
+        let chains = self.chains.iter().flatten().filter(|&&b| b != NO_CBLOCK);
+        for cblock in chains.chain(self.free.iter().flatten()) {
+            purposes[*cblock as usize] += 1;
+        }
+        if let Some(cblock) = purposes.iter().position(|&n| n > 1) {
+            return Err(format!("clustered block {cblock} serves several purposes"));
+        }
+        for lbn in 0..self.g.logical_cblocks {
+            let length = self.length(lbn);
+            let chained = self.chained[self.group_of(lbn)].iter();
+            if chained.filter(|at| at.lbn == lbn).count() != usize::from(length > 1) {
+                return Err(format!("the chain of data block {lbn} is not known as one"));
+            }
+            for lpn in self.units_of(lbn) {
+                let (written, newest) = (self.written[lpn], self.newest[lpn]);
+                let lies = newest == NOWHERE || newest < written;
+                if usize::from(written) > length || !lies {
+                    return Err(format!("unit {lpn} is in block {newest} of {length}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn merges(&self) -> MergeCounts {
+        self.merges
+    }
+
+    fn state_bytes(&self) -> usize {
+        let free = self.free.iter().map(VecDeque::capacity);
+        let chained = self.chained.iter().map(Vec::capacity);
+        self.chains.capacity() * size_of::<[u32; CHAIN_MAX]>()
+            + self.written.capacity()
+            + self.newest.capacity()
+            + free.sum::<usize>() * 4
+            + chained.sum::<usize>() * size_of::<Chained>()
+            + self.origins.capacity() * size_of::<Origin>()
+    }
+}

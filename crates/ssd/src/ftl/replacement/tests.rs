@@ -1,0 +1,97 @@
+//! Which block of a chain a unit goes into.
+
+use super::*;
+
+const SPEC: &str = r#"
+name = "chain"
+capacity = "64KiB"
+[host]
+protocol = "nvme"
+bandwidth = "1GB/s"
+command_overhead = "1us"
+queue_depth = 32
+[flash]
+channels = 1
+packages_per_channel = 1
+dies_per_package = 1
+planes_per_die = 1
+pages_per_block = 4
+page = "2KiB"
+bus = "400MT/s"
+read = "25us"
+program = "200us"
+erase = "1500us"
+clustered_page = "2KiB"
+clustered_block = "8KiB"
+[mapping]
+kind = "replacement"
+unit = "1KiB"
+over_provisioning_percent = 0.0
+log_blocks = 9
+"#;
+
+/// Data blocks of eight units, two on a page.
+fn ftl(partial_program: bool) -> ReplacementFtl {
+    let mut spec = Spec::from_toml(SPEC).unwrap();
+    spec.mapping.partial_program = partial_program;
+    ReplacementFtl::new(&spec, &Geometry::new(&spec), 1)
+}
+
+/// Writes single units; in which block, in the order in which blocks were taken, each of them is.
+fn write(ftl: &mut ReplacementFtl, lpns: &[u32]) -> Vec<u32> {
+    let mut places = Vec::new();
+    for &lpn in lpns {
+        let mut ops = Vec::new();
+        ftl.write(&[(Lpn(lpn), 1)], &mut ops).unwrap();
+        let at = ftl.lookup(Lpn(lpn)).0;
+        assert_eq!(at % 8, lpn % 8, "it keeps its offset");
+        places.push(at / 8);
+        ftl.check().unwrap();
+    }
+    places
+}
+
+#[test]
+fn a_unit_goes_into_the_first_block_where_its_offset_is_free() {
+    let mut ftl = ftl(true);
+    assert_eq!(write(&mut ftl, &[0, 1, 0, 0]), [0, 0, 1, 2]);
+    // 1 has room in the second block, 5 in the first, and 0 in none.
+    assert_eq!(write(&mut ftl, &[1, 5, 1, 5, 0]), [1, 0, 2, 1, 3]);
+}
+
+#[test]
+fn a_page_that_cannot_be_programmed_again_is_used_up() {
+    let mut ftl = ftl(false);
+    assert_eq!(write(&mut ftl, &[0, 1, 2, 0]), [0, 1, 0, 2]);
+    // 3 shares its page with 2; 4 and 5 are written together, with one program.
+    assert_eq!(write(&mut ftl, &[3]), [1]);
+    let mut ops = Vec::new();
+    ftl.write(&[(Lpn(4), 2)], &mut ops).unwrap();
+    let program = FlashOp::Program {
+        at: Ppn(4),
+        units: 2,
+    };
+    assert_eq!(ops, [program]);
+}
+
+#[test]
+fn a_chain_has_four_replacement_blocks_at_most() {
+    let mut ftl = ftl(true);
+    write(&mut ftl, &[0, 1, 2]);
+    assert_eq!(write(&mut ftl, &[0, 0, 0, 0]), [1, 2, 3, 4]);
+    assert_eq!(ftl.merges(), MergeCounts::default());
+    // The two that are elsewhere go into the last block, which has room for them; the others are erased.
+    let mut ops = Vec::new();
+    ftl.write(&[(Lpn(0), 1)], &mut ops).unwrap();
+    let copy = FlashOp::Copy {
+        from: Ppn(1),
+        to: Ppn(33),
+        units: 1,
+    };
+    assert_eq!(ops[0], copy);
+    let erased = |op: &&FlashOp| matches!(op, FlashOp::Erase { .. });
+    assert_eq!(ops.iter().filter(erased).count(), 4);
+    let merges = ftl.merges();
+    assert_eq!((merges.partial, merges.moved_units), (1, 2));
+    assert_eq!(write(&mut ftl, &[3, 1]), [4, 5]);
+}

@@ -1,0 +1,155 @@
+//! Replacement blocks: merges worked out by hand, and power cuts with chains of every length.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+#[path = "common/torture.rs"]
+mod torture;
+
+use common::{drive, run};
+use fathom_base::Rng;
+use fathom_block::{Op, Request};
+use fathom_ssd::spec::MappingKind;
+use fathom_ssd::{MergeCounts, Spec, Ssd};
+use torture::Torture;
+
+/// Blocks of eight pages that are single units, and this many replacement blocks.
+fn chains(replacements: u32) -> Spec {
+    let mut spec = drive(MappingKind::Replacement, "whole", "none");
+    spec.mapping.log_blocks = replacements;
+    assert_eq!(
+        spec.flash.clustered_block.0,
+        8 * spec.flash.clustered_page.0
+    );
+    spec
+}
+
+/// Writes pages of blocks, one after another; merges so far.
+fn write(drive: &mut Ssd, pages: &[(u64, u64)]) -> MergeCounts {
+    let page = 4096;
+    let requests =
+        (pages.iter()).map(|&(b, p)| Request::new(1, Op::Write, (8 * b + p) * page, page));
+    run(drive, 1, requests);
+    drive.check().unwrap();
+    drive.merges()
+}
+
+fn whole(block: u64) -> Vec<(u64, u64)> {
+    (0..8).map(|page| (block, page)).collect()
+}
+
+#[test]
+fn merges_are_counted_as_they_must_be() {
+    let mut drive = Ssd::new(&chains(2), 1).unwrap();
+    let mut expected = MergeCounts::default();
+    // What was never written goes into the data block itself, in any order.
+    write(&mut drive, &whole(0));
+    let mut backwards = whole(1);
+    backwards.reverse();
+    assert_eq!(write(&mut drive, &backwards), expected);
+    // All of it again, in any order: the replacement block has every unit.
+    expected.switch = 1;
+    assert_eq!(write(&mut drive, &backwards), expected);
+    // One replacement block for each of two data blocks; a third one that is new needs none.
+    let three = [(0, 0), (0, 1), (0, 2), (1, 3), (2, 5)];
+    assert_eq!(write(&mut drive, &three), expected);
+    // A second version in the chain of block 0 wants a third: of two equal chains, the one written before the
+    // other is folded, and takes in the five units that it lacks.
+    (expected.partial, expected.moved_units) = (1, 5);
+    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+    // Once more: now block 1's is the one written least recently.
+    (expected.partial, expected.moved_units) = (2, 12);
+    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+    // Both are block 0's: the longest chain is its own.
+    (expected.partial, expected.moved_units) = (3, 19);
+    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+}
+
+#[test]
+fn a_last_block_without_room_is_merged_into_a_new_one() {
+    // Eight units on a page that is programmed once.
+    let mut spec = drive(MappingKind::Replacement, "padded", "none");
+    spec.mapping.log_blocks = 1;
+    let (block, page) = (spec.flash.clustered_block.0, spec.flash.clustered_page.0);
+    let units = block / spec.mapping.unit.unwrap().0;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let write = |drive: &mut Ssd, offset: u64, len: u64| {
+        run(drive, 1, [Request::new(1, Op::Write, offset, len)]);
+        drive.merges()
+    };
+    write(&mut drive, 0, block);
+    write(&mut drive, block, block);
+    assert_eq!(write(&mut drive, 1024, 1024), MergeCounts::default());
+    // The other seven units of that page cannot follow: the whole block goes into a new one.
+    let full = MergeCounts {
+        full: 1,
+        moved_units: units,
+        ..MergeCounts::default()
+    };
+    assert_eq!(write(&mut drive, block, page), full);
+    // A whole page leaves the other pages free: what lies elsewhere is taken in.
+    let partial = MergeCounts {
+        partial: 1,
+        moved_units: units + units - page / 1024,
+        ..full
+    };
+    assert_eq!(write(&mut drive, 0, page), partial);
+    drive.check().unwrap();
+}
+
+fn life(spec: &Spec, seed: u64) -> Result<Torture, String> {
+    let mut t = Torture::new(spec, seed);
+    let mut rng = Rng::new(seed, 101);
+    for _ in 0..4 {
+        let at = t.drive.counters().flash_ops + 1 + rng.below(2000);
+        t.drive.cut_power_after(at);
+        t.work(1000, 16)?;
+        while !t.drive.is_powered() {
+            if rng.chance(0.3) {
+                let at = t.drive.counters().flash_ops + 1 + rng.below(30);
+                t.drive.cut_power_after(at);
+            }
+            t.recover()?;
+        }
+    }
+    t.drive.cut_power_after(u64::MAX);
+    t.work(500, 16)?;
+    t.verify()?;
+    Ok(t)
+}
+
+#[test]
+fn chains_of_every_length_survive_power_cuts() {
+    let mut merges = MergeCounts::default();
+    for replacements in [1, 3, 9] {
+        for shape in ["whole", "parted", "padded", "lanes", "tiny", "odd"] {
+            for buffer in ["none", "lru"] {
+                let mut spec = drive(MappingKind::Replacement, shape, buffer);
+                spec.mapping.log_blocks = replacements;
+                for seed in 0..4 {
+                    let t = life(&spec, seed).unwrap_or_else(|why| {
+                        panic!("{}, {replacements}, seed {seed}: {why}", spec.name)
+                    });
+                    merges.switch += t.drive.merges().switch;
+                    merges.partial += t.drive.merges().partial;
+                    merges.full += t.drive.merges().full;
+                }
+            }
+        }
+    }
+    assert!(merges.switch > 1000 && merges.partial > 1000 && merges.full > 1000);
+}
+
+#[test]
+fn failing_programs_and_erases_lose_nothing() {
+    for shape in ["whole", "parted", "lanes"] {
+        let mut spec = drive(MappingKind::Replacement, shape, "lru");
+        spec.mapping.over_provisioning_percent = 300.0;
+        (spec.faults.program_fail, spec.faults.erase_fail) = (0.0005, 0.002);
+        for seed in 0..4 {
+            let t =
+                life(&spec, seed).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
+            assert!(t.drive.bad_blocks() > 0, "{}", spec.name);
+        }
+    }
+}
