@@ -111,8 +111,8 @@ fn the_power_may_be_cut_at_every_flash_operation() {
             ("padded", "fifo"),
             ("lanes", "lru"),
             ("tiny", "none"),
-            ("padded", "epo battery"),
-            ("tiny", "bplru"),
+            ("lanes", "epo battery"),
+            ("whole", "bplru"),
         ] {
             let spec = drive(kind, shape, buffer);
             let mut n = 1;
