@@ -266,7 +266,7 @@ fn bplru_lets_a_block_go_that_was_written_in_order() {
 fn lb_clock_evicts_the_fullest_block_that_was_not_written_lately() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::LbClock, 8, 1, 4)).unwrap();
     write(&mut buffer, &[0, 1, 4, 8, 9, 10, 12, 13]);
-    // All were written lately: the hand goes round twice, and the largest leaves.
+    // All were written lately: the hand goes round, and the largest leaves.
     assert_eq!(write(&mut buffer, &[16]), [8, 9, 10]);
     // Blocks 0 and 3 have two pages each; 0 is written again, so that 3 leaves.
     assert!(write(&mut buffer, &[0, 20]).is_empty());

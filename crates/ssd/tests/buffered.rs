@@ -201,6 +201,22 @@ fn a_batch_of_epo_keeps_every_element_busy() {
     assert_eq!(time(WritePolicy::Lru), [0, 4, 8]);
 }
 
+/// Parts of pages that could share a clustered page do not: they are for different elements.
+#[test]
+fn lines_of_a_batch_of_epo_share_no_program() {
+    let mut spec = buffered(MappingKind::Page, WritePolicy::Epo, 1);
+    spec.mapping.unit = Some(Bytes(1024));
+    spec.write_buffer.as_mut().unwrap().capacity = Bytes(2048);
+    let mut drive = written(&spec);
+    let before = drive.counters().flash_ops;
+    let part = |page: u64| Request::new(page, Op::Write, page * PAGE, 1024);
+    run(&mut drive, 1, [8, 9].map(part));
+    assert_eq!(drive.counters().flash_ops, before);
+    run(&mut drive, 1, [part(10)]);
+    write(&mut drive, &[]);
+    assert_eq!(drive.counters().flash_ops, before + 2);
+}
+
 #[test]
 fn a_drive_file_names_the_policy_and_is_refused_where_it_makes_no_sense() {
     let text = |policy: &str, block: &str| {

@@ -1,15 +1,14 @@
 //! Large Block CLOCK (Debnath, Subramanya, Du and Lilja, "Large Block CLOCK (LB-CLOCK): a write caching algorithm
 //! for solid state disks", MASCOTS 2009).
 //!
-//! Blocks on a clock, each with a bit that says whether it was written lately. Where room is needed the hand
-//! goes round once: it clears the bits that are set, and makes a candidate of each block whose bit was clear.
-//! The candidate with the most pages in the buffer leaves whole, and so do the others as room is needed, as long
-//! as no write sets their bit again; then the hand goes round anew.
+//! Blocks on a clock. Where room is needed and there is no candidate, the hand goes round once and makes a candidate
+//! of every block. The candidate with the most pages in the buffer leaves whole, and so do the others as room is
+//! needed; a block that is written is recent, and no candidate until the hand goes round again.
 //!
 //! The paper publishes the two measures, recency and pages present, and that the priority between them follows
-//! the workload. That the hand goes a full round at a time, and that of equal candidates the one that the hand
-//! met first leaves, is decided here. A step of the hand is paid for by the write that set the bit or by the
-//! candidate's leaving, so that the cost of a page is constant.
+//! the workload. That the hand goes a full round at a time, so that a block is recent or a candidate and needs no
+//! bit besides, and that of equal candidates the one that the hand met first leaves, is decided here. A step of
+//! the hand is paid for by the write that made the block recent, so that the cost of a page is constant.
 
 use super::groups::Groups;
 use super::links::{Links, List};
@@ -25,7 +24,6 @@ equals the one that it met first leaves. It has no rule for sequential writes, a
 #[derive(Clone, Copy, Debug)]
 struct Block {
     number: u32,
-    written: bool,
     candidate: bool,
 }
 
@@ -68,18 +66,14 @@ impl Order {
             self.sized.detach(&mut list, block);
             *self.like(pages_before) = list;
         }
-        let about = self.blocks.about_mut(block);
-        (about.written, about.candidate) = (true, false);
+        self.blocks.about_mut(block).candidate = false;
     }
 
-    /// The hand goes round once.
+    /// The hand goes round once: there was no candidate.
     fn go_round(&mut self) {
         let mut block = self.clock.oldest;
         while block != super::links::NONE {
-            let about = self.blocks.about_mut(block);
-            if !std::mem::take(&mut about.written) {
-                self.nominate(block);
-            }
+            self.nominate(block);
             block = self.ring.newer(block);
         }
     }
@@ -117,12 +111,8 @@ impl Policy for Order {
         let block = match self.by_number.get(&number) {
             Some(&block) => block,
             None => {
-                let (written, candidate) = (false, false);
-                let block = self.blocks.open(Block {
-                    number,
-                    written,
-                    candidate,
-                });
+                let candidate = false;
+                let block = self.blocks.open(Block { number, candidate });
                 self.ring.append(&mut self.clock, block);
                 self.by_number.insert(number, block);
                 block
@@ -158,13 +148,12 @@ impl Policy for Order {
 
     fn choose(&mut self, leaving: &mut Leaving) {
         leaving.how = How::Runs;
-        // After one round no bit is set: the second, if it comes to that, finds a candidate.
-        for _ in 0..3 {
-            if let Some(block) = self.largest() {
-                leaving.slots.extend(self.blocks.members(block));
-                return;
-            }
+        let largest = self.largest().or_else(|| {
             self.go_round();
+            self.largest()
+        });
+        if let Some(block) = largest {
+            leaving.slots.extend(self.blocks.members(block));
         }
     }
 }
