@@ -41,14 +41,15 @@ impl SuperblockFtl {
         result
     }
 
-    /// The block with the fewest valid units, the first of equals: of those that are not being filled, if there
-    /// are any.
+    /// The block with the fewest valid units, the first of equals: of those that are not being filled, if any of
+    /// them has room to give.
     fn victim(&self, id: usize) -> Option<u32> {
         let at = &self.superblocks[id];
         let filled = |tail: &Tail, b: u32| tail.room(&self.pool.g) > 0 && tail.holds(b);
         let rank = |b: u32| u32::from(filled(&at.hot, b)) + 2 * u32::from(filled(&at.cold, b));
         let blocks = at.blocks.iter().copied();
-        blocks.min_by_key(|&b| (rank(b), self.pool.valid(b)))
+        let gives = |b: u32| self.pool.valid(b) < self.pool.g.units_per_cblock;
+        blocks.min_by_key(|&b| (!gives(b), rank(b), self.pool.valid(b)))
     }
 
     /// Moves what is valid out of a block. `is_full`: a block was taken for that, so that what goes to its rest
