@@ -8,6 +8,7 @@
 mod block;
 mod dftl;
 mod fast;
+mod hybrid;
 mod page;
 mod pool;
 mod replacement;
@@ -20,6 +21,7 @@ pub use dftl::MapCounts;
 pub(crate) use block::BlockFtl;
 pub(crate) use dftl::Dftl;
 pub(crate) use fast::FastFtl;
+pub(crate) use hybrid::HybridFtl;
 pub(crate) use page::PageFtl;
 pub(crate) use replacement::ReplacementFtl;
 pub(crate) use superblock::SuperblockFtl;
@@ -153,7 +155,7 @@ mappings! {
     Replacement => ReplacementFtl,
     Fast => FastFtl,
     Superblock => SuperblockFtl,
-    Hybrid => BlockFtl,
+    Hybrid => HybridFtl,
 }
 
 impl Ftl for AnyFtl {

@@ -15,7 +15,7 @@
 mod homes;
 mod tail;
 
-pub(super) use homes::Homes;
+pub(super) use homes::{Homes, home_of};
 pub(super) use tail::Tail;
 
 use super::{FlashOp, MergeCounts, Stall, emit_copy, emit_programs};

@@ -37,6 +37,11 @@ impl Tail {
         }
     }
 
+    /// Fills the block no further; the one that follows stays.
+    pub(in crate::ftl) fn leave(&mut self, g: &Geometry) {
+        (self.cblock, self.next) = (NO_CBLOCK, g.units_per_cblock);
+    }
+
     /// Whether this is the block being filled, or the one that will be.
     pub(in crate::ftl) fn holds(&self, cblock: u32) -> bool {
         cblock != NO_CBLOCK && (self.cblock == cblock || self.fresh == cblock)
