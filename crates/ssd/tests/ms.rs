@@ -161,10 +161,12 @@ fn a_fork_goes_the_same_way_and_its_cleanings_are_kept() {
     let counters = drive.counters();
     assert_eq!(drive.cleanings().len() as u64, counters.cleanings);
     // A pass costs its erase and, for each page, 225 us; a block that fills adds its summary.
-    let ticks: u64 = drive.cleanings().iter().map(|c| c.cost_ticks).sum();
-    let least = counters.cleanings * 15_000_000 + counters.pages_moved * 2_250_000;
-    let summaries = (ticks - least) / 2_132_000;
-    assert_eq!(ticks, least + summaries * 2_132_000);
+    let cost_ns: u64 = (drive.cleanings().iter())
+        .map(|c| (c.cost_ms * 1e6).round() as u64)
+        .sum();
+    let least = counters.cleanings * 1_500_000 + counters.pages_moved * 225_000;
+    let summaries = (cost_ns - least) / 213_200;
+    assert_eq!(cost_ns, least + summaries * 213_200);
     // At most 62 pages move, so that at most one block fills on the way.
     assert!(summaries <= counters.cleanings);
 }

@@ -4,7 +4,7 @@
 //! the channel afterwards; a write holds the channel for its data, goes to its elements, and completes without it.
 
 use super::parts::{NONE, Part};
-use super::{CHANNEL, COMMANDS, DRIVER, Event, MsSsd};
+use super::{CHANNEL, COMMANDS, DRIVER, Event, MsSsd, key};
 use fathom_base::Time;
 use fathom_block::{IoErrorKind, Op, Request, RequestId};
 use std::collections::VecDeque;
@@ -76,10 +76,10 @@ impl MsSsd {
 
     /// The driver gives the drive a request.
     pub(super) fn issue(&mut self, request: u32) {
-        if self.costs.overhead == 0 {
+        if self.costs.overhead == 0.0 {
             return self.arrive(request);
         }
-        let at = Time(self.tick + self.costs.overhead);
+        let at = key(self.millis + self.costs.overhead);
         self.events
             .push_in_order(COMMANDS, at, Event::Command(request));
     }
@@ -108,9 +108,9 @@ impl MsSsd {
                 }
                 continue;
             }
-            let ticks = u64::from(request.pages) * self.costs.host;
+            let millis = f64::from(request.pages) * self.costs.host;
             self.channel.current = index;
-            let at = Time(self.tick + ticks);
+            let at = key(self.millis + millis);
             self.events.push_in_order(CHANNEL, at, Event::Carried);
         }
     }
@@ -184,7 +184,7 @@ impl MsSsd {
         if let Some(next) = self.waiting.pop() {
             self.at_drive.1 += 1;
             // The driver hears of it at the same instant, but after everything that the drive does by itself.
-            let now = Time(self.tick);
+            let now = key(self.millis);
             self.events.push_in_order(DRIVER, now, Event::Issue(next));
         }
     }

@@ -9,10 +9,10 @@ use super::wear;
 use fathom_base::Rng;
 
 /// What a pass did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pass {
-    /// How long the element is away, in ticks.
-    pub(super) cost: u64,
+    /// How long the element is away, in milliseconds.
+    pub(super) cost: f64,
     /// Blocks erased.
     pub(super) blocks: u64,
     /// Pages moved.
@@ -68,16 +68,16 @@ impl Cleaner {
         flash: &mut Flash,
         model: (&Shape, &Costs),
         element: u32,
-        tick: u64,
+        millis: f64,
     ) -> Option<Pass> {
         let shape = model.0;
         let pass = if shape.copy_back {
             if flash.tally[element as usize].low_planes == 0 {
                 return None;
             }
-            self.units(flash, model, element, tick)
+            self.units(flash, model, element, millis)
         } else {
-            self.whole(flash, model, element, tick)
+            self.whole(flash, model, element, millis)
         };
         (pass.blocks > 0).then_some(pass)
     }
@@ -88,7 +88,7 @@ impl Cleaner {
         flash: &mut Flash,
         model: (&Shape, &Costs),
         element: u32,
-        tick: u64,
+        millis: f64,
     ) -> Pass {
         let shape = model.0;
         let per_unit = shape.planes / shape.units;
@@ -103,7 +103,7 @@ impl Cleaner {
                 if free > shape.low {
                     continue;
                 }
-                let Some(cleaned) = self.plane(flash, model, (element, n), tick) else {
+                let Some(cleaned) = self.plane(flash, model, (element, n), millis) else {
                     continue;
                 };
                 self.turn[turn] = (plane + 1) % per_unit;
@@ -120,14 +120,14 @@ impl Cleaner {
         flash: &mut Flash,
         model: (&Shape, &Costs),
         at: (u32, u32),
-        tick: u64,
+        millis: f64,
     ) -> Option<Pass> {
         if model.0.wear_aware {
             let (rng, candidates) = (&mut self.rng, &mut self.candidates);
-            return wear::clean_plane(flash, model, at, tick, rng, candidates);
+            return wear::clean_plane(flash, model, at, millis, rng, candidates);
         }
         let slot = victim(flash, model.0, at)?;
-        Some(clean(flash, model, at.0, slot, tick))
+        Some(clean(flash, model, at.0, slot, millis))
     }
 
     /// The element as a whole, until enough is free.
@@ -136,7 +136,7 @@ impl Cleaner {
         flash: &mut Flash,
         model: (&Shape, &Costs),
         element: u32,
-        tick: u64,
+        millis: f64,
     ) -> Pass {
         let shape = model.0;
         let mut pass = Pass::default();
@@ -157,7 +157,7 @@ impl Cleaner {
             if !flash.can_move(shape, element, slot) {
                 break;
             }
-            pass = pass.then(clean(flash, model, element, slot, tick));
+            pass = pass.then(clean(flash, model, element, slot, millis));
             if flash.tally[element as usize].free > shape.low_element + 1 {
                 break;
             }
@@ -185,11 +185,11 @@ pub(super) fn clean(
     (shape, costs): (&Shape, &Costs),
     element: u32,
     slot: u32,
-    tick: u64,
+    millis: f64,
 ) -> Pass {
     let plane = slot / shape.blocks;
     let mut pass = Pass {
-        cost: costs.erase,
+        cost: 0.0,
         blocks: 1,
         moved: 0,
     };
@@ -202,15 +202,19 @@ pub(super) fn clean(
             let page = flash.page_at(shape, element, place);
             let to = shape.copy_back.then_some(plane);
             // Room was made sure of before.
-            let cost = flash.append(shape, costs, element, to, page).unwrap_or(0);
-            pass.cost += costs.read + cost;
+            let last = flash.append(shape, element, to, page).unwrap_or(false);
+            let mut cost = costs.read + costs.program_page(last);
             pass.moved += 1;
             if !shape.copy_back {
                 let there = flash.tally[element as usize].open.slot / shape.blocks;
-                pass.cost += u64::from(there != plane) * 2 * costs.transfer;
+                if there != plane {
+                    cost += 2.0 * costs.transfer;
+                }
             }
+            pass.cost += cost;
         }
     }
-    flash.erase(shape, element, slot, tick + pass.cost);
+    pass.cost += costs.erase;
+    flash.erase(shape, element, slot, millis + pass.cost);
     pass
 }

@@ -2,9 +2,8 @@
 
 use super::flash::Flash;
 use super::parts::Part;
-use super::shape::{Costs, Shape};
-use super::{Cleaning, Event, MsSsd};
-use fathom_base::Time;
+use super::shape::Shape;
+use super::{Cleaning, Event, MsSsd, key};
 
 /// Requests that an element with several parallel units takes from its queue at a time.
 const BATCH: usize = 100;
@@ -78,33 +77,33 @@ impl MsSsd {
 
     /// Cleans a gang once, if it must; whether it did. Its members hold the same and clean at the same time.
     fn clean(&mut self, gang: u32) -> bool {
-        let mut longest = 0;
+        let mut longest = 0.0;
         for element in gang * self.shape.gang..(gang + 1) * self.shape.gang {
             let model = (&self.shape, &self.costs);
-            let (flash, now) = (&mut self.flash, self.tick);
+            let (flash, now) = (&mut self.flash, self.millis);
             let Some(pass) = self.cleaner.pass(flash, model, element, now) else {
                 continue;
             };
-            longest = longest.max(pass.cost);
+            longest = f64::max(longest, pass.cost);
             self.counters.cleanings += pass.blocks;
             self.counters.pages_moved += pass.moved;
             self.note_cleaning(Cleaning {
-                start_ticks: self.tick,
+                start_ms: self.millis,
                 element,
-                cost_ticks: pass.cost,
+                cost_ms: pass.cost,
             });
         }
-        if longest == 0 {
+        if longest == 0.0 {
             return false;
         }
         self.stations[gang as usize].at_work = 1;
-        self.work(self.tick, longest, Event::Cleaned(gang));
+        self.work(self.millis + longest, Event::Cleaned(gang));
         true
     }
 
-    /// Something that occupies an element.
-    fn work(&mut self, from: u64, ticks: u64, event: Event) {
-        self.events.push(Time(from + ticks), event);
+    /// Something that occupies an element until then, in milliseconds.
+    fn work(&mut self, until: f64, event: Event) {
+        self.events.push(key(until), event);
     }
 
     fn serve_one(&mut self, gang: u32) {
@@ -116,46 +115,41 @@ impl MsSsd {
         let part = self.parts.get(index);
         self.counters.pages_written += u64::from(part.write);
         let cost = match (part.write, self.shape.in_gangs) {
-            (false, _) => self.costs.read + self.costs.transfer,
+            (false, _) => self.costs.read_page,
             (true, false) => self.write(part, None),
             (true, true) => self.write_gang(part),
         };
-        self.busy_ticks += cost;
-        self.work(self.tick, cost, Event::Done(index));
+        self.busy_ms += cost;
+        self.work(self.millis + cost, Event::Done(index));
     }
 
     /// Writes a page across a gang whose members write in step: what the request does not bring is read, and the
-    /// whole is written at the next place of every member. Says how long that takes, in ticks.
-    fn write_gang(&mut self, part: Part) -> u64 {
+    /// whole is written at the next place of every member. Says how long that takes, in milliseconds.
+    fn write_gang(&mut self, part: Part) -> f64 {
         let members = self.shape.gang;
         let first = part.element / members * members;
         for element in first..first + members {
             self.write(Part { element, ..part }, None);
         }
-        let Costs {
-            read,
-            program,
-            transfer,
-            ..
-        } = self.costs;
-        2 * (read + u64::from(members) * transfer + program)
+        let costs = &self.costs;
+        2.0 * (costs.read + f64::from(members) * costs.transfer + costs.program)
     }
 
-    /// Writes a part, and says how long pins and programs take, in ticks.
-    fn write(&mut self, part: Part, plane: Option<u32>) -> u64 {
+    /// Writes a part, and says how long pins and programs take, in milliseconds.
+    fn write(&mut self, part: Part, plane: Option<u32>) -> f64 {
         let Part { element, page, .. } = part;
-        let (flash, shape, costs) = (&mut self.flash, &self.shape, &self.costs);
+        let (flash, shape) = (&mut self.flash, &self.shape);
         let old = flash.place_of(shape, element, page);
         let plane = match plane {
             None if shape.copy_back => Some(choose_plane(flash, shape, element, old, &[])),
             plane => plane,
         };
-        let Some(cost) = flash.append(shape, costs, element, plane, page) else {
+        let Some(last) = flash.append(shape, element, plane, page) else {
             self.fail(part.parent);
-            return 0;
+            return 0.0;
         };
         flash.invalidate(shape, element, old);
-        costs.transfer + cost
+        self.costs.write_page(last)
     }
 
     /// Takes up to [`BATCH`] parts, all reads first, one of each parallel unit at a time.
@@ -178,19 +172,19 @@ impl MsSsd {
             let twice = same.iter().any(|&i| self.parts.get(i).page == part.page);
             if twice {
                 self.counters.pages_written += u64::from(part.write);
-                self.work(self.tick, 0, Event::Done(index));
+                self.work(self.millis, Event::Done(index));
             } else {
                 same.push(index);
             }
         }
-        let reads = self.place_reads(&mut batch, element);
-        let end = self.rounds(&mut batch, reads, false);
+        self.place_reads(&mut batch, element);
+        let reads = self.rounds(&mut batch, 0.0, false);
         self.place_writes(&mut batch, element);
-        self.rounds(&mut batch, end, true);
+        self.rounds(&mut batch, reads, true);
         self.batch = batch;
     }
 
-    fn place_reads(&mut self, batch: &mut Batch, element: u32) -> u64 {
+    fn place_reads(&mut self, batch: &mut Batch, element: u32) {
         batch.placed.clear();
         for &index in &batch.reads {
             let page = self.parts.get(index).page;
@@ -198,7 +192,6 @@ impl MsSsd {
             let plane = place / self.shape.pages / self.shape.blocks;
             batch.placed.push((plane, index));
         }
-        self.tick
     }
 
     fn place_writes(&mut self, batch: &mut Batch, element: u32) {
@@ -214,13 +207,14 @@ impl MsSsd {
         }
     }
 
-    /// Does what was placed, one of each parallel unit at a time, and says when all of it is done.
-    fn rounds(&mut self, batch: &mut Batch, start: u64, write: bool) -> u64 {
+    /// Does what was placed, one of each parallel unit at a time, from `after` the instant at hand. Says how long all
+    /// of it takes. In milliseconds.
+    fn rounds(&mut self, batch: &mut Batch, after: f64, write: bool) -> f64 {
         let per_unit = self.shape.planes / self.shape.units;
-        let (read, transfer) = (self.costs.read, self.costs.transfer);
-        let mut base = start;
+        let start = self.millis + after;
+        let mut base = 0.0;
         while !batch.placed.is_empty() {
-            let (mut turn, mut end) = (0, base);
+            let (mut before, mut end) = (0.0, base);
             for unit in 0..self.shape.units {
                 let of_unit = |&(plane, _): &(u32, u32)| plane / per_unit == unit;
                 let Some(at) = batch.placed.iter().position(of_unit) else {
@@ -230,15 +224,16 @@ impl MsSsd {
                 // Transfers share the pins, one after another; what happens in the array overlaps.
                 self.counters.pages_written += u64::from(write);
                 let cost = if write {
-                    turn * transfer + self.write(self.parts.get(index), Some(plane))
+                    self.write(self.parts.get(index), Some(plane))
                 } else {
-                    (turn + 1) * transfer + read
+                    self.costs.read_page
                 };
-                turn += 1;
-                self.work(base, cost, Event::Done(index));
-                end = end.max(base + cost);
+                let done = base + before * self.costs.transfer + cost;
+                before += 1.0;
+                self.work(start + done, Event::Done(index));
+                end = f64::max(end, done);
             }
-            self.busy_ticks += end - base;
+            self.busy_ms += end - base;
             base = end;
         }
         base

@@ -67,8 +67,8 @@ pub(super) struct Flash {
     sequence: Vec<u32>,
     /// For each slot how often it has been erased.
     pub(super) erases: Vec<u16>,
-    /// For each slot when it was erased last, in ticks; only where cleaning asks.
-    pub(super) erased_at: Vec<u64>,
+    /// For each slot when it was erased last, in milliseconds; only where cleaning asks.
+    pub(super) erased_at: Vec<f64>,
     pub(super) planes: Vec<Plane>,
     pub(super) tally: Vec<Tally>,
 }
@@ -86,7 +86,7 @@ impl Flash {
             score: vec![NO_CANDIDATE; slots],
             sequence: vec![0; slots],
             erases: vec![0; slots],
-            erased_at: vec![0; if shape.wear_aware { slots } else { 0 }],
+            erased_at: vec![0.0; if shape.wear_aware { slots } else { 0 }],
             planes: vec![Plane::default(); elements * shape.planes as usize],
             tally: vec![Tally::default(); elements],
         };

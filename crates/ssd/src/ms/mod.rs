@@ -4,6 +4,13 @@
 //! of pins each, a page map in every element, greedy cleaning that blocks the element, a channel to the host that
 //! carries one page at a time, and a driver that keeps a bounded number of requests at the drive. It starts full.
 //!
+//! Times are sums of milliseconds in double precision, added up as the reference adds them. In exact arithmetic things
+//! fall on one instant now and then: an element ends as the channel frees, a request arrives as a pass of cleaning
+//! ends. In the reference the two sums differ in the last bit or not at all, and that bit says who is first. Sums are
+//! the same on every machine. A transfer over the pins is added to its program or read before it is rounded, as the
+//! reference's build does. Requests begin and complete in whole nanoseconds, the latter rounded up; the sums hold a
+//! nanosecond for a hundred days.
+//!
 //! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
 //! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
 //! erases, and a write that finds no room fails with [`IoErrorKind::NoSpace`].
@@ -27,7 +34,7 @@ use fathom_base::{Dur, EventQueue, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::Flash;
 use parts::{Parts, Station};
-use shape::{Costs, Shape, TICKS_PER_NS};
+use shape::{Costs, Shape, latest_at, millis_at, time_at};
 pub use spec::Spec;
 
 /// The longest read or write, in bytes.
@@ -54,15 +61,22 @@ enum Event {
     Cleaned(u32),
 }
 
+/// An instant in milliseconds as a key of the event queue: floating-point numbers that are not negative are in order
+/// of their bits.
+#[inline]
+fn key(millis: f64) -> Time {
+    Time(millis.to_bits())
+}
+
 /// A pass of cleaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cleaning {
-    /// When it began, in units of 100 ps since the start.
-    pub start_ticks: u64,
+    /// When it began, in milliseconds since the start.
+    pub start_ms: f64,
     /// Which element.
     pub element: u32,
-    /// How long the element was away, in units of 100 ps.
-    pub cost_ticks: u64,
+    /// How long the element was away, in milliseconds.
+    pub cost_ms: f64,
 }
 
 /// What the drive has done so far.
@@ -96,9 +110,9 @@ pub struct MsSsd {
     shape: Shape,
     costs: Costs,
     now: Time,
-    /// The instant at hand, in ticks of 100 ps.
-    tick: u64,
-    /// Times in it are ticks.
+    /// The instant at hand, in milliseconds.
+    millis: f64,
+    /// Times in it are [`key`]s.
     events: EventQueue<Event>,
     waiting: Waiting,
     /// Requests that may be at the drive, and those that are.
@@ -111,7 +125,7 @@ pub struct MsSsd {
     flash: Flash,
     cleaner: Cleaner,
     counters: Counters,
-    busy_ticks: u64,
+    busy_ms: f64,
     cleanings: Option<Vec<Cleaning>>,
     finished: Vec<Completion>,
 }
@@ -139,7 +153,7 @@ impl MsSsd {
             info,
             costs: Costs::new(spec),
             now: Time::ZERO,
-            tick: 0,
+            millis: 0.0,
             events: EventQueue::default(),
             waiting: Waiting::new(shape.elevator),
             at_drive: (spec.driver.queue_length, 0),
@@ -151,7 +165,7 @@ impl MsSsd {
             flash: Flash::new(&shape),
             cleaner: Cleaner::new(&shape, spec.cleaning.seed),
             counters: Counters::default(),
-            busy_ticks: 0,
+            busy_ms: 0.0,
             cleanings: None,
             finished: Vec::new(),
             shape,
@@ -162,7 +176,7 @@ impl MsSsd {
     pub fn counters(&self) -> Counters {
         Counters {
             erases: self.counters.cleanings,
-            busy: Dur(self.busy_ticks / TICKS_PER_NS),
+            busy: Dur((self.busy_ms * 1e6).round() as u64),
             ..self.counters
         }
     }
@@ -189,7 +203,7 @@ impl MsSsd {
     }
 
     fn note_cleaning(&mut self, cleaning: Cleaning) {
-        self.busy_ticks += cleaning.cost_ticks;
+        self.busy_ms += cleaning.cost_ms;
         if let Some(cleanings) = &mut self.cleanings {
             cleanings.push(cleaning);
         }
@@ -253,7 +267,7 @@ impl Device for MsSsd {
         let active = Active::new(&request, self.now, u64::from(self.shape.page_bytes));
         match checked {
             Ok(()) if request.op != Op::Flush => {
-                self.tick = self.tick.max(self.now.0.saturating_mul(TICKS_PER_NS));
+                self.millis = self.millis.max(millis_at(self.now));
                 let index = self.requests.insert(active);
                 self.enqueue(index, active.first);
             }
@@ -269,16 +283,15 @@ impl Device for MsSsd {
         while until != Time::MAX || !self.requests.is_empty() {
             // Once something is complete, only what happens at the same instant joins it.
             let limit = if self.finished.is_empty() {
-                until
+                millis_at(until)
             } else {
-                self.now
+                latest_at(self.now)
             };
-            let limit = Time(limit.0.saturating_mul(TICKS_PER_NS));
-            let Some((at, event)) = self.events.pop_until(limit) else {
+            let Some((at, event)) = self.events.pop_until(key(limit)) else {
                 break;
             };
-            self.tick = at.0;
-            self.now = self.now.max(Time(at.0.div_ceil(TICKS_PER_NS)));
+            self.millis = f64::from_bits(at.0);
+            self.now = self.now.max(time_at(self.millis).min(until));
             self.handle(event);
         }
         if !self.finished.is_empty() {

@@ -4,12 +4,12 @@
 //! count within one element.
 
 use super::spec::{PlaneMapping, Policy, Pool, Spec};
-use fathom_base::{Dur, Rate};
+use fathom_base::{Dur, Rate, Time};
 
-/// Ticks in a nanosecond: in steps of 100 ps the reference's times are whole numbers.
-pub(super) const TICKS_PER_NS: u64 = 10;
 /// Data and spare bytes of a sector on an element's pins.
-const SECTOR_ON_PINS: u64 = 528;
+const SECTOR_ON_PINS: f64 = 528.0;
+/// What is above a whole nanosecond by less than this is there by rounding.
+const ROUNDING_NS: f64 = 0.05;
 
 /// Counts.
 #[derive(Clone, Debug)]
@@ -42,43 +42,93 @@ pub(super) struct Shape {
     pub(super) elevator: bool,
 }
 
-/// What things cost, in ticks of 100 ps.
+/// What things cost, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    pub(super) read: u64,
-    pub(super) program: u64,
-    pub(super) erase: u64,
+    pub(super) read: f64,
+    pub(super) program: f64,
+    /// The program of the last page of a block: also its summary, one sector over the pins and a program.
+    pub(super) program_last: f64,
+    pub(super) erase: f64,
     /// A page over the pins.
-    pub(super) transfer: u64,
-    /// The summary of a block: one sector over the pins, and its program.
-    pub(super) summary: u64,
+    pub(super) transfer: f64,
+    /// A page from the array to the controller.
+    pub(super) read_page: f64,
+    /// A page from the controller to the array, and the last page of a block.
+    write_page: [f64; 2],
     /// A page over the channel to the host.
-    pub(super) host: u64,
-    pub(super) overhead: u64,
+    pub(super) host: f64,
+    pub(super) overhead: f64,
 }
 
-fn ticks(time: Dur) -> u64 {
-    time.0 * TICKS_PER_NS
+/// A span of whole nanoseconds in milliseconds.
+fn millis(time: Dur) -> f64 {
+    time.0 as f64 / 1e6
 }
 
-/// The time of a transfer, rounded up.
-fn transfer(rate: Rate, bytes: u64) -> u64 {
-    rate.transfer_ps(bytes).div_ceil(1_000 / TICKS_PER_NS)
+/// An instant of whole nanoseconds in milliseconds.
+#[inline]
+pub(super) fn millis_at(time: Time) -> f64 {
+    time.0 as f64 / 1e6
+}
+
+/// An instant in whole nanoseconds, rounded up.
+#[inline]
+pub(super) fn time_at(millis: f64) -> Time {
+    Time((millis * 1e6 + (1.0 - ROUNDING_NS)) as u64)
+}
+
+/// The latest instant that [`time_at`] rounds to `time`.
+#[inline]
+pub(super) fn latest_at(time: Time) -> f64 {
+    (time.0 as f64 + ROUNDING_NS) / 1e6
+}
+
+/// The time of a sector on the channel to the host, rounded up to 100 ps.
+fn host_sector(rate: Rate) -> f64 {
+    rate.transfer_ps(512).div_ceil(100) as f64 / 1e7
 }
 
 impl Costs {
     pub(super) fn new(spec: &Spec) -> Self {
         let t = &spec.timing;
-        let sectors = spec.element.page.0 / 512;
+        let sectors = (spec.element.page.0 / 512) as f64;
+        let (read, program) = (millis(t.read), millis(t.program));
+        let per_byte = 1e3 / t.pins.bytes_per_second() as f64;
+        // Rounded once, as the reference is: the module's header says why.
+        let with_transfer =
+            |sectors: f64, other| (sectors * SECTOR_ON_PINS).mul_add(per_byte, other);
+        let program_last = with_transfer(1.0, program) + program;
         Self {
-            read: ticks(t.read),
-            program: ticks(t.program),
-            erase: ticks(t.erase),
-            transfer: sectors * transfer(t.pins, SECTOR_ON_PINS),
-            summary: transfer(t.pins, SECTOR_ON_PINS) + ticks(t.program),
-            host: sectors * transfer(t.host, 512),
-            overhead: ticks(t.command_overhead),
+            read,
+            program,
+            program_last,
+            erase: millis(t.erase),
+            transfer: with_transfer(sectors, 0.0),
+            read_page: with_transfer(sectors, read),
+            write_page: [
+                with_transfer(sectors, program),
+                with_transfer(sectors, program_last),
+            ],
+            host: sectors * host_sector(t.host),
+            overhead: millis(t.command_overhead),
         }
+    }
+
+    /// A page programmed from its register; `last` in its block.
+    #[inline]
+    pub(super) fn program_page(&self, last: bool) -> f64 {
+        if last {
+            self.program_last
+        } else {
+            self.program
+        }
+    }
+
+    /// A page from the controller to the array; `last` in its block.
+    #[inline]
+    pub(super) fn write_page(&self, last: bool) -> f64 {
+        self.write_page[usize::from(last)]
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn clean_plane(
     flash: &mut Flash,
     (shape, costs): (&Shape, &Costs),
     (element, plane): (u32, u32),
-    tick: u64,
+    millis: f64,
     rng: &mut Rng,
     candidates: &mut Vec<(i16, u32, u32)>,
 ) -> Option<Pass> {
@@ -45,23 +45,23 @@ pub(super) fn clean_plane(
             continue;
         }
         if candidates.is_empty() || left >= MIGRATE_BELOW {
-            return Some(clean(flash, (shape, costs), element, slot, tick));
+            return Some(clean(flash, (shape, costs), element, slot, millis));
         }
         if left >= LIMIT_BELOW {
-            let emptied = clean(flash, (shape, costs), element, slot, tick);
-            let Some(cold) = coldest(flash, shape, element, plane, slot, tick) else {
+            let emptied = clean(flash, (shape, costs), element, slot, millis);
+            let Some(cold) = coldest(flash, shape, element, plane, slot, millis) else {
                 return Some(emptied);
             };
             let pages = flash.migrate(shape, element, cold, slot);
             let moved = Pass {
-                cost: u64::from(pages) * (costs.read + costs.program),
+                cost: f64::from(pages) * costs.read + f64::from(pages) * costs.program,
                 ..Pass::default()
             };
-            let erased = clean(flash, (shape, costs), element, cold, tick);
+            let erased = clean(flash, (shape, costs), element, cold, millis);
             return Some(emptied.then(moved).then(erased));
         }
         if rng.chance((left - (LIMIT_BELOW - LIMIT_WINDOW)) / LIMIT_WINDOW) {
-            return Some(clean(flash, (shape, costs), element, slot, tick));
+            return Some(clean(flash, (shape, costs), element, slot, millis));
         }
     }
     None
@@ -74,9 +74,9 @@ fn coldest(
     element: u32,
     plane: u32,
     not: u32,
-    tick: u64,
+    millis: f64,
 ) -> Option<u32> {
-    let mut oldest = (tick, None);
+    let mut oldest = (millis, None);
     for slot in plane * shape.blocks..(plane + 1) * shape.blocks {
         let at = flash.erased_at[(element * shape.slots() + slot) as usize];
         if at < oldest.0 && slot != not && flash.is_sealed(shape, element, slot) {

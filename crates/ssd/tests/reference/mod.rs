@@ -158,13 +158,7 @@ pub(crate) fn run(case: &Case) -> Ours {
     done.sort_by_key(|completion| completion.id.0);
     let cleanings = drive.cleanings().iter();
     let cleanings = cleanings
-        .map(|c| {
-            (
-                c.start_ticks as f64 / 10.0,
-                c.element,
-                c.cost_ticks as f64 / 10.0,
-            )
-        })
+        .map(|c| (c.start_ms * 1e6, c.element, c.cost_ms * 1e6))
         .collect();
     Ours {
         completed: done,

@@ -1,6 +1,6 @@
 //! What changes in the flash: pages are written, blocks opened, emptied and erased.
 
-use super::super::shape::{Costs, Shape};
+use super::super::shape::Shape;
 use super::{Flash, NO_CANDIDATE, Open};
 
 impl Flash {
@@ -14,17 +14,16 @@ impl Flash {
         *score -= i16::from(*score != NO_CANDIDATE);
     }
 
-    /// Writes a page into the open block of a plane, or of the element where `plane` is `None`, and says what the
-    /// programs cost, in ticks. `None`: there is no free block left.
+    /// Writes a page into the open block of a plane, or of the element where `plane` is `None`, and says whether that
+    /// was the block's last. `None`: there is no free block left.
     #[inline]
     pub(in crate::ms) fn append(
         &mut self,
         shape: &Shape,
-        costs: &Costs,
         element: u32,
         plane: Option<u32>,
         page: u32,
-    ) -> Option<u64> {
+    ) -> Option<bool> {
         let of_plane = plane.map(|plane| (element * shape.planes + plane) as usize);
         let open = |flash: &Self| match of_plane {
             Some(index) => flash.planes[index].open,
@@ -52,12 +51,12 @@ impl Flash {
             None => self.tally[element as usize].open = at,
         }
         if at.page < shape.data_pages() {
-            return Some(costs.program);
+            return Some(false);
         }
         if u32::from(self.erases[slot]) < shape.endurance {
             self.score[slot] = self.valid_pages(shape, element, at.slot) as i16;
         }
-        Some(costs.program + costs.summary)
+        Some(true)
     }
 
     /// Opens the next free block of a plane; false where there is none.
@@ -119,8 +118,8 @@ impl Flash {
         self.score[(element * shape.slots() + slot) as usize] = NO_CANDIDATE;
     }
 
-    /// Erases the block in a slot, which is done at `tick`.
-    pub(in crate::ms) fn erase(&mut self, shape: &Shape, element: u32, slot: u32, tick: u64) {
+    /// Erases the block in a slot, which is done at `millis`.
+    pub(in crate::ms) fn erase(&mut self, shape: &Shape, element: u32, slot: u32, millis: f64) {
         let index = (element * shape.slots() + slot) as usize;
         let tally = &mut self.tally[element as usize];
         let plane = &mut self.planes[(element * shape.planes + slot / shape.blocks) as usize];
@@ -130,7 +129,7 @@ impl Flash {
         self.sequence[index] = 0;
         self.erases[index] = self.erases[index].saturating_add(1);
         if let Some(at) = self.erased_at.get_mut(index) {
-            *at = tick;
+            *at = millis;
         }
     }
 
