@@ -33,7 +33,7 @@ fn the_example_is_a_drive_and_says_every_key() {
     keys(&text.parse().unwrap(), "", &mut said);
     keys(&spec.to_toml().parse().unwrap(), "", &mut all);
     // What a preset has and the example has not would be missing here.
-    for preset in presets::PRESETS {
+    for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
         let resolved = Spec::from_toml(preset.toml).unwrap().to_toml();
         keys(&resolved.parse().unwrap(), "", &mut all);
     }
@@ -42,7 +42,10 @@ fn the_example_is_a_drive_and_says_every_key() {
 
 #[test]
 fn every_preset_file_is_in_the_list() {
-    let listed: BTreeSet<String> = presets::PRESETS.iter().map(|p| p.name.to_owned()).collect();
+    let lists = [presets::PRESETS, presets::STUDIED, presets::REFERENCES];
+    let listed: BTreeSet<String> = (lists.into_iter().flatten())
+        .map(|p| p.name.to_owned())
+        .collect();
     let files: BTreeSet<String> = std::fs::read_dir(root().join("crates/ssd/presets"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -82,6 +82,7 @@ impl Reshape {
     {
         let shared = Rc::new(RefCell::new(Shared {
             accesses,
+            ended: false,
             failed: None,
         }));
         let writes = Writes {
@@ -106,6 +107,8 @@ impl Reshape {
 /// The accesses in front of the buffer, and what went wrong with them.
 struct Shared<I> {
     accesses: I,
+    /// Set once: nothing is taken from `accesses` after it, even when the error itself was handed on.
+    ended: bool,
     failed: Option<SourceError>,
 }
 
@@ -121,7 +124,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
 
     fn next(&mut self) -> Option<PageWrite> {
         let mut shared = self.shared.borrow_mut();
-        if shared.failed.is_some() {
+        if shared.ended {
             return None;
         }
         let write = shared
@@ -131,6 +134,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
         match write {
             Ok(write) => Some(write),
             Err(error) => {
+                shared.ended = true;
                 shared.failed = Some(error);
                 None
             }
