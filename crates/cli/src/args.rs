@@ -50,6 +50,26 @@ const RUN: &str = "\
 A study that was interrupted or killed goes on where it was: run the same command again. Every run
 of it is a directory that `fathom compare` and `fathom report` take.";
 
+const COMPARE: &str = "\
+Runs that played the same workload with the same seed, and kept their accesses (`fathom replay
+--out`), are compared access by access: that tells smaller differences.
+
+Example:
+  fathom replay generate:uniform --on model:epo --buffer lru --out runs/lru
+  fathom replay generate:uniform --on model:epo --buffer epo --out runs/epo
+  fathom compare runs/lru runs/epo";
+
+const REPRODUCE: &str = "\
+Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
+its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,
+`fathom explain paper:NAME` what was found.
+
+Without --traces only generators run, which are like the paper's traces in published figures and
+in nothing else. A result on a part of a trace says so.
+
+Example:
+  fathom reproduce epo --traces ~/traces --out runs/epo";
+
 const ACCURACY: &str = "\
 Every drive is drawn from the seed and its index and probed through its requests alone; the
 answers are compared with what is in it. Exit code 1 where the robust method finds less than 97 %
@@ -77,7 +97,7 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Write report.html again
     Report(ReportArgs),
-    /// Compare two runs; exit code 1 where they differ
+    /// Compare two profiles; exit code 1 where they differ
     Diff(DiffArgs),
     /// Probe random modelled drives and count how often the answers are right
     #[command(after_help = ACCURACY)]
@@ -88,6 +108,12 @@ pub(crate) enum Command {
     /// Run a study: drives x policies x workloads, in parallel, resumable
     #[command(after_help = RUN)]
     Run(RunArgs),
+    /// Put runs of workloads side by side, with intervals
+    #[command(after_help = COMPARE)]
+    Compare(CompareArgs),
+    /// Run a paper's experiments again and test its claims
+    #[command(after_help = REPRODUCE)]
+    Reproduce(ReproduceArgs),
     /// List what has a name: drives, parameters, translation layers, trace formats and more
     List(ListArgs),
     /// Explain a parameter or a modelled drive
@@ -275,6 +301,43 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The directories of runs, or their run.json; the first is the base
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Write report.html, with all runs over one another, into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// The paper; `fathom list studies` shows all
+    pub(crate) paper: String,
+    /// A part of it in less than a minute; what is left out is said
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Look for the paper's traces, or parts of them, in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<PathBuf>,
+    /// Take at most so many writes of each workload
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) writes: Option<u64>,
+    /// Keep the runs in this directory, with report.html and results.json; what is there is not run again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print everything measured as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list
     #[arg(value_enum)]
@@ -292,6 +355,8 @@ pub(crate) enum Listing {
     Parameters,
     /// Translation layers
     Ftls,
+    /// Write buffers
+    Buffers,
     /// How a block is chosen for garbage collection
     Victims,
     /// Formats of traces
@@ -300,6 +365,8 @@ pub(crate) enum Listing {
     Workloads,
     /// Steps over a workload
     Steps,
+    /// Papers that can be run again
+    Studies,
 }
 
 #[derive(Debug, Args)]

@@ -133,6 +133,7 @@ impl From<StoreError> for Failure {
             StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
             StoreError::Occupied { .. } => "fathom::run::occupied",
             StoreError::Foreign { .. } => "fathom::run::foreign",
+            StoreError::NotARun { .. } => "fathom::run::not_a_run",
             StoreError::Truncated { .. } => "fathom::run::truncated",
             StoreError::Damaged { .. } => "fathom::run::damaged",
             StoreError::Newer { .. } => "fathom::run::newer",

@@ -3,8 +3,10 @@
 //! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
 
 pub mod accuracy;
+pub mod compare;
 pub mod model;
 pub mod replay;
+pub mod reproduce;
 pub mod source;
 pub mod store;
 pub mod study;

@@ -4,7 +4,7 @@
 //! holds. Which kind a drive file describes follows from what stands in it: `[flash]` makes a solid state drive
 //! of the general engine, `elements` the one of the reference simulator, `[mechanics]` a disk.
 
-use fathom_base::{Bytes, SECTOR_BYTES, Time};
+use fathom_base::{Bytes, Dur, SECTOR_BYTES, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Request};
 use fathom_hdd::{self as hdd, Hdd};
 use fathom_ssd::ms::{self, MsSsd};
@@ -41,6 +41,9 @@ pub struct DriveStats {
     pub suspends: u64,
     /// Blocks that went out of use.
     pub bad_blocks: u64,
+    /// The time for which flash elements were at work, all elements together.
+    #[serde(default)]
+    pub busy: Dur,
 }
 
 impl DriveStats {
@@ -60,6 +63,7 @@ impl DriveStats {
             read_retries: self.read_retries - earlier.read_retries,
             suspends: self.suspends - earlier.suspends,
             bad_blocks: self.bad_blocks - earlier.bad_blocks,
+            busy: self.busy - earlier.busy,
         }
     }
 
@@ -286,6 +290,7 @@ fn ms_stats(drive: &MsSsd) -> DriveStats {
         erases: counters.erases,
         collected: counters.cleanings,
         moved_units: counters.pages_moved,
+        busy: counters.busy,
         ..DriveStats::default()
     }
 }
@@ -306,6 +311,8 @@ fn ssd_stats(drive: &Ssd) -> DriveStats {
         read_retries: counters.read_retries,
         suspends: counters.suspends,
         bad_blocks: drive.bad_blocks() as u64,
+        // The general engine does not count it.
+        busy: Dur::ZERO,
     }
 }
 

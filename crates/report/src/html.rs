@@ -32,6 +32,20 @@ pub fn render(record: &Record, profile: &Profile) -> String {
         })
         .collect();
     let title = format!("Fathom: {}", profile.target.name);
+    let body = html! {
+        (header(record, profile))
+        main {
+            (notices(record, profile))
+            (answers(&parts))
+            @for part in &parts { (section(record, part)) }
+            (details::section(record, profile))
+        }
+    };
+    page(&title, &body, &data(&parts), SCRIPT)
+}
+
+/// A page around its body, with the figures' data (JSON) and the script that draws them.
+pub(crate) fn page(title: &str, body: &Markup, figures: &str, script: &str) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -45,16 +59,13 @@ pub fn render(record: &Record, profile: &Profile) -> String {
                 script { (PreEscaped(ON_ERROR)) }
             }
             body {
-                (header(record, profile))
-                main {
-                    (notices(record, profile))
-                    (answers(&parts))
-                    @for part in &parts { (section(record, part)) }
-                    (details::section(record, profile))
+                (body)
+                // Inside a script element only `<` could end it.
+                script id="figures" type="application/json" {
+                    (PreEscaped(figures.replace('<', "\\u003c")))
                 }
-                (data(&parts))
                 script { (PreEscaped(library())) }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(script)) }
             }
         }
     };
@@ -86,16 +97,11 @@ fn library() -> String {
     sources.get(start..end).unwrap_or_default().to_owned()
 }
 
-/// The figures' data. Inside a script element only `<` could end it.
-fn data(parts: &[Part]) -> Markup {
+/// The figures' data.
+fn data(parts: &[Part]) -> String {
     let figures: Vec<&Figure> = parts.iter().flat_map(|p| &p.figures).collect();
     // Plain numbers, names and lists: serialising them cannot fail.
-    let json = serde_json::to_string(&figures).unwrap_or_default();
-    html! {
-        script id="figures" type="application/json" {
-            (PreEscaped(json.replace('<', "\\u003c")))
-        }
-    }
+    serde_json::to_string(&figures).unwrap_or_default()
 }
 
 fn header(record: &Record, profile: &Profile) -> Markup {
@@ -134,7 +140,7 @@ fn header(record: &Record, profile: &Profile) -> Markup {
     }
 }
 
-fn fact(name: &str, value: &str) -> Markup {
+pub(crate) fn fact(name: &str, value: &str) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }
 

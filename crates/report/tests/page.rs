@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
+mod browser;
 mod common;
 
+use browser::{chromium, complaints, drawn, open};
 use common::NASTY;
 use fathom_probe::{Parameter, Profile, Record};
 use fathom_report::html;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// The page without the contents of style and script elements, one element per line.
 fn skeleton(page: &str) -> String {
@@ -190,48 +191,6 @@ fn what_the_figures_say_of_their_samples_is_so() {
     assert!(page.contains("\"y\":[100,100,100,100,100,100,100,100,100,1000]"));
 }
 
-fn chromium() -> Option<PathBuf> {
-    let names = [
-        "/usr/bin/chromium",
-        "/usr/bin/chromium-browser",
-        "/usr/bin/google-chrome",
-    ];
-    names.iter().map(PathBuf::from).find(|path| path.exists())
-}
-
-/// The page after its scripts ran, and what the browser complained of.
-fn open(browser: &Path, name: &str, page: &str) -> (String, String) {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).unwrap();
-    let file = dir.join("report.html");
-    std::fs::write(&file, page).unwrap();
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-        ])
-        .args([
-            "--disable-background-networking",
-            "--enable-logging=stderr",
-            "--v=0",
-        ])
-        .args([
-            "--virtual-time-budget=10000",
-            "--window-size=390,844",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
-        .arg(format!("file://{}", file.display()))
-        .output()
-        .unwrap();
-    let _ = std::fs::remove_dir_all(dir.join("profile"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr))
-}
-
 #[test]
 fn a_browser_draws_every_figure_without_an_error() {
     let Some(browser) = chromium() else {
@@ -242,18 +201,8 @@ fn a_browser_draws_every_figure_without_an_error() {
     profile.target.name = NASTY.to_owned();
     let page = html::render(&record, &profile);
     let (dom, log) = open(&browser, "draws", &page);
-    let complaints: Vec<&str> = log
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
-    assert!(complaints.is_empty(), "{complaints:#?}");
-    let root = &dom[dom.find("<html").unwrap()..];
-    let root = &root[..root.find('>').unwrap()];
-    assert!(!root.contains("data-error"), "{root}");
-    assert!(
-        root.contains(&format!("data-drawn=\"{}\"", figures(&page))),
-        "{root}"
-    );
+    assert_eq!(complaints(&log), [""; 0]);
+    drawn(&dom, figures(&page));
     for id in page
         .split("class=\"plot\" id=\"")
         .skip(1)

@@ -3,9 +3,9 @@
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
-use fathom_lab::{model, target};
+use fathom_lab::{model, reproduce, target};
 use fathom_probe::Parameter;
-use fathom_ssd::spec::{FTLS, VICTIMS};
+use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
 use fathom_workload::generate::GENERATORS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
@@ -40,7 +40,18 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         out::data(page(parameter))?;
         return Ok(Exit::Done);
     }
-    if let Some(text) = choice(&args.name) {
+    if let Some(paper) = args.name.strip_prefix("paper:").and_then(reproduce::find) {
+        out::data(paper.readme)?;
+        return Ok(Exit::Done);
+    }
+    if let Some(mut text) = choice(&args.name) {
+        // A paper and its write buffer have one name.
+        if let Some(paper) = reproduce::find(&args.name) {
+            text += &format!(
+                "\nThe paper of this name, run again: fathom explain paper:{}\n",
+                paper.name
+            );
+        }
         out::data(&text)?;
         return Ok(Exit::Done);
     }
@@ -63,6 +74,9 @@ fn choice(name: &str) -> Option<String> {
     };
     if let Some(ftl) = FTLS.iter().find(|ftl| ftl.name == name) {
         return Some(page("translation layer", ftl.summary, ftl.explanation));
+    }
+    if let Some(buffer) = BUFFERS.iter().find(|buffer| buffer.name == name) {
+        return Some(page("write buffer", buffer.summary, buffer.explanation));
     }
     if let Some(victim) = VICTIMS.iter().find(|victim| victim.name == name) {
         return Some(page("victim policy", victim.summary, victim.explanation));

@@ -5,8 +5,9 @@ use crate::args::{ListArgs, Listing};
 use crate::failure::{Exit, Failure};
 use crate::out;
 use fathom_lab::model;
+use fathom_lab::reproduce::PAPERS;
 use fathom_probe::Parameter;
-use fathom_ssd::spec::{FTLS, Listed, VICTIMS};
+use fathom_ssd::spec::{BUFFERS, FTLS, Listed, VICTIMS};
 use fathom_workload::generate::GENERATORS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
@@ -67,6 +68,7 @@ fn named(what: Listing) -> Vec<Choice> {
     match what {
         Listing::Drives | Listing::Parameters => Vec::new(),
         Listing::Ftls => listed(FTLS),
+        Listing::Buffers => listed(BUFFERS),
         Listing::Victims => listed(VICTIMS),
         Listing::Traces => {
             let formats = Format::ALL.iter();
@@ -77,6 +79,7 @@ fn named(what: Listing) -> Vec<Choice> {
             entries.map(|g| choice(g.name, g.help)).collect()
         }
         Listing::Steps => STEPS.iter().map(|s| choice(s.name, s.help)).collect(),
+        Listing::Studies => PAPERS.iter().map(|p| choice(p.name, p.title)).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod answer;
+mod compare;
 mod completions;
 mod confirm;
 mod diff;
@@ -9,9 +10,11 @@ mod explain;
 mod list;
 mod man;
 mod outcome;
+mod page;
 mod probe;
 mod replay;
 mod report;
+mod reproduce;
 mod solve;
 mod study;
 mod table;
@@ -32,6 +35,8 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Accuracy(args) => accuracy::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Run(args) => study::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -1,7 +1,7 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Side};
+use fathom_lab::replay::{Bucket, Outcome, Precondition, Side};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -46,14 +46,31 @@ pub(super) fn text(outcome: &Outcome) -> String {
 
 fn heading(outcome: &Outcome) -> String {
     let plan = &outcome.plan;
-    let arrival = match plan.arrival {
-        Arrival::Open => "at its own times".to_owned(),
-        Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
-    };
+    let arrival = arrival(outcome);
     format!(
         "{} on {}, {arrival}, seed {}\n\n",
         plan.workload.name, plan.target, plan.seed
     )
+}
+
+/// How accesses were handed over, in words.
+pub(super) fn arrival(outcome: &Outcome) -> String {
+    match outcome.plan.arrival {
+        Arrival::Open => "at its own times".to_owned(),
+        Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
+    }
+}
+
+/// What was done to the drive before, in words.
+pub(super) fn before(outcome: &Outcome) -> String {
+    match outcome.plan.precondition {
+        Precondition::Fresh if outcome.drive.is_none() => "as it was".into(),
+        Precondition::Fresh => "fresh".into(),
+        Precondition::Filled => "written once".into(),
+        Precondition::Random { times, bytes } => {
+            format!("{times} times overwritten in {}", human_bytes(bytes))
+        }
+    }
 }
 
 const HEAD: [&str; 9] = [
@@ -69,7 +86,7 @@ const HEAD: [&str; 9] = [
 ];
 
 /// Response times: from when an access is asked for until it is done.
-fn times(outcome: &Outcome) -> Vec<Vec<String>> {
+pub(super) fn times(outcome: &Outcome) -> Vec<Vec<String>> {
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows[0][0] = "response time".into();
     rows.extend(outcome.sides().map(|(name, side)| row(name, side)));

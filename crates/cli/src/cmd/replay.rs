@@ -1,6 +1,6 @@
 //! `fathom replay`: a trace, or a generated workload, through a drive.
 
-use super::outcome;
+use super::{outcome, page};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -49,6 +49,8 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         Ok(outcome) => {
             if let Some(dir) = &args.out {
                 store::save_outcome(dir, &outcome)?;
+                let html = page::of_run(&outcome);
+                store::write_whole(dir, &[(store::REPORT_FILE, html.as_bytes())])?;
             }
             show(&outcome, args.json)?;
             Ok(Exit::Done)

@@ -70,6 +70,15 @@ impl Batches {
         self.count
     }
 
+    /// How many batches are complete after `count` values.
+    pub fn complete(count: u64) -> usize {
+        let mut size = 1;
+        while count / size >= BATCHES_MAX as u64 {
+            size *= 2;
+        }
+        (count / size) as usize
+    }
+
     /// The means of the complete batches, in order.
     pub fn means(&self) -> Vec<f64> {
         self.sums.iter().map(|sum| sum / self.size as f64).collect()

@@ -1,7 +1,7 @@
 //! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
 
 use super::batches::Batches;
-use super::outcome::{Bucket, Outcome, Side, Totals};
+use super::outcome::{Bucket, Distribution, Outcome, Quantile, Side, Totals};
 use super::play::Played;
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::DriveStats;
@@ -15,6 +15,9 @@ const BUCKETS_MAX: usize = 512;
 const BUCKET_NS: u64 = 1_000;
 /// Significant decimal digits of a quantile.
 const DIGITS: u8 = 3;
+
+/// How far the tail of a distribution goes: 1 access in 10 to the power of this.
+const TAIL_DECADES: i32 = 6;
 
 /// Watches a workload play.
 pub trait Observer {
@@ -62,7 +65,7 @@ impl Times {
 
     fn side(&self) -> Option<Side> {
         let count = self.batches.count();
-        let at = |quantile| self.histogram.value_at_quantile(quantile);
+        let at = |quantile| self.quantile(quantile);
         Some(Side {
             count,
             bytes: self.bytes,
@@ -74,6 +77,32 @@ impl Times {
             p999_ns: at(0.999),
             max_ns: self.max_ns,
         })
+    }
+}
+
+impl Times {
+    /// The histogram gives the upper end of a step, which the longest may not reach.
+    fn quantile(&self, share: f64) -> u64 {
+        self.histogram.value_at_quantile(share).min(self.max_ns)
+    }
+
+    /// Every twentieth of the accesses, then the tail: a decade in three steps, while it holds an access.
+    fn distribution(&self) -> Vec<Quantile> {
+        let count = self.batches.count();
+        let body = (0..19).map(|i| f64::from(i) / 20.0);
+        let tail = (1..=TAIL_DECADES).flat_map(|decade| {
+            let share = 10_f64.powi(-decade);
+            [0.5, 0.2, 0.1].map(|part| 1.0 - part * share)
+        });
+        let held = |share: &f64| count as f64 * (1.0 - share) >= 1.0;
+        let last = (count > 0).then_some(1.0);
+        let shares = body.chain(tail).filter(held).chain(last);
+        shares
+            .map(|share| Quantile {
+                share,
+                ns: self.quantile(share),
+            })
+            .collect()
     }
 }
 
@@ -160,6 +189,11 @@ impl Gauge {
             all: self.all.side(),
             reads: self.reads.side(),
             writes: self.writes.side(),
+            distribution: Distribution {
+                all: self.all.distribution(),
+                reads: self.reads.distribution(),
+                writes: self.writes.distribution(),
+            },
             others: self.others,
             duration: self.last.since(self.start),
             bucket: Dur(self.bucket_ns),

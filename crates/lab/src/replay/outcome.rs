@@ -61,6 +61,27 @@ impl Bucket {
     }
 }
 
+/// A point of the distribution of response times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// The share of accesses, from 0 to 1, that took no longer.
+    pub share: f64,
+    /// The response time, to three digits.
+    pub ns: u64,
+}
+
+/// Response times from the shortest to the longest, in steps that narrow towards the longest. Empty where there
+/// was no such access.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Reads and writes.
+    pub all: Vec<Quantile>,
+    /// Reads.
+    pub reads: Vec<Quantile>,
+    /// Writes.
+    pub writes: Vec<Quantile>,
+}
+
 /// What was measured on a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
@@ -70,6 +91,9 @@ pub struct Totals {
     pub reads: Option<Side>,
     /// Writes.
     pub writes: Option<Side>,
+    /// How response times are distributed.
+    #[serde(default)]
+    pub distribution: Distribution,
     /// Flushes and trims.
     pub others: u64,
     /// From the start to the last completion.

@@ -195,3 +195,105 @@ impl Loop<'_> {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, find};
+    use fathom_base::Dur;
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    fn drive() -> Drive {
+        let entry = find("null-write-buffer").unwrap();
+        let model = Model::from_toml(entry.toml).unwrap();
+        model.build(1).unwrap()
+    }
+
+    fn write(at: u64, offset: u64) -> Access {
+        Access {
+            at: Time(at),
+            op: Op::Write,
+            offset,
+            len: 4096,
+            disk: 0,
+        }
+    }
+
+    #[derive(Default)]
+    struct Seen {
+        done: Cell<u64>,
+        played: Vec<Played>,
+    }
+
+    impl Observer for Seen {
+        fn played(&mut self, played: &Played, _stats: &dyn Fn() -> Option<DriveStats>) {
+            self.done.set(self.done.get() + 1);
+            self.played.push(*played);
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_ahead_of_what_the_drive_takes() {
+        let mut drive = drive();
+        let depth = u64::from(drive.info().queue_depth);
+        // All are asked for at once, far more than the drive takes.
+        let (pulled, furthest) = (Cell::new(0), Cell::new(0));
+        struct Counting<'a>(&'a Cell<u64>);
+        impl Observer for Counting<'_> {
+            fn played(&mut self, _: &Played, _: &dyn Fn() -> Option<DriveStats>) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let done = Cell::new(0);
+        let source = (0..5000).map(|i| {
+            pulled.set(pulled.get() + 1);
+            furthest.set(furthest.get().max(pulled.get() - done.get()));
+            Ok::<_, Infallible>(write(0, i % 500 * 4096))
+        });
+        play(&mut drive, source, Arrival::Open, &mut Counting(&done)).unwrap();
+        assert_eq!((pulled.get(), done.get()), (5000, 5000));
+        assert!(furthest.get() <= depth + 1, "{}", furthest.get());
+    }
+
+    #[test]
+    fn response_times_count_from_when_an_access_was_asked_for() {
+        let mut drive = drive();
+        let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
+        let mut seen = Seen::default();
+        play(&mut drive, accesses, Arrival::Open, &mut seen).unwrap();
+        assert_eq!(seen.played.len(), 50);
+        let start = seen.played.iter().map(|p| p.asked).min().unwrap();
+        for played in &seen.played {
+            assert_eq!(played.asked, start + Dur(played.number * 10));
+            assert!(played.asked <= played.submitted && played.submitted < played.completed);
+        }
+        // One at a time: each is asked for when the one before it is done.
+        let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
+        let mut seen = Seen::default();
+        let outstanding = 1.try_into().unwrap();
+        play(
+            &mut drive,
+            accesses,
+            Arrival::Closed { outstanding },
+            &mut seen,
+        )
+        .unwrap();
+        for pair in seen.played.windows(2) {
+            assert_eq!(pair[1].asked, pair[0].completed);
+        }
+    }
+
+    #[test]
+    fn an_access_that_the_drive_refuses_is_named() {
+        let mut drive = drive();
+        let end = drive.info().capacity_bytes;
+        let accesses = [write(0, 0), write(1, end), write(2, 0)];
+        let accesses = accesses.into_iter().map(Ok::<_, Infallible>);
+        let result = play(&mut drive, accesses, Arrival::Open, &mut Seen::default());
+        assert!(
+            matches!(result, Err(PlayError::Device { number: 1, .. })),
+            "{result:?}"
+        );
+    }
+}

@@ -4,11 +4,14 @@
 //! the run), `op`, `offset`, `bytes`, `submitted_ns`, `completed_ns` (both since the start of the run).
 
 use super::play::Played;
+use crate::compare::{Responses, Timed};
 use fathom_base::Time;
 use parquet::basic::Compression;
+use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
@@ -57,6 +60,7 @@ impl RequestFile {
             detail,
         };
         let dir = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
         let file = NamedTempFile::new_in(dir).map_err(|e| failed(e.to_string()))?;
         let properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
@@ -146,4 +150,55 @@ fn column<T: DataType, W: std::io::Write + Send>(
     };
     column.typed::<T>().write_batch(&values, None, None)?;
     column.close()
+}
+
+/// The response time of every access of a file, by its number.
+///
+/// # Errors
+/// What is wrong with the file, in words.
+pub fn read_responses(file: File) -> Result<Responses, String> {
+    // The Parquet reader panics on some damaged files.
+    std::panic::catch_unwind(|| decode(file))
+        .unwrap_or_else(|_| Err(ParquetError::General("its contents do not fit".into())))
+        .map_err(|e| e.to_string())
+}
+
+fn decode(file: File) -> Result<Responses, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = parse_message_type(SCHEMA)?;
+    if &schema != reader.metadata().file_metadata().schema() {
+        return Err(ParquetError::General("its columns are others".into()));
+    }
+    let mut rows: Vec<(u64, Timed)> = Vec::new();
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        let number = read_column::<Int64Type>(&*group, 0)?;
+        let at = read_column::<Int64Type>(&*group, 1)?;
+        let ops = read_column::<ByteArrayType>(&*group, 2)?;
+        let completed = read_column::<Int64Type>(&*group, 6)?;
+        if [at.len(), ops.len(), completed.len()] != [number.len(); 3] {
+            return Err(ParquetError::General("columns of unequal length".into()));
+        }
+        for (index, op) in ops.iter().enumerate() {
+            let write = match op.data() {
+                b"read" => false,
+                b"write" => true,
+                _ => continue,
+            };
+            let response_ns = (completed[index] as u64).saturating_sub(at[index] as u64);
+            rows.push((number[index] as u64, Timed { write, response_ns }));
+        }
+    }
+    Ok(Responses::new(rows))
+}
+
+fn read_column<T: DataType>(
+    group: &dyn RowGroupReader,
+    index: usize,
+) -> Result<Vec<T::T>, ParquetError> {
+    let mut column = get_typed_column_reader::<T>(group.get_column_reader(index)?);
+    let mut values = Vec::new();
+    // By batches: the row count of a damaged file is no reason to reserve memory.
+    while column.read_records(1 << 16, None, None, &mut values)?.0 > 0 {}
+    Ok(values)
 }

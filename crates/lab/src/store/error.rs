@@ -44,6 +44,14 @@ pub enum StoreError {
         /// What it lacks.
         detail: String,
     },
+    /// The file is not the outcome of a run of a workload.
+    #[error("{} is not a run of a workload: {detail}", path.display())]
+    NotARun {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        detail: String,
+    },
     /// The file ends too early.
     #[error("{} is truncated: its end is missing after {len} bytes", path.display())]
     Truncated {
@@ -61,7 +69,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The file was written by a later Fathom.
-    #[error("{} has record format {found}; this version reads format {known}", path.display())]
+    #[error("{} has format {found}; this version reads format {known}", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -121,6 +129,12 @@ impl StoreError {
                 }
                 _ => "check the path and the medium that holds it".into(),
             },
+            Self::Missing { path } if path.ends_with(super::RUN_FILE) => {
+                "name a directory that `fathom replay --out` or `fathom run` has written".into()
+            }
+            Self::NotARun { .. } => {
+                "name a directory that `fathom replay --out` has written, or its run.json".into()
+            }
             Self::Missing { .. } => "name a directory that `fathom probe --out` has written".into(),
             Self::NotADirectory { .. } => "name a directory; it need not exist yet".into(),
             Self::Occupied { path, complete } => {

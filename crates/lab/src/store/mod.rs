@@ -1,4 +1,5 @@
-//! A run on disk: `record.parquet`, `profile.toml` and `report.html` in one directory.
+//! A run on disk: `record.parquet`, `profile.toml` and `report.html` of a measurement, or `run.json`,
+//! `requests.parquet` and `report.html` of a workload, in one directory.
 //!
 //! Files are written whole or not at all: every file of a set is complete on the medium under a temporary name
 //! before the first one takes its place. A record is checked against its own checksum when it is read, so that a
@@ -6,12 +7,13 @@
 
 mod codec;
 mod error;
+mod outcome;
 mod whole;
 
 pub use error::StoreError;
+pub use outcome::{load_outcome, load_responses, save_outcome};
 pub use whole::write_whole;
 
-use crate::replay::Outcome;
 use fathom_probe::{Profile, Record};
 use std::path::{Path, PathBuf};
 
@@ -134,18 +136,6 @@ pub fn check_output(dir: &Path) -> Result<(), StoreError> {
             complete: true,
         }),
     }
-}
-
-/// Writes a run of a workload.
-///
-/// # Errors
-/// [`StoreError::Io`] when it cannot be written; nothing half-written stays.
-pub fn save_outcome(dir: &Path, outcome: &Outcome) -> Result<(), StoreError> {
-    let text = serde_json::to_string_pretty(outcome).map_err(|e| StoreError::Encode {
-        what: RUN_FILE,
-        detail: e.to_string(),
-    })?;
-    write_whole(dir, &[(RUN_FILE, (text + "\n").as_bytes())])
 }
 
 fn file_of(run: &Path, name: &str) -> PathBuf {

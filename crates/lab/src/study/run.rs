@@ -2,7 +2,7 @@
 
 use super::{Run, Study, StudyError};
 use crate::model::Drive;
-use crate::replay::{Outcome, RunError, prepared, run_model};
+use crate::replay::{Outcome, Precondition, RunError, prepared, run_model};
 use crate::store;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -125,14 +125,24 @@ fn run_group(
             error: Box::new(error),
         },
     };
-    let (model, plan) = (&first.model, &first.plan);
-    let fresh = model.build(plan.seed).map_err(|error| StudyError::Value {
-        study: study.name.clone(),
-        place: format!("run {}", first.name),
-        detail: error.to_string(),
-    })?;
-    let drive: Drive =
-        prepared(fresh, plan.precondition, plan.seed).map_err(|error| failed(first, error))?;
+    let build = |run: &Run| {
+        run.model
+            .build(run.plan.seed)
+            .map_err(|error| StudyError::Value {
+                study: study.name.clone(),
+                place: format!("run {}", run.name),
+                detail: error.to_string(),
+            })
+    };
+    let state = first.plan.precondition;
+    // A drive as it was made is mostly memory that was never touched: building it costs less than a copy.
+    let forked = match state {
+        Precondition::Fresh => None,
+        _ => Some(
+            prepared(build(first)?, state, first.plan.seed)
+                .map_err(|error| failed(first, error))?,
+        ),
+    };
     runs.par_iter()
         .map(|&(index, run)| {
             if stop() {
@@ -141,14 +151,12 @@ fn run_group(
             let dir = dir.join(RUNS).join(&run.name);
             store::check_output(&dir)?;
             let requests = study.requests.then(|| dir.join(store::REQUESTS_FILE));
-            let outcome = run_model(
-                &run.model,
-                drive.clone(),
-                &run.plan,
-                requests.as_deref(),
-                stop,
-            )
-            .map_err(|error| failed(run, error))?;
+            let drive: Drive = match &forked {
+                Some(drive) => drive.clone(),
+                None => build(run)?,
+            };
+            let outcome = run_model(&run.model, drive, &run.plan, requests.as_deref(), stop)
+                .map_err(|error| failed(run, error))?;
             store::save_outcome(&dir, &outcome)?;
             progress.step(&run.name, true);
             Ok((index, outcome))

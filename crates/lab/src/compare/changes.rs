@@ -1,0 +1,169 @@
+//! What differs between two runs: plans and drive files key by key.
+
+use crate::replay::{Outcome, Precondition};
+use crate::source::Workload;
+use fathom_workload::step::Arrival;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A key with two values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Where it stands: in the drive file as `--set` names it, in the plan after `plan.`.
+    pub key: String,
+    /// The base's value; `None` where the base does not have the key.
+    pub base: Option<String>,
+    /// The other run's value.
+    pub run: Option<String>,
+}
+
+/// Every key whose values differ: the drive's first, then the plan's.
+pub fn changes(base: &Outcome, run: &Outcome) -> Vec<Change> {
+    let mut all = differ(&drive(base), &drive(run));
+    all.extend(differ(&plan(base), &plan(run)));
+    let version = |outcome: &Outcome| BTreeMap::from([("fathom".into(), outcome.fathom.clone())]);
+    all.extend(differ(&version(base), &version(run)));
+    all
+}
+
+/// Why the ratio of two runs may not tell what it seems to.
+pub fn warnings(base: &Outcome, run: &Outcome) -> Vec<String> {
+    let (a, b) = (&base.plan, &run.plan);
+    let mut warnings = Vec::new();
+    if !same_accesses(&a.workload, &b.workload) {
+        warnings.push("the workloads differ: the runs did not do the same work");
+    }
+    if a.arrival != b.arrival {
+        warnings.push("the accesses were handed over in another way (arrival)");
+    }
+    if a.seed != b.seed {
+        warnings.push("the seeds differ: what is drawn at random is another draw");
+    }
+    if a.precondition != b.precondition {
+        warnings.push("the drives were prepared in another way (precondition)");
+    }
+    if a.target != b.target {
+        warnings.push("the drives differ as a whole, not in one setting (target)");
+    }
+    if base.fathom != run.fathom {
+        warnings.push("the runs were made by different versions of Fathom");
+    }
+    warnings.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether both give the same accesses with the same seed. What they are called does not matter.
+pub(super) fn same_accesses(a: &Workload, b: &Workload) -> bool {
+    let nameless = |workload: &Workload| Workload {
+        name: String::new(),
+        ..workload.clone()
+    };
+    nameless(a) == nameless(b)
+}
+
+fn differ(base: &BTreeMap<String, String>, run: &BTreeMap<String, String>) -> Vec<Change> {
+    let mut keys: Vec<&String> = base.keys().chain(run.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.into_iter()
+        .map(|key| Change {
+            key: key.clone(),
+            base: base.get(key).cloned(),
+            run: run.get(key).cloned(),
+        })
+        .filter(|change| change.base != change.run)
+        .collect()
+}
+
+fn plan(outcome: &Outcome) -> BTreeMap<String, String> {
+    let mut keys = BTreeMap::new();
+    // Plain data with names for keys: putting it as JSON cannot fail.
+    let mut value = serde_json::to_value(&outcome.plan).unwrap_or_default();
+    value["arrival"] = arrival(outcome.plan.arrival).into();
+    value["precondition"] = precondition(outcome.plan.precondition).into();
+    flatten("plan", &value, &mut keys);
+    keys
+}
+
+/// As the command line takes it.
+fn arrival(arrival: Arrival) -> String {
+    match arrival {
+        Arrival::Open => "open".into(),
+        Arrival::Closed { outstanding } => format!("closed:{outstanding}"),
+    }
+}
+
+fn precondition(state: Precondition) -> String {
+    match state {
+        Precondition::Fresh => "fresh".into(),
+        Precondition::Filled => "filled".into(),
+        Precondition::Random { times, bytes } => format!("random:{times} in pieces of {bytes} B"),
+    }
+}
+
+fn drive(outcome: &Outcome) -> BTreeMap<String, String> {
+    let mut keys = BTreeMap::new();
+    let text = outcome.drive.as_deref().unwrap_or_default();
+    // Of a damaged drive file no key is known; the figures are the run's all the same.
+    let table: toml::Table = text.parse().unwrap_or_default();
+    let value = serde_json::to_value(table).unwrap_or_default();
+    flatten("", &value, &mut keys);
+    keys
+}
+
+/// Every value by where it stands: `flash.read`, `zones[2].sectors`.
+fn flatten(at: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let dot = if at.is_empty() { "" } else { "." };
+                flatten(&format!("{at}{dot}{key}"), value, keys);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                flatten(&format!("{at}[{index}]"), value, keys);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) if !at.is_empty() => {
+            keys.insert(at.to_owned(), text.clone());
+        }
+        value if !at.is_empty() => {
+            keys.insert(at.to_owned(), value.to_string());
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(toml: &str) -> BTreeMap<String, String> {
+        let mut keys = BTreeMap::new();
+        let table: toml::Table = toml.parse().unwrap();
+        flatten("", &serde_json::to_value(table).unwrap(), &mut keys);
+        keys
+    }
+
+    #[test]
+    fn keys_that_differ_are_named_as_a_setting_is() {
+        let base = flat("[write_buffer]\npolicy = 'lru'\ncapacity = '8MiB'\n[[zones]]\nn = 1\n");
+        let run = flat(
+            "[write_buffer]\npolicy = 'epo'\ncapacity = '8MiB'\n[[zones]]\nn = 2\n[gc]\nx = 1\n",
+        );
+        let lines: Vec<_> = differ(&base, &run)
+            .into_iter()
+            .map(|c| (c.key, c.base, c.run))
+            .collect();
+        let some = |text: &str| Some(text.to_owned());
+        let wanted = [
+            ("gc.x".to_owned(), None, some("1")),
+            ("write_buffer.policy".to_owned(), some("lru"), some("epo")),
+            ("zones[0].n".to_owned(), some("1"), some("2")),
+        ];
+        assert_eq!(lines, wanted);
+        assert_eq!(differ(&base, &base), []);
+    }
+}

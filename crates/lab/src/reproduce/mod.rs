@@ -1,0 +1,40 @@
+//! Papers run again: their configuration as study files, their claims as data, and each claim tested on our runs.
+//!
+//! The files lie in `papers/NAME` and are part of the program, so that a reproduction needs nothing but traces, which
+//! a user brings; without any it runs on generators and says so. A claim holds, holds in its direction only, does not
+//! hold, or cannot be told; nothing here makes one come out otherwise than it was measured.
+
+mod cell;
+mod claim;
+mod epo;
+mod judge;
+mod traces;
+
+pub use cell::{Busy, Cell};
+pub use claim::{Claim, Expected, Figure, FigurePoint, Metric, Remark, Test};
+pub use epo::{Options, Reproduction, Results, prepare, run};
+pub use judge::{Judgement, Verdict, judge};
+pub use traces::{Kind, Source};
+
+/// A paper that can be run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// What it is called here.
+    pub name: &'static str,
+    /// Its title, authors, place and year.
+    pub title: &'static str,
+    /// What was found: `papers/NAME/README.md`.
+    pub readme: &'static str,
+}
+
+/// All of them.
+pub const PAPERS: &[Paper] = &[Paper {
+    name: "epo",
+    title: "element-level parallel optimization of a write buffer, against NoCache, LRU and BPLRU",
+    readme: include_str!("../../../../papers/epo/README.md"),
+}];
+
+/// The paper of that name.
+pub fn find(name: &str) -> Option<&'static Paper> {
+    PAPERS.iter().find(|paper| paper.name == name)
+}

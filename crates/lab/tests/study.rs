@@ -1,0 +1,89 @@
+//! Study and drive files of every kind, cut, mixed up and wrong: an error with its place, never a panic.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use fathom_base::Rng;
+use fathom_lab::model::{Model, catalog};
+use fathom_lab::study::{Study, plan};
+
+const STUDY: &str = include_str!("../../../examples/study.toml");
+
+/// The text with a few bytes changed, lines swapped or its end cut off.
+fn mutated(text: &str, rng: &mut Rng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=rng.below(3) {
+        let at = rng.below(lines.len() as u64) as usize;
+        let other = rng.below(lines.len() as u64) as usize;
+        match rng.below(5) {
+            0 => lines.swap(at, other),
+            1 => lines[at] = lines[other].clone(),
+            2 => {
+                lines.truncate(at + 1);
+                let cut = rng.below(lines[at].len() as u64 + 1) as usize;
+                lines[at] = lines[at].chars().take(cut).collect();
+            }
+            _ => {
+                let mut chars: Vec<char> = lines[at].chars().collect();
+                if !chars.is_empty() {
+                    let i = rng.below(chars.len() as u64) as usize;
+                    chars[i] = *rng
+                        .pick(&['0', '9', '-', '"', 'x', '=', '.', '[', 'ü'])
+                        .unwrap();
+                }
+                lines[at] = chars.into_iter().collect();
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn a_study_file_that_is_wrong_never_panics() {
+    let runs = plan(&Study::from_toml(STUDY).unwrap()).unwrap();
+    assert_eq!(runs.len(), 18);
+    let (mut refused, mut resolved) = (0, 0);
+    for seed in 0..1500 {
+        let text = mutated(STUDY, &mut Rng::new(seed, 0));
+        match Study::from_toml(&text) {
+            Err((line, detail)) => {
+                assert!(
+                    line.is_some_and(|line| line >= 1) && !detail.is_empty(),
+                    "seed {seed}"
+                );
+                refused += 1;
+            }
+            Ok(study) => match plan(&study) {
+                Err(error) => assert!(!error.to_string().is_empty(), "seed {seed}"),
+                Ok(_) => resolved += 1,
+            },
+        }
+    }
+    assert!(
+        refused > 200 && resolved > 50,
+        "{refused} refused, {resolved} resolved"
+    );
+}
+
+#[test]
+fn a_drive_file_of_any_kind_that_is_wrong_never_panics() {
+    for entry in catalog() {
+        let model = Model::from_toml(entry.toml).unwrap();
+        assert_eq!(
+            Model::from_toml(&model.to_toml()).unwrap(),
+            model,
+            "{}",
+            entry.name
+        );
+        let (mut refused, mut fine) = (0, 0);
+        for seed in 0..300 {
+            match Model::from_toml(&mutated(entry.toml, &mut Rng::new(seed, 1))) {
+                Ok(_) => fine += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(
+            refused > 20 && fine > 5,
+            "{}: {refused} refused, {fine} fine",
+            entry.name
+        );
+    }
+}

@@ -1,0 +1,76 @@
+"use strict";
+// Draws the figures of a study's page from the data in it: what is drawn was decided when the page was written.
+(() => {
+  const charts = JSON.parse(document.getElementById("figures").textContent);
+  const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x"];
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+  const root = document.documentElement;
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const colour = (style) => css(style < 4 ? "--s" + style : style === 4 ? "--mark" : "--soft");
+
+  function trace(chart, line) {
+    const hovertemplate = `<b>${line.name}</b><br>${chart.x}: %{x}<br>${chart.y}: %{y:.4g}<extra></extra>`;
+    const common = { name: line.name, x: line.x, y: line.y, hovertemplate };
+    if (chart.shape === "bars") {
+      // Side by side at equal distances, whatever the numbers are.
+      return { ...common, x: line.x.map(String), type: "bar", marker: { color: colour(line.style) } };
+    }
+    const steps = chart.shape === "steps";
+    return {
+      ...common, type: "scatter", mode: steps ? "lines" : "lines+markers",
+      line: { color: colour(line.style), width: 2, dash: DASHES[line.style % 6], shape: steps ? "hvh" : "linear" },
+      marker: { color: colour(line.style), size: 8, symbol: SYMBOLS[line.style % 6] },
+      error_y: { type: "data", array: line.half, visible: line.half.length > 0, color: colour(line.style), thickness: 1 },
+    };
+  }
+
+  const look = () => ({ gridcolor: css("--rule"), zerolinecolor: css("--rule"), linecolor: css("--soft"), ticks: "outside", tickcolor: css("--rule") });
+
+  function xAxis(chart) {
+    const axis = { title: { text: chart.x, standoff: 8 }, ...look(), tickangle: 0 };
+    if (chart.shape === "steps") return { ...axis, rangemode: "tozero" };
+    const places = [...new Set(chart.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+    if (chart.shape === "bars") {
+      return { ...axis, type: "category", categoryorder: "array", categoryarray: places.map(String), nticks: 12 };
+    }
+    return { ...axis, tickvals: places, ticktext: places.map(String) };
+  }
+
+  function draw(chart) {
+    const element = document.getElementById(chart.id);
+    const narrow = element.clientWidth < 520;
+    const rows = narrow ? chart.lines.length : 1;
+    element.style.setProperty("--rows", rows);
+    const log = chart.shape === "log-lines";
+    const layout = {
+      autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 12 : 13, color: css("--ink") },
+      margin: { l: narrow ? 52 : 64, r: narrow ? 28 : 32, t: 20, b: 54 + 29 * rows },
+      xaxis: xAxis(chart),
+      yaxis: {
+        title: { text: chart.y, standoff: 6 }, ...look(), automargin: true,
+        ...(log ? { type: "log", dtick: 1, exponentformat: "none" } : { rangemode: "tozero" }),
+      },
+      barmode: "group", hovermode: "closest", hoverlabel: { align: "left" }, showlegend: true,
+      legend: { orientation: narrow ? "v" : "h", x: 0, xanchor: "left", y: 0, yref: "container", yanchor: "bottom" },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--soft"), activecolor: css("--ink") },
+      dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+    };
+    const config = {
+      responsive: true, displaylogo: false, typesetMath: false,
+      displayModeBar: narrow ? false : "hover", modeBarButtonsToRemove: ["select2d", "lasso2d"],
+    };
+    return Plotly.react(element, chart.lines.map((line) => trace(chart, line)), layout, config);
+  }
+
+  const drawAll = () => Promise.all(charts.map(draw)).then(() => { root.dataset.drawn = charts.length; });
+  let waiting = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(drawAll, 150);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  window.addEventListener("beforeprint", () => { root.dataset.print = ""; drawAll(); });
+  window.addEventListener("afterprint", () => { delete root.dataset.print; drawAll(); });
+  drawAll();
+})();

@@ -1,0 +1,251 @@
+//! The one-file page of a paper that was run again: its claims with what came of them, tables, and figures.
+//!
+//! What comes in is plain: whoever knows studies and drives fills in a [`StudyPage`]. Nothing is computed here. The
+//! page works offline as the one of a measurement does ([`crate::html`]).
+
+use crate::html::{fact, page};
+use crate::run::Table;
+use crate::text;
+use maud::{Markup, html};
+use serde::Serialize;
+
+const SCRIPT: &str = include_str!("../assets/study.js");
+
+/// What a page shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StudyPage {
+    /// The heading.
+    pub title: String,
+    /// What it is about, in a sentence.
+    pub about: String,
+    /// Facts by name, in the order shown.
+    pub facts: Vec<(String, String)>,
+    /// What a reader must know before anything else.
+    pub warnings: Vec<String>,
+    /// The claims.
+    pub claims: Vec<ClaimRow>,
+    /// The parts of the page below the claims.
+    pub sections: Vec<Section>,
+    /// Remarks at the end.
+    pub notes: Vec<String>,
+}
+
+/// A claim on one workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimRow {
+    /// What is claimed.
+    pub text: String,
+    /// Where.
+    pub place: String,
+    /// The workload, and the drive where there are several.
+    pub on: String,
+    /// What was measured.
+    pub measured: String,
+    /// What came of it, in words.
+    pub verdict: String,
+    /// How it is coloured.
+    pub tone: Tone,
+}
+
+/// How a verdict is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// It holds.
+    Good,
+    /// It holds in part.
+    Calm,
+    /// It does not hold.
+    Bad,
+    /// Not known.
+    #[default]
+    Dim,
+}
+
+/// A part of the page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// What it is about.
+    pub text: String,
+    /// Figures, side by side.
+    pub charts: Vec<Chart>,
+    /// Tables below them.
+    pub tables: Vec<Table>,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// Points with lines between them, the vertical axis from zero.
+    #[default]
+    Lines,
+    /// Points with lines between them, each decade of the vertical axis equally long.
+    LogLines,
+    /// Bars beside one another.
+    Bars,
+    /// Steps without points.
+    Steps,
+}
+
+/// A figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Chart {
+    /// The heading.
+    #[serde(skip)]
+    pub title: String,
+    /// What there is to see.
+    #[serde(skip)]
+    pub see: String,
+    /// How it is drawn.
+    pub shape: Shape,
+    /// The horizontal axis with its unit.
+    pub x: String,
+    /// The vertical axis with its unit.
+    pub y: String,
+    /// The lines, each in the same order in every figure of the page.
+    pub lines: Vec<ChartLine>,
+}
+
+/// A line of a figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChartLine {
+    /// What it is called in the legend.
+    pub name: String,
+    /// Which colour, dash and mark it has.
+    pub style: usize,
+    /// From left to right.
+    pub x: Vec<f64>,
+    /// A height for each; `None` where nothing was measured.
+    pub y: Vec<Option<f64>>,
+    /// Half of each height's interval, or nothing.
+    pub half: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Drawn<'a> {
+    id: String,
+    #[serde(flatten)]
+    chart: &'a Chart,
+}
+
+fn id(section: usize, chart: usize) -> String {
+    format!("chart-{section}-{chart}")
+}
+
+/// The page.
+pub fn render(study: &StudyPage) -> String {
+    let drawn: Vec<Drawn<'_>> = study
+        .sections
+        .iter()
+        .enumerate()
+        .flat_map(|(s, section)| {
+            let charts = section.charts.iter().enumerate();
+            charts.map(move |(c, chart)| Drawn {
+                id: id(s, c),
+                chart,
+            })
+        })
+        .collect();
+    // Plain numbers, names and lists: serialising them cannot fail.
+    let json = serde_json::to_string(&drawn).unwrap_or_default();
+    let body = html! {
+        header {
+            h1 { (study.title) }
+            @if !study.about.is_empty() { p.identity { (text::unbroken(&study.about)) } }
+            dl.facts { @for (name, value) in &study.facts { (fact(name, value)) } }
+        }
+        main {
+            @for warning in &study.warnings { p.notice { (warning) } }
+            noscript {
+                p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
+            }
+            (claims(&study.claims))
+            @for (index, part) in study.sections.iter().enumerate() { (section(index, part)) }
+            @if !study.notes.is_empty() {
+                section {
+                    h2 { "Notes" }
+                    ul { @for note in &study.notes { li { (note) } } }
+                }
+            }
+        }
+    };
+    page(&format!("Fathom: {}", study.title), &body, &json, SCRIPT)
+}
+
+fn claims(claims: &[ClaimRow]) -> Markup {
+    html! {
+        @if !claims.is_empty() {
+            section {
+                h2 { "What the paper says, and what was measured" }
+                table.answers {
+                    thead {
+                        tr { th { "claim" } th { "where" } th { "workload" } th { "measured" } th { "verdict" } }
+                    }
+                    tbody {
+                        @for claim in claims {
+                            tr {
+                                th scope="row" { (text::unbroken(&claim.text)) }
+                                td data-label="where" { (claim.place) }
+                                td data-label="workload" { (claim.on) }
+                                td data-label="measured" { (claim.measured) }
+                                td data-label="verdict" { span class=(tone(claim.tone)) { (claim.verdict) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn tone(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "verdict identified",
+        Tone::Calm => "verdict absent",
+        Tone::Bad => "verdict open",
+        Tone::Dim => "verdict hidden",
+    }
+}
+
+fn section(index: usize, part: &Section) -> Markup {
+    html! {
+        section {
+            h2 { (part.title) }
+            @if !part.text.is_empty() { p.question { (text::unbroken(&part.text)) } }
+            div.figures.even {
+                @for (number, chart) in part.charts.iter().enumerate() {
+                    figure {
+                        h3 { (chart.title) }
+                        p.see { (text::unbroken(&chart.see)) }
+                        div.plot id=(id(index, number)) role="img" aria-label=(chart.title) {}
+                        figcaption {}
+                    }
+                }
+            }
+            @for one in &part.tables { (table(one)) }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    html! {
+        h3 { (table.title) }
+        @if !table.note.is_empty() { p.question { (text::unbroken(&table.note)) } }
+        div.wide {
+            table.numbers.figured {
+                thead { tr { @for name in &table.head { th { (name) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (index, cell) in row.iter().enumerate() {
+                                @if index == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The page of a run of a workload: its text, what may not be in it, and that a browser draws it.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
+
+mod browser;
+mod common;
+
+use browser::{chromium, complaints, drawn, open};
+use common::NASTY;
+use fathom_report::run::{Distribution, RunLines, RunPage, Stretch, Table, render};
+
+fn lines(name: &str, slower: f64) -> RunLines {
+    let stretch = |i: u64| Stretch {
+        at_ns: i * 1_000_000,
+        // Nothing ended in one of the stretches.
+        mean_ns: (i != 7).then_some(slower * (100_000.0 + 1_000.0 * (i % 9) as f64)),
+        max_ns: (i != 7).then_some((slower * 900_000.0) as u64 + i),
+        bytes_per_second: 4e7 / slower,
+        write_amplification: (i % 4 == 2).then_some(1.0 + i as f64 / 100.0),
+    };
+    let points = [
+        (0.0, 50_000),
+        (0.5, 90_000),
+        (0.9, 120_000),
+        (0.99, 400_000),
+        (1.0, 900_000),
+    ];
+    let kind = |name: &str, factor: u64| Distribution {
+        name: name.to_owned(),
+        points: points.map(|(share, ns)| (share, ns * factor)).into(),
+    };
+    RunLines {
+        name: name.to_owned(),
+        stretches: (0..100).map(stretch).collect(),
+        distributions: vec![kind("reads", 1), kind("writes", 3)],
+    }
+}
+
+fn page(runs: Vec<RunLines>) -> RunPage {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    RunPage {
+        title: "uniform on model:small".into(),
+        about: "The base is lru.".into(),
+        facts: vec![("seed".into(), "0".into())],
+        warnings: vec!["the seeds differ".into()],
+        tables: vec![Table {
+            title: "Response times".into(),
+            note: "Below 1 is faster.".into(),
+            head: words(&["run", "mean"]),
+            rows: vec![words(&["lru", "47.1 µs"])],
+        }],
+        runs,
+        notes: vec!["3 records were left out".into()],
+        details: vec![("The modelled drive".into(), "capacity = \"1GiB\"".into())],
+    }
+}
+
+fn data(page: &str) -> serde_json::Value {
+    let open = "<script id=\"figures\" type=\"application/json\">";
+    let start = page.find(open).unwrap() + open.len();
+    let end = start + page[start..].find("</script>").unwrap();
+    serde_json::from_str(&page[start..end]).unwrap()
+}
+
+fn ids(page: &str) -> Vec<String> {
+    let figures = data(page);
+    let figures = figures.as_array().unwrap().iter();
+    figures
+        .map(|f| f["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn everything_that_was_given_is_on_the_page() {
+    let given = page(vec![lines("", 1.0)]);
+    let html = render(&given);
+    assert_eq!(html, render(&given.clone()));
+    for text in [
+        "uniform on model:small",
+        "The base is lru.",
+        "the seeds differ",
+        "Below 1 is faster.",
+        "47.1 µs",
+        "3 records were left out",
+        "capacity = &quot;1GiB&quot;",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_eq!(
+        ids(&html),
+        ["response", "throughput", "amplification", "distribution"]
+    );
+    let figures = data(&html);
+    let response = &figures[0]["lines"];
+    assert_eq!(
+        (&response[0]["name"], &response[1]["name"]),
+        (&"mean".into(), &"longest".into())
+    );
+    assert_eq!(response[0]["y"][7], serde_json::Value::Null);
+    assert_eq!(figures[1]["lines"][0]["y"][0], 40.0);
+    // The share above; the longest access of all has none.
+    let tail = figures[3]["lines"][1]["y"].as_array().unwrap();
+    assert_eq!(tail.len(), 4);
+    assert_eq!(tail[1], 0.5);
+}
+
+#[test]
+fn several_runs_lie_over_one_another() {
+    let html = render(&page(vec![lines("lru", 1.0), lines("epo", 0.7)]));
+    assert_eq!(
+        ids(&html),
+        [
+            "response",
+            "longest",
+            "throughput",
+            "amplification",
+            "distribution"
+        ]
+    );
+    let figures = data(&html);
+    let names = |figure: usize| -> Vec<&str> {
+        let lines = figures[figure]["lines"].as_array().unwrap().iter();
+        lines.map(|line| line["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(names(0), ["lru", "epo"]);
+    assert_eq!(
+        names(4),
+        ["lru: reads", "lru: writes", "epo: reads", "epo: writes"]
+    );
+}
+
+#[test]
+fn what_cannot_be_drawn_is_left_out() {
+    let mut run = lines("", 1.0);
+    run.distributions.clear();
+    for stretch in &mut run.stretches {
+        stretch.write_amplification = None;
+        // Neither has a place on a logarithmic axis.
+        (stretch.mean_ns, stretch.max_ns) = (Some(0.0), None);
+    }
+    assert_eq!(ids(&render(&page(vec![run]))), ["throughput"]);
+    let empty = render(&page(Vec::new()));
+    assert!(ids(&empty).is_empty() && empty.contains("nothing to draw"));
+}
+
+#[test]
+fn names_from_outside_are_escaped_and_nothing_is_fetched() {
+    let mut nasty = page(vec![lines(NASTY, 1.0), lines(NASTY, 2.0)]);
+    let plain = render(&nasty).matches("<script").count();
+    (nasty.title, nasty.about) = (NASTY.into(), NASTY.into());
+    nasty.facts.push((NASTY.into(), NASTY.into()));
+    nasty.tables[0].rows.push(vec![NASTY.into(), NASTY.into()]);
+    nasty.details.push((NASTY.into(), NASTY.into()));
+    nasty.notes.push(NASTY.into());
+    nasty.warnings.push(NASTY.into());
+    let html = render(&nasty);
+    assert!(!html.contains("alert(1)</script>"));
+    assert_eq!(html.matches("<script").count(), plain);
+    assert!(html.contains("default-src 'none'") && !html.contains(" src=\"http"));
+}
+
+#[test]
+fn a_browser_draws_every_figure_without_an_error() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let runs = [
+        ("one-run", vec![lines("", 1.0)]),
+        (
+            "more-runs",
+            vec![lines(NASTY, 1.0), lines("epo", 0.7), lines("c", 2.0)],
+        ),
+    ];
+    for (name, runs) in runs {
+        let html = render(&page(runs));
+        let (dom, log) = open(&browser, name, &html);
+        assert_eq!(complaints(&log), [""; 0]);
+        let ids = ids(&html);
+        drawn(&dom, ids.len());
+        for id in ids {
+            let start = dom.find(&format!("id=\"{id}\"")).unwrap();
+            let end = start + dom[start..].find("<figcaption").unwrap();
+            assert!(dom[start..end].contains("main-svg"), "{id} is not drawn");
+            assert!(dom[start..end].contains("js-line"), "{id} has no lines");
+            assert!(!dom[start..end].contains("NaN"), "{id} has no place");
+        }
+    }
+}
+
+#[test]
+fn a_failing_script_is_seen_on_the_page() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let html = render(&page(vec![lines("", 1.0)])).replace("Plotly.react(", "Plotly.missing(");
+    let (dom, log) = open(&browser, "run-fails", &html);
+    assert!(
+        !complaints(&log).is_empty(),
+        "the other test would not have seen it"
+    );
+    assert!(dom.contains("data-error=") && dom.contains("A figure could not be drawn"));
+}
