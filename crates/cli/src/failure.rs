@@ -218,13 +218,17 @@ impl From<replay::RunError> for Failure {
 
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
+        if let StudyError::Store(error) = error {
+            return error.into();
+        }
         let code = match &error {
             StudyError::Read { .. } => "fathom::study::read",
             StudyError::Syntax { .. } | StudyError::Value { .. } => "fathom::study::file",
             StudyError::Drive { .. } => "fathom::study::drive",
             StudyError::Workload { .. } => "fathom::study::workload",
-            StudyError::Run { .. } | StudyError::Interrupted => "fathom::study::run",
-            StudyError::Store(_) => "fathom::study::store",
+            StudyError::Run { .. } | StudyError::Interrupted | StudyError::Store(_) => {
+                "fathom::study::run"
+            }
         };
         let mut failure = Self::input(code, error.to_string());
         failure.help = error.help();

@@ -12,7 +12,7 @@ mod whole;
 
 pub use error::StoreError;
 pub use outcome::{load_outcome, load_responses, save_outcome};
-pub use whole::write_whole;
+pub use whole::{make_dir, write_whole};
 
 use fathom_probe::{Profile, Record};
 use std::path::{Path, PathBuf};

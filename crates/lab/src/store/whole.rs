@@ -66,7 +66,11 @@ fn plain(e: io::Error) -> io::Error {
 }
 
 /// Makes `dir` and what is missing above it; gives what was made, innermost first.
-fn make_dir(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+///
+/// # Errors
+/// [`StoreError::NotADirectory`] where a file is in the way, [`StoreError::Io`] where it cannot be made; then nothing
+/// that was made stays.
+pub fn make_dir(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut missing = Vec::new();
     let mut at = dir;
     while !at.as_os_str().is_empty() && !at.is_dir() {
@@ -83,6 +87,10 @@ fn make_dir(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
     for (made, path) in missing.iter().rev().enumerate() {
         if let Err(e) = fs::create_dir(path) {
+            // Somebody else made it between the look and now: then it is there, and not ours to undo.
+            if path.is_dir() {
+                return make_dir(dir);
+            }
             undo_dirs(&missing[missing.len() - made..]);
             return Err(StoreError::io("create", path, e));
         }

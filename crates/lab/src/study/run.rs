@@ -51,6 +51,8 @@ pub fn run(
     watcher: &dyn Watcher,
     stop: fn() -> bool,
 ) -> Result<Vec<Finished>, StudyError> {
+    // Before runs in parallel look whether their own directories can be made in it, and undo what they made.
+    store::make_dir(&dir.join(RUNS))?;
     let progress = Progress {
         watcher,
         done: 0.into(),
