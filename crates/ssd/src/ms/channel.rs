@@ -86,6 +86,12 @@ impl MsSsd {
 
     /// A request comes to the drive.
     pub(super) fn arrive(&mut self, request: u32) {
+        if let Some(request) = self.requests.get(request)
+            && request.op == Op::Write
+        {
+            let (element, page) = self.shape.place(request.first);
+            self.flash.fetch_place(&self.shape, element, page);
+        }
         self.channel.commands.push_back(request);
         self.use_channel();
     }

@@ -1,9 +1,9 @@
 //! An element at work: its queue, and how long what it takes from there keeps it busy.
 
-use super::flash::Flash;
+use super::flash::{Flash, Plane};
 use super::parts::Part;
 use super::shape::Shape;
-use super::{Cleaning, Event, MsSsd, key};
+use super::{Cleaning, ELEMENTS, Event, MsSsd, key};
 
 /// Requests that an element with several parallel units takes from its queue at a time.
 const BATCH: usize = 100;
@@ -20,13 +20,13 @@ pub(super) struct Batch {
 }
 
 /// The plane that takes the next write of a page: of those whose open block is later than the page's old copy the
-/// one with the most room, `put` writes being on their way to each.
+/// one with the most room, `put` writes being on their way to a plane.
 pub(super) fn choose_plane(
     flash: &mut Flash,
     shape: &Shape,
     element: u32,
     old: u32,
-    put: &[u32],
+    put: impl Fn(u32) -> u32,
 ) -> u32 {
     let old_slot = old / shape.pages;
     if shape.in_plane {
@@ -37,22 +37,20 @@ pub(super) fn choose_plane(
         old % shape.pages,
     );
     let first = flash.tally[element as usize].next_plane;
+    let base = (element * shape.planes) as usize;
+    let planes = &flash.planes[base..base + shape.planes as usize];
     let (mut best, mut most) = (first, i64::MIN);
-    let mut plane = first;
-    for _ in 0..shape.planes {
-        let open = flash.planes[(element * shape.planes + plane) as usize].open;
-        let put = put.get(plane as usize).copied().unwrap_or(0);
-        let room = i64::from(flash.room(shape, element, plane)) - i64::from(put);
-        if room > most && (open.sequence, open.page) > age {
-            (best, most) = (plane, room);
+    let mut look = |n: u32, plane: &Plane| {
+        let room = i64::from(plane.room(shape)) - i64::from(put(n));
+        if room > most && (plane.open.sequence, plane.open.page) > age {
+            (best, most) = (n, room);
         }
-        plane = if plane + 1 == shape.planes {
-            0
-        } else {
-            plane + 1
-        };
-    }
-    flash.tally[element as usize].next_plane = (best + 1) % shape.planes;
+    };
+    let (before, after) = planes.split_at(first as usize);
+    (first..).zip(after).for_each(|(n, plane)| look(n, plane));
+    (0..).zip(before).for_each(|(n, plane)| look(n, plane));
+    let next = best + 1;
+    flash.tally[element as usize].next_plane = if next == shape.planes { 0 } else { next };
     best
 }
 
@@ -65,7 +63,7 @@ impl MsSsd {
         if station.at_work > 0 || !(waiting || self.shape.background) {
             return;
         }
-        if self.clean(gang) || !waiting {
+        if (self.may_clean(gang) && self.clean(gang)) || !waiting {
             return;
         }
         if self.shape.units == 1 || !self.shape.copy_back {
@@ -73,6 +71,14 @@ impl MsSsd {
         } else {
             self.serve_batch(gang);
         }
+    }
+
+    /// Whether a gang of one may have to be cleaned, at first sight.
+    #[inline]
+    fn may_clean(&self, gang: u32) -> bool {
+        self.shape.gang > 1
+            || !self.shape.copy_back
+            || self.flash.tally[gang as usize].low_planes > 0
     }
 
     /// Cleans a gang once, if it must; whether it did. Its members hold the same and clean at the same time.
@@ -106,6 +112,12 @@ impl MsSsd {
         self.events.push(key(until), event);
     }
 
+    /// A page of a request that occupies an element for the time that most take: as they begin, so they end.
+    fn work_as_most(&mut self, until: f64, index: u32) {
+        self.events
+            .push_in_order(ELEMENTS, key(until), Event::Done(index));
+    }
+
     fn serve_one(&mut self, gang: u32) {
         let station = &mut self.stations[gang as usize];
         let Some(index) = station.pop(&self.parts) else {
@@ -120,7 +132,12 @@ impl MsSsd {
             (true, true) => self.write_gang(part),
         };
         self.busy_ms += cost;
-        self.work(self.millis + cost, Event::Done(index));
+        let until = self.millis + cost;
+        if cost == self.costs.write_page(false) || cost == self.costs.read_page {
+            self.work_as_most(until, index);
+        } else {
+            self.work(until, Event::Done(index));
+        }
     }
 
     /// Writes a page across a gang whose members write in step: what the request does not bring is read, and the
@@ -141,7 +158,7 @@ impl MsSsd {
         let (flash, shape) = (&mut self.flash, &self.shape);
         let old = flash.place_of(shape, element, page);
         let plane = match plane {
-            None if shape.copy_back => Some(choose_plane(flash, shape, element, old, &[])),
+            None if shape.copy_back => Some(choose_plane(flash, shape, element, old, |_| 0)),
             plane => plane,
         };
         let Some(last) = flash.append(shape, element, plane, page) else {
@@ -201,7 +218,9 @@ impl MsSsd {
         for &index in &batch.writes {
             let page = self.parts.get(index).page;
             let old = self.flash.place_of(&self.shape, element, page);
-            let plane = choose_plane(&mut self.flash, &self.shape, element, old, &batch.put);
+            let plane = choose_plane(&mut self.flash, &self.shape, element, old, |n| {
+                batch.put[n as usize]
+            });
             batch.put[plane as usize] += 1;
             batch.placed.push((plane, index));
         }

@@ -7,6 +7,7 @@
 mod change;
 
 use super::shape::Shape;
+use prefetch_index::prefetch_index;
 
 /// The score of a block that is no candidate for cleaning.
 pub(super) const NO_CANDIDATE: i16 = i16::MAX;
@@ -22,6 +23,15 @@ pub(super) struct Open {
     pub(super) sequence: u32,
 }
 
+/// A slot: what is asked of it together lies together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// A bit for each of its first 64 pages without valid data; [`Flash::more_stale`] has the others.
+    stale: u64,
+    /// When its block was opened, by rank; 0 while it is free.
+    sequence: u32,
+}
+
 /// A plane: its open block and its free ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plane {
@@ -31,6 +41,14 @@ pub(super) struct Plane {
     pub(super) free: u32,
     /// Where the search for a free block begins, as a row of the plane.
     cursor: u32,
+}
+
+impl Plane {
+    /// Pages that it can still take, the summary of its open block counted as one.
+    #[inline]
+    pub(super) fn room(&self, shape: &Shape) -> u32 {
+        self.free * shape.pages + shape.pages - self.open.page
+    }
 }
 
 /// What belongs to an element as a whole.
@@ -57,14 +75,13 @@ pub(super) struct Flash {
     place: Vec<u32>,
     /// For each physical page what it holds, once its block was opened again.
     page: Vec<u32>,
-    /// For each slot a bit for each page without valid data.
-    stale: Vec<u64>,
-    /// Words of `stale` for a slot.
-    words: usize,
+    slots: Vec<Slot>,
+    /// For each slot a bit for each page without valid data, beyond the first 64.
+    more_stale: Vec<u64>,
+    /// Words of `more_stale` for a slot.
+    more: usize,
     /// For each slot its valid pages, or [`NO_CANDIDATE`].
     pub(super) score: Vec<i16>,
-    /// For each slot when its block was opened, by rank; 0 while it is free.
-    sequence: Vec<u32>,
     /// For each slot how often it has been erased.
     pub(super) erases: Vec<u16>,
     /// For each slot when it was erased last, in milliseconds; only where cleaning asks.
@@ -77,14 +94,14 @@ impl Flash {
     pub(super) fn new(shape: &Shape) -> Self {
         let elements = shape.elements as usize;
         let slots = elements * shape.slots() as usize;
-        let words = shape.pages.div_ceil(64) as usize;
+        let more = shape.pages.div_ceil(64) as usize - 1;
         let mut flash = Self {
             place: vec![0; elements * shape.exported as usize],
             page: vec![0; slots * shape.pages as usize],
-            stale: vec![0; slots * words],
-            words,
+            slots: vec![Slot::default(); slots],
+            more_stale: vec![0; slots * more],
+            more,
             score: vec![NO_CANDIDATE; slots],
-            sequence: vec![0; slots],
             erases: vec![0; slots],
             erased_at: vec![0.0; if shape.wear_aware { slots } else { 0 }],
             planes: vec![Plane::default(); elements * shape.planes as usize],
@@ -105,7 +122,7 @@ impl Flash {
                 continue;
             }
             let rank = shape.full_rank(slot);
-            self.sequence[base + slot as usize] = rank + 1;
+            self.slots[base + slot as usize].sequence = rank + 1;
             if rank + 1 < full {
                 self.score[base + slot as usize] = shape.data_pages() as i16;
             }
@@ -130,14 +147,32 @@ impl Flash {
         }
     }
 
+    /// Has the memory fetched that says where a page of an element is, so that it is there when it is asked for.
+    #[inline]
+    pub(super) fn fetch_map(&self, shape: &Shape, element: u32, page: u32) {
+        let slot = element * shape.slots() + shape.first_place(page) / shape.pages;
+        prefetch_index(&self.slots, slot as usize);
+        let entry = element as usize * shape.exported as usize + page as usize;
+        prefetch_index(&self.place, entry);
+    }
+
+    /// The same of what a write changes where the page is; after [`Flash::fetch_map`] has had its time.
+    #[inline]
+    pub(super) fn fetch_place(&self, shape: &Shape, element: u32, page: u32) {
+        let place = self.place_of(shape, element, page);
+        let slot = (element * shape.slots() + place / shape.pages) as usize;
+        prefetch_index(&self.slots, slot);
+        prefetch_index(&self.score, slot);
+    }
+
     /// Where a page of an element is. One that never moved needs no look at the map.
     #[inline]
     pub(super) fn place_of(&self, shape: &Shape, element: u32, page: u32) -> u32 {
         let first = shape.first_place(page);
         let (slot, n) = (first / shape.pages, first % shape.pages);
         let index = (element * shape.slots() + slot) as usize;
-        let stale = self.stale[index * self.words + (n / 64) as usize] & (1 << (n % 64)) != 0;
-        if shape.is_original(self.sequence[index]) && !stale {
+        let stale = self.stale(index, n / 64) & (1 << (n % 64)) != 0;
+        if shape.is_original(self.slots[index].sequence) && !stale {
             return first;
         }
         self.place[element as usize * shape.exported as usize + page as usize]
@@ -147,7 +182,7 @@ impl Flash {
     #[inline]
     pub(super) fn page_at(&self, shape: &Shape, element: u32, place: u32) -> u32 {
         let slot = element * shape.slots() + place / shape.pages;
-        if shape.is_original(self.sequence[slot as usize]) {
+        if shape.is_original(self.slots[slot as usize].sequence) {
             return shape.first_page(place);
         }
         self.page[slot as usize * shape.pages as usize + (place % shape.pages) as usize]
@@ -156,27 +191,37 @@ impl Flash {
     /// When the block in a slot was opened, by rank.
     #[inline]
     pub(super) fn sequence_of(&self, shape: &Shape, element: u32, slot: u32) -> u32 {
-        self.sequence[(element * shape.slots() + slot) as usize]
+        self.slots[(element * shape.slots() + slot) as usize].sequence
     }
 
-    /// Pages that a plane can still take, the summary of its open block counted as one.
+    /// 64 pages of a slot, by its index over all elements: a bit for each without valid data.
     #[inline]
-    pub(super) fn room(&self, shape: &Shape, element: u32, plane: u32) -> u32 {
-        let plane = &self.planes[(element * shape.planes + plane) as usize];
-        plane.free * shape.pages + shape.pages - plane.open.page
+    fn stale(&self, index: usize, word: u32) -> u64 {
+        match word {
+            0 => self.slots[index].stale,
+            _ => self.more_stale[index * self.more + word as usize - 1],
+        }
+    }
+
+    #[inline]
+    fn stale_mut(&mut self, index: usize, word: u32) -> &mut u64 {
+        match word {
+            0 => &mut self.slots[index].stale,
+            _ => &mut self.more_stale[index * self.more + word as usize - 1],
+        }
     }
 
     /// The valid pages of a slot's block, 64 at a time.
     #[inline]
     pub(super) fn valid_word(&self, shape: &Shape, element: u32, slot: u32, word: u32) -> u64 {
-        let index = (element * shape.slots() + slot) as usize * self.words + word as usize;
+        let index = (element * shape.slots() + slot) as usize;
         let left = shape.data_pages() - word * 64;
         let mask = if left >= 64 {
             u64::MAX
         } else {
             (1 << left) - 1
         };
-        !self.stale[index] & mask
+        !self.stale(index, word) & mask
     }
 
     /// Words in which the data pages of a block lie.
@@ -214,8 +259,9 @@ impl Flash {
 
     /// Bytes of memory that the maps may take when all of them is in use.
     pub(super) fn bytes(&self) -> usize {
-        4 * (self.place.len() + self.page.len() + self.sequence.len())
-            + 8 * (self.stale.len() + self.erased_at.len())
+        4 * (self.place.len() + self.page.len())
+            + size_of::<Slot>() * self.slots.len()
+            + 8 * (self.more_stale.len() + self.erased_at.len())
             + 2 * (self.score.len() + self.erases.len())
     }
 }

@@ -45,6 +45,8 @@ const COMMANDS: usize = 0;
 const CHANNEL: usize = 1;
 /// The lane for the driver, which acts at once.
 const DRIVER: usize = 2;
+/// The lane for elements that are busy as long as they mostly are.
+const ELEMENTS: usize = 3;
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -268,6 +270,10 @@ impl Device for MsSsd {
         match checked {
             Ok(()) if request.op != Op::Flush => {
                 self.millis = self.millis.max(millis_at(self.now));
+                if request.op == Op::Write {
+                    let (element, page) = self.shape.place(active.first);
+                    self.flash.fetch_map(&self.shape, element, page);
+                }
                 let index = self.requests.insert(active);
                 self.enqueue(index, active.first);
             }

@@ -1,7 +1,7 @@
 //! What changes in the flash: pages are written, blocks opened, emptied and erased.
 
 use super::super::shape::Shape;
-use super::{Flash, NO_CANDIDATE, Open};
+use super::{Flash, NO_CANDIDATE, Open, Slot};
 
 impl Flash {
     /// Takes the old copy of a page out of account.
@@ -9,7 +9,7 @@ impl Flash {
     pub(in crate::ms) fn invalidate(&mut self, shape: &Shape, element: u32, place: u32) {
         let (slot, page) = (place / shape.pages, place % shape.pages);
         let index = (element * shape.slots() + slot) as usize;
-        self.stale[index * self.words + (page / 64) as usize] |= 1 << (page % 64);
+        *self.stale_mut(index, page / 64) |= 1 << (page % 64);
         let score = &mut self.score[index];
         *score -= i16::from(*score != NO_CANDIDATE);
     }
@@ -44,7 +44,7 @@ impl Flash {
         let slot = (element * shape.slots() + at.slot) as usize;
         self.place[element as usize * shape.exported as usize + page as usize] = place;
         self.page[slot * shape.pages as usize + at.page as usize] = page;
-        self.stale[slot * self.words + (at.page / 64) as usize] &= !(1 << (at.page % 64));
+        *self.stale_mut(slot, at.page / 64) &= !(1 << (at.page % 64));
         at.page += 1;
         match of_plane {
             Some(index) => self.planes[index].open = at,
@@ -88,9 +88,9 @@ impl Flash {
 
     /// The first free one of `n` slots from `first`, searched from `cursor` round.
     fn next_free(&self, first: u32, n: u32, cursor: u32) -> Option<u32> {
-        let slots = &self.sequence[first as usize..(first + n) as usize];
+        let slots = &self.slots[first as usize..(first + n) as usize];
         let (before, after) = slots.split_at(cursor as usize);
-        let free = |slots: &[u32]| slots.iter().position(|&sequence| sequence == 0);
+        let free = |slots: &[Slot]| slots.iter().position(|slot| slot.sequence == 0);
         let later = free(after).map(|at| at as u32 + cursor);
         later.or_else(|| free(before).map(|at| at as u32))
     }
@@ -104,8 +104,11 @@ impl Flash {
         tally.free -= 1;
         plane.free -= 1;
         tally.low_planes += u32::from(plane.free == shape.low);
-        self.sequence[index] = tally.sequence;
-        self.stale[index * self.words..][..self.words].fill(u64::MAX);
+        self.slots[index] = Slot {
+            stale: u64::MAX,
+            sequence: tally.sequence,
+        };
+        self.more_stale[index * self.more..][..self.more].fill(u64::MAX);
         Open {
             slot,
             page: 0,
@@ -126,7 +129,7 @@ impl Flash {
         tally.free += 1;
         plane.free += 1;
         tally.low_planes -= u32::from(plane.free == shape.low + 1);
-        self.sequence[index] = 0;
+        self.slots[index].sequence = 0;
         self.erases[index] = self.erases[index].saturating_add(1);
         if let Some(at) = self.erased_at.get_mut(index) {
             *at = millis;
@@ -144,28 +147,28 @@ impl Flash {
     ) -> u32 {
         let (base, pages) = (element * shape.slots(), shape.pages);
         let (source, target) = ((base + from) as usize, (base + to) as usize);
-        let original = shape.is_original(self.sequence[source]);
+        let original = shape.is_original(self.slots[source].sequence);
         let sequence = if original {
             shape.planes * shape.usable + 1
         } else {
-            self.sequence[source]
+            self.slots[source].sequence
         };
         let rank = self.tally[element as usize].sequence;
         self.take(shape, element, to);
         self.tally[element as usize].sequence = rank;
-        self.sequence[target] = sequence;
+        self.slots[target].sequence = sequence;
         let mut moved = 0;
         for n in 0..shape.data_pages() {
             let bit = 1 << (n % 64);
-            let word = (n / 64) as usize;
-            if self.stale[source * self.words + word] & bit != 0 {
+            let word = n / 64;
+            if self.stale(source, word) & bit != 0 {
                 continue;
             }
             let page = self.page_at(shape, element, from * pages + n);
             self.place[element as usize * shape.exported as usize + page as usize] = to * pages + n;
             self.page[target * pages as usize + n as usize] = page;
-            self.stale[source * self.words + word] |= bit;
-            self.stale[target * self.words + word] &= !bit;
+            *self.stale_mut(source, word) |= bit;
+            *self.stale_mut(target, word) &= !bit;
             moved += 1;
         }
         if u32::from(self.erases[target]) < shape.endurance {
