@@ -2,16 +2,16 @@
 //!
 //! Writes go round robin over the groups, one clustered page each, which is dynamic striping, or where the address
 //! says ([`super::striping`]); nothing is moved from one group to another. Each group has a block open for the host
-//! and one for what is moved, or one for both, or three: what is written often has a block of its own. What that is
-//! follows from where the old version lies, as in Chiang, Lee and Chang, "Using data clustering to improve cleaning
-//! performance for flash memory" (Software: Practice and Experience 29(3), 1999): a unit that is written again
-//! before it was moved is hot, and one that was moved is not. It costs a byte a block.
+//! and one for what is moved, or one for both, or three: what is written often (`heat`) has one of its own, which takes
+//! it from the host and from collection alike (the hot and the cold write frontier of Van Houdt, "Performance of garbage
+//! collection algorithms for flash-based solid state drives with hot/cold data", Performance Evaluation 70(10), 2013).
 //!
 //! Which block is collected stands in [`super::victim`], how in `collect`, what wear has to do with it in `wear`,
 //! what happens after a power cut in `recovery`. It does not model the traffic of a mapping table that lies in
 //! flash itself.
 
 mod collect;
+mod heat;
 mod recovery;
 mod wear;
 
@@ -22,6 +22,7 @@ use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec};
 use fathom_base::{Lpn, Ppn, Rng};
+use heat::Heat;
 use std::collections::VecDeque;
 use wear::Wear;
 
@@ -31,7 +32,7 @@ const NOTHING: u32 = 0;
 const HOST: usize = 0;
 /// Index of the block that is open for what is moved, where that is another one.
 const COPIES: usize = 1;
-/// Index of the block that is open for what the host writes often.
+/// Index of the block that is open for what is written often.
 const HOT: usize = 2;
 /// The stream of the seed that victims are drawn from.
 const STREAM: u64 = 7;
@@ -57,7 +58,8 @@ struct Group {
     levelled: bool,
 }
 
-/// The state of a page-mapped drive: 4 bytes a logical and 4 a physical unit, and some for every clustered block.
+/// The state of a page-mapped drive: 4 bytes a logical and 4 a physical unit, one more a logical unit where hot data
+/// goes apart, and some for every clustered block.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFtl {
     g: Geometry,
@@ -70,8 +72,7 @@ pub(crate) struct PageFtl {
     /// Who was written to a place last; still there if `place_of` says so too.
     owner_of: Vec<u32>,
     blocks: Blocks,
-    /// Whether the host wrote a block, and not collection; empty where that does not matter.
-    by_host: Vec<bool>,
+    heat: Heat,
     wear: Wear,
     groups: Vec<Group>,
     turn: u32,
@@ -97,7 +98,11 @@ impl PageFtl {
             place_of: vec![NOTHING; (g.logical_units + g.map_units) as usize],
             owner_of: vec![NOTHING; g.physical_units() as usize],
             blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
-            by_host: vec![false; if hot { g.cblocks() as usize } else { 0 }],
+            heat: Heat::new(if hot {
+                g.logical_units + g.map_units
+            } else {
+                0
+            }),
             wear: Wear::new(gc, g),
             groups: Vec::new(),
             turn: 0,
@@ -188,15 +193,12 @@ impl PageFtl {
     /// The open block for units that the host writes together: that for the hot ones if most of them are.
     #[inline]
     fn front_of(&self, runs: &[(Lpn, u32)]) -> usize {
-        if self.by_host.is_empty() {
+        if !self.heat.is_used() {
             return HOST;
         }
         let (mut hot, mut all) = (0, 0);
         for lpn in runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n) {
-            let place = self.place_of[lpn as usize];
-            hot += u32::from(
-                place != NOTHING && self.by_host[self.g.cblock_of_unit(place - 1) as usize],
-            );
+            hot += u32::from(self.heat.is_hot(Lpn(lpn)));
             all += 1;
         }
         if 2 * hot > all { HOT } else { HOST }
@@ -318,13 +320,18 @@ impl Ftl for PageFtl {
     #[inline]
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let front = self.front_of(runs);
+        let lpns = || runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
         if self.stripes.is_some() {
-            return self.write_striped(front, runs, ops);
+            self.write_striped(front, runs, ops)?;
+        } else {
+            let units = runs.iter().map(|r| r.1).sum();
+            let group = self.group_for(front, units, ops)?;
+            self.place(group, front, lpns(), ops)?;
         }
-        let units = runs.iter().map(|r| r.1).sum();
-        let group = self.group_for(front, units, ops)?;
-        let lpns = runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
-        self.place(group, front, lpns, ops)
+        if self.heat.is_used() {
+            lpns().for_each(|lpn| self.heat.count(Lpn(lpn)));
+        }
+        Ok(())
     }
 
     fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
@@ -385,7 +392,7 @@ impl Ftl for PageFtl {
         (words + free.sum::<usize>()) * 4
             + self.blocks.state_bytes()
             + self.wear.state_bytes()
-            + self.by_host.capacity()
+            + self.heat.state_bytes()
             + self.groups.capacity() * size_of::<Group>()
     }
 }

@@ -163,6 +163,18 @@ pub(crate) fn d_choices(rho: f64, b: u32, d: f64) -> f64 {
     f64::from(b) / (f64::from(b) - moved)
 }
 
+/// Two kinds of data that share no block, each cleaned greedily: the least amplification that any division of spare
+/// blocks between them gives (Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014). `hot` is
+/// the hot share of the data, `writes` its share of the writes, `spare` the spare blocks for each block of data.
+pub(crate) fn best_division(hot: f64, writes: f64, spare: f64, b: u32) -> f64 {
+    let of = |data: f64, spare: f64| greedy_closed(data / (data + spare), b);
+    let divisions = (1..1000).map(|i| {
+        let to_hot = spare * f64::from(i) / 1000.0;
+        writes * of(hot, to_hot) + (1.0 - writes) * of(1.0 - hot, spare - to_hot)
+    });
+    divisions.fold(f64::INFINITY, f64::min)
+}
+
 /// Greedy cleaning: d-choices with more choices than any drive has blocks.
 pub(crate) fn greedy(rho: f64, b: u32) -> f64 {
     d_choices(rho, b, 1e7)

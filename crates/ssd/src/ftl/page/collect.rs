@@ -5,8 +5,9 @@
 //! moved may be the last one, for until its first victim is erased it holds nothing of its own; the host writes
 //! into the same block only while another erased one is left.
 
-use super::{COPIES, Open, PageFtl};
+use super::{COPIES, HOT, Open, PageFtl};
 use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
+use fathom_base::Lpn;
 
 /// Blocks that are erased, or about to be, before the host gets another one.
 const EXCHANGE: u32 = 3;
@@ -68,9 +69,6 @@ impl PageFtl {
             self.blocks.seal(full.cblock, group);
         }
         at.levelled &= seldom;
-        if let Some(by_host) = self.by_host.get_mut(cblock as usize) {
-            *by_host = !seldom;
-        }
         Some(())
     }
 
@@ -146,8 +144,23 @@ impl PageFtl {
         }
         let mut live = std::mem::take(&mut self.live);
         let found = self.find_live(victim, &mut live);
-        for &(from, owner) in &live[..found] {
-            let Some(to) = self.next_place(group, self.copies) else {
+        let apart = self.part(group, &mut live[..found]);
+        self.move_to(group, self.copies, &live[..apart], ops);
+        if apart < found {
+            self.move_to(group, HOT, &live[apart..found], ops);
+        }
+        self.live = live;
+        self.merges.moved_units += u64::from(moving);
+        self.blocks.empty(victim);
+        self.groups[group as usize].erasing += 1;
+        ops.push(FlashOp::Erase { cblock: victim });
+        true
+    }
+
+    /// Moves units, by place and owner, to an open block that has room for them.
+    fn move_to(&mut self, group: u32, front: usize, live: &[(u32, u32)], ops: &mut Vec<FlashOp>) {
+        for &(from, owner) in live {
+            let Some(to) = self.next_place(group, front) else {
                 break;
             };
             self.place_of[owner as usize - 1] = to + 1;
@@ -155,13 +168,38 @@ impl PageFtl {
             self.blocks.gain(self.g.cblock_of_unit(to), group);
             emit_copy(&self.g, from, to, ops);
         }
-        self.live = live;
-        self.pad(group, self.copies);
-        self.merges.moved_units += u64::from(moving);
-        self.blocks.empty(victim);
-        self.groups[group as usize].erasing += 1;
-        ops.push(FlashOp::Erase { cblock: victim });
-        true
+        self.pad(group, front);
+    }
+
+    /// Orders what is to be moved: first what goes with the other copies, then what is hot and goes with what the host
+    /// writes often; how many the former are.
+    fn part(&self, group: u32, live: &mut [(u32, u32)]) -> usize {
+        if !self.heat.is_used() {
+            return live.len();
+        }
+        let is_hot = |&(_, owner): &(u32, u32)| self.heat.is_hot(Lpn(owner - 1));
+        live.sort_by_key(is_hot);
+        let cold = live.partition_point(|unit| !is_hot(unit));
+        if self.has_hot_room(group, cold as u32, (live.len() - cold) as u32) {
+            return cold;
+        }
+        live.sort_unstable();
+        live.len()
+    }
+
+    /// Whether so many hot units can be moved apart from so many cold ones: an erased block stays, and what may be
+    /// lost of two pages is not all that is gained.
+    fn has_hot_room(&self, group: u32, cold: u32, hot: u32) -> bool {
+        let at = &self.groups[group as usize];
+        let block = self.g.units_per_cblock;
+        let lost = if self.partial_program {
+            0
+        } else {
+            2 * (self.g.units_per_cpage - 1)
+        };
+        let left = |front: usize| block - at.open[front].next;
+        let taken = usize::from(cold > left(COPIES));
+        cold + hot + lost < block && (hot <= left(HOT) || at.free.len() >= 2 + taken)
     }
 
     /// Puts places and owners of what is valid in a block at the head of `live`; how many they are. Without a

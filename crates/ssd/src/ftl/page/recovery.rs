@@ -5,13 +5,12 @@ use crate::nand::store::Store;
 use fathom_base::Ppn;
 
 impl PageFtl {
-    /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written;
-    /// which of them the host wrote is forgotten.
+    /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
     pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
         self.place_of.fill(NOTHING);
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
-        self.by_host.fill(false);
+        self.heat.clear();
         self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
         // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
         // the block that the copies went to has nothing of its own, and is free to be erased.

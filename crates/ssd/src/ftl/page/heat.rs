@@ -1,0 +1,95 @@
+//! How often every unit is written: a count for each, halved as often as all of them could have been written once.
+//!
+//! Counting with decay is the idea of Hsieh, Kuo and Chang, "Efficient identification of hot data for flash memory
+//! storage systems" (ACM Transactions on Storage 2(1), 2006), who hash many units onto few counters; here each unit
+//! has one, a byte of memory. Hot is what is written more than twice as often as the mean. It is forgotten when the
+//! power goes.
+
+use fathom_base::Lpn;
+
+/// Between two halvings a unit is written once on average, and a count is the sum of what was counted, half of
+/// what was counted before, and so on: 1 to 2 for the mean unit.
+const HOT: u8 = 4;
+const MOST: u8 = 15;
+
+/// Counts of writes, where they are used at all.
+#[derive(Clone, Debug)]
+pub(super) struct Heat {
+    counts: Vec<u8>,
+    /// Writes since the last halving.
+    written: usize,
+}
+
+impl Heat {
+    /// Nothing was written; for no unit where heat does not matter.
+    pub(super) fn new(units: u32) -> Self {
+        Self {
+            counts: vec![0; units as usize],
+            written: 0,
+        }
+    }
+
+    /// Whether it is used at all.
+    #[inline]
+    pub(super) fn is_used(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// The host writes a unit.
+    pub(super) fn count(&mut self, lpn: Lpn) {
+        let count = &mut self.counts[lpn.index()];
+        *count = (*count + 1).min(MOST);
+        self.written += 1;
+        if self.written == self.counts.len() {
+            self.counts.iter_mut().for_each(|count| *count /= 2);
+            self.written = 0;
+        }
+    }
+
+    /// Whether a unit is written often.
+    #[inline]
+    pub(super) fn is_hot(&self, lpn: Lpn) -> bool {
+        self.counts.get(lpn.index()).is_some_and(|&n| n >= HOT)
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.counts.fill(0);
+        self.written = 0;
+    }
+
+    pub(super) fn state_bytes(&self) -> usize {
+        self.counts.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(heat: &mut Heat, lpn: u32, times: u32) {
+        (0..times).for_each(|_| heat.count(Lpn(lpn)));
+    }
+
+    #[test]
+    fn what_is_written_more_than_twice_as_often_as_the_mean_is_hot_until_it_is_not() {
+        let mut heat = Heat::new(100);
+        write(&mut heat, 1, 3);
+        assert!(!heat.is_hot(Lpn(1)));
+        write(&mut heat, 1, 1);
+        assert!(heat.is_hot(Lpn(1)) && !heat.is_hot(Lpn(2)));
+        // Units that are written once in a hundred writes never are.
+        for lpn in (0..100).cycle().take(1000) {
+            write(&mut heat, lpn, 1);
+        }
+        assert!((0..100).all(|lpn| !heat.is_hot(Lpn(lpn))));
+        // As often as it may have been: three halvings after fifteen counts it is forgotten.
+        write(&mut heat, 3, 90);
+        write(&mut heat, 4, 10);
+        assert!(heat.is_hot(Lpn(3)) && heat.is_hot(Lpn(4)));
+        write(&mut heat, 5, 200);
+        assert!(!heat.is_hot(Lpn(3)) && heat.is_hot(Lpn(5)));
+        heat.clear();
+        assert!(!heat.is_hot(Lpn(5)));
+    }
+}
