@@ -424,8 +424,11 @@ fn precondition(text: &str) -> Result<Precondition, String> {
         Some(("random", times)) => {
             let times: f64 = times.parse().map_err(|_| wrong())?;
             let sane = (0.0..=1000.0).contains(&times);
-            sane.then_some(Precondition::Random { times, bytes: 4096 })
-                .ok_or_else(wrong)
+            sane.then_some(Precondition::Random {
+                times,
+                bytes: Bytes::kib(4),
+            })
+            .ok_or_else(wrong)
         }
         _ => Err(wrong()),
     }

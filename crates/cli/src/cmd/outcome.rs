@@ -68,7 +68,7 @@ pub(super) fn before(outcome: &Outcome) -> String {
         Precondition::Fresh => "fresh".into(),
         Precondition::Filled => "written once".into(),
         Precondition::Random { times, bytes } => {
-            format!("{times} times overwritten in {}", human_bytes(bytes))
+            format!("{times} times overwritten in {}", human_bytes(bytes.0))
         }
     }
 }

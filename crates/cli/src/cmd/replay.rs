@@ -4,6 +4,7 @@ use super::{outcome, page};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
+use fathom_lab::model::Model;
 use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run_device, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store;
@@ -86,7 +87,22 @@ fn play(
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
     let ran = prepared(drive, plan.precondition, plan.seed)
         .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
+    if ran
+        .as_ref()
+        .is_ok_and(|outcome| reads_nothing(&model, outcome))
+    {
+        out::note(
+            "The drive began without data: reading what was never written takes no time in flash. \
+             `--precondition filled` writes it first.",
+        );
+    }
     Ok(ran)
+}
+
+/// Whether reads may have found what no drive in use has: places that were never written.
+fn reads_nothing(model: &Model, outcome: &Outcome) -> bool {
+    let fresh = outcome.plan.precondition == Precondition::Fresh;
+    fresh && matches!(model, Model::Ssd(_)) && outcome.totals.reads.is_some()
 }
 
 fn real(

@@ -97,7 +97,7 @@ fn precondition(state: Precondition) -> String {
     match state {
         Precondition::Fresh => "fresh".into(),
         Precondition::Filled => "filled".into(),
-        Precondition::Random { times, bytes } => format!("random:{times} in pieces of {bytes} B"),
+        Precondition::Random { times, bytes } => format!("random:{times} in pieces of {bytes}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is done to a modelled drive before a run, so that it starts as a drive in use.
 
 use crate::model::Drive;
-use fathom_base::{Dur, Rng, Time};
+use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, IoError, Op, Request};
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub enum Precondition {
     Random {
         /// Times the capacity.
         times: f64,
-        /// Length of a write, in bytes.
-        bytes: u64,
+        /// Length of a write.
+        bytes: Bytes,
     },
 }
 
@@ -46,7 +46,7 @@ pub fn prepare(drive: &mut Drive, state: Precondition, seed: u64) -> Result<(), 
     let starts = (0..capacity.div_ceil(piece)).map(|i| i * piece);
     write_all(drive, starts.map(|at| (at, piece.min(capacity - at))))?;
     if let Precondition::Random { times, bytes } = state {
-        let bytes = bytes.next_multiple_of(block).min(max).max(block);
+        let bytes = bytes.0.next_multiple_of(block).min(max).max(block);
         let mut rng = Rng::new(seed, u64::MAX);
         let writes = (capacity as f64 * times / bytes as f64) as u64;
         let places = capacity / bytes;
