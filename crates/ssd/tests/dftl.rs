@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/suite.rs"]
+mod suite;
 #[path = "common/torture.rs"]
 mod torture;
 
@@ -11,7 +13,7 @@ use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Prefetch, ReadBuffer};
 use fathom_ssd::{MapCounts, Spec, Ssd};
-use torture::Torture;
+use suite::life;
 
 const UNIT: u64 = 512;
 /// Entries of a translation page of one unit.
@@ -236,36 +238,15 @@ fn mapped(shape: &str, buffer: &str) -> Spec {
     spec
 }
 
-fn life(spec: &Spec, seed: u64) -> Result<Torture, String> {
-    let mut t = Torture::new(spec, seed);
-    let mut rng = Rng::new(seed, 101);
-    for _ in 0..4 {
-        let at = t.drive.counters().flash_ops + 1 + rng.below(3000);
-        t.drive.cut_power_after(at);
-        t.work(1000, 16)?;
-        while !t.drive.is_powered() {
-            if rng.chance(0.3) {
-                let at = t.drive.counters().flash_ops + 1 + rng.below(30);
-                t.drive.cut_power_after(at);
-            }
-            t.recover()?;
-        }
-    }
-    t.drive.cut_power_after(u64::MAX);
-    t.work(500, 16)?;
-    t.verify()?;
-    Ok(t)
-}
-
 #[test]
 fn a_map_of_many_pages_survives_power_cuts() {
     for shape in ["whole", "parted", "padded", "lanes", "one die", "tiny"] {
         for buffer in ["none", "lru", "fifo battery"] {
             let spec = mapped(shape, buffer);
             for seed in 0..3 {
-                let t = life(&spec, seed)
+                let drive = life(&spec, seed, 4)
                     .unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-                let counters = t.drive.counters();
+                let counters = drive.counters();
                 assert!(counters.map_programs > 100 && counters.map_reads > 100);
             }
         }
@@ -280,9 +261,9 @@ fn failing_programs_and_erases_lose_nothing() {
         (spec.faults.program_fail, spec.faults.erase_fail) = (0.0002, 0.001);
         let mut bad = 0;
         for seed in 0..4 {
-            let t =
-                life(&spec, seed).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-            bad += t.drive.bad_blocks();
+            let drive = life(&spec, seed, 4)
+                .unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
+            bad += drive.bad_blocks();
         }
         assert!(bad > 0, "{}", spec.name);
     }

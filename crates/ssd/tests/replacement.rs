@@ -3,15 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/suite.rs"]
+mod suite;
 #[path = "common/torture.rs"]
 mod torture;
 
 use common::{drive, run};
-use fathom_base::Rng;
 use fathom_block::{Op, Request};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{MergeCounts, Spec, Ssd};
-use torture::Torture;
+use suite::life;
 
 /// Blocks of eight pages that are single units, and this many replacement blocks.
 fn chains(replacements: u32) -> Spec {
@@ -97,27 +98,6 @@ fn a_last_block_without_room_is_merged_into_a_new_one() {
     drive.check().unwrap();
 }
 
-fn life(spec: &Spec, seed: u64) -> Result<Torture, String> {
-    let mut t = Torture::new(spec, seed);
-    let mut rng = Rng::new(seed, 101);
-    for _ in 0..4 {
-        let at = t.drive.counters().flash_ops + 1 + rng.below(2000);
-        t.drive.cut_power_after(at);
-        t.work(1000, 16)?;
-        while !t.drive.is_powered() {
-            if rng.chance(0.3) {
-                let at = t.drive.counters().flash_ops + 1 + rng.below(30);
-                t.drive.cut_power_after(at);
-            }
-            t.recover()?;
-        }
-    }
-    t.drive.cut_power_after(u64::MAX);
-    t.work(500, 16)?;
-    t.verify()?;
-    Ok(t)
-}
-
 #[test]
 fn chains_of_every_length_survive_power_cuts() {
     let mut merges = MergeCounts::default();
@@ -127,12 +107,12 @@ fn chains_of_every_length_survive_power_cuts() {
                 let mut spec = drive(MappingKind::Replacement, shape, buffer);
                 spec.mapping.log_blocks = replacements;
                 for seed in 0..4 {
-                    let t = life(&spec, seed).unwrap_or_else(|why| {
+                    let drive = life(&spec, seed, 4).unwrap_or_else(|why| {
                         panic!("{}, {replacements}, seed {seed}: {why}", spec.name)
                     });
-                    merges.switch += t.drive.merges().switch;
-                    merges.partial += t.drive.merges().partial;
-                    merges.full += t.drive.merges().full;
+                    merges.switch += drive.merges().switch;
+                    merges.partial += drive.merges().partial;
+                    merges.full += drive.merges().full;
                 }
             }
         }
@@ -147,9 +127,9 @@ fn failing_programs_and_erases_lose_nothing() {
         spec.mapping.over_provisioning_percent = 300.0;
         (spec.faults.program_fail, spec.faults.erase_fail) = (0.0005, 0.002);
         for seed in 0..4 {
-            let t =
-                life(&spec, seed).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-            assert!(t.drive.bad_blocks() > 0, "{}", spec.name);
+            let drive = life(&spec, seed, 4)
+                .unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
+            assert!(drive.bad_blocks() > 0, "{}", spec.name);
         }
     }
 }

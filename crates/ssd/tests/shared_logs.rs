@@ -4,43 +4,24 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
+#[path = "common/suite.rs"]
+mod suite;
 #[path = "common/torture.rs"]
 mod torture;
 
 use common::{SHAPES, drive};
 use fathom_base::{Rng, Time};
 use fathom_block::{Device, IoErrorKind, Op, Request};
+use fathom_ssd::Ssd;
 use fathom_ssd::spec::MappingKind;
-use fathom_ssd::{Spec, Ssd};
 use std::collections::BTreeMap;
-use torture::Torture;
+use suite::life;
 
 const KINDS: [MappingKind; 3] = [
     MappingKind::Fast,
     MappingKind::Superblock,
     MappingKind::Hybrid,
 ];
-
-/// Work with cuts, then without; what was collected within the log.
-fn life(spec: &Spec, seed: u64) -> (u64, Ssd) {
-    let mut t = Torture::new(spec, seed);
-    let mut rng = Rng::new(seed, 102);
-    let why = |step: Result<(), String>| {
-        step.unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-    };
-    for _ in 0..4 {
-        let at = t.drive.counters().flash_ops + 1 + rng.below(1500);
-        assert!(t.drive.cut_power_after(at));
-        why(t.work(1200, 16));
-        while !t.drive.is_powered() {
-            why(t.recover());
-        }
-    }
-    t.drive.cut_power_after(u64::MAX);
-    why(t.work(800, 16));
-    why(t.verify());
-    (t.drive.merges().collected, t.drive)
-}
 
 #[test]
 fn nothing_is_lost_with_more_logs() {
@@ -50,7 +31,9 @@ fn nothing_is_lost_with_more_logs() {
             for (logs, buffer) in [(3, "none"), (6, "lru"), (12, "fifo idle")] {
                 let mut spec = drive(kind, shape, buffer);
                 spec.mapping.log_blocks = logs;
-                collected += life(&spec, u64::from(logs)).0;
+                let drive = life(&spec, u64::from(logs), 4)
+                    .unwrap_or_else(|why| panic!("{}: {why}", spec.name));
+                collected += drive.merges().collected;
             }
         }
     }
@@ -65,8 +48,8 @@ fn nothing_is_lost_where_blocks_go_bad() {
             let mut spec = drive(kind, shape, "lru");
             spec.mapping.over_provisioning_percent = 1000.0;
             spec.faults.factory_bad_percent = 10.0;
-            (spec.faults.program_fail, spec.faults.erase_fail) = (0.0002, 0.002);
-            let drive = life(&spec, 1).1;
+            (spec.faults.program_fail, spec.faults.erase_fail) = (0.0005, 0.005);
+            let drive = life(&spec, 1, 4).unwrap_or_else(|why| panic!("{}: {why}", spec.name));
             assert!(!drive.is_worn_out());
             fails += drive.counters().program_fails + drive.counters().erase_fails;
         }

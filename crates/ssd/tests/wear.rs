@@ -4,17 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
-#[path = "common/torture.rs"]
-mod torture;
 #[path = "common/waf.rs"]
 mod waf;
 
-use common::{BUFFERS, SHAPES, drive, run};
+use common::run;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, IoErrorKind, Op, Request};
-use fathom_ssd::spec::{MappingKind, Separation, Striping, Victim};
+use fathom_ssd::spec::{Separation, Striping, Victim};
 use fathom_ssd::{Spec, Ssd};
-use torture::Torture;
 
 const PAGE: u64 = 2048;
 
@@ -215,84 +212,6 @@ fn idle_time_ends_collecting_when_there_is_nothing_to_gain() {
     assert!(once > 10, "{once}");
     assert_eq!(drive.counters().background_collections, once);
     drive.check().unwrap();
-}
-
-/// Every way to make room, on small drives of every shape.
-fn ways() -> Vec<Spec> {
-    let victims = [
-        Victim::Greedy,
-        Victim::CostBenefit,
-        Victim::Fifo,
-        Victim::DChoices,
-    ];
-    let parts = [Separation::Nothing, Separation::Copies, Separation::HotCold];
-    let mut all = Vec::new();
-    for (i, shape) in SHAPES.iter().enumerate() {
-        for (j, victim) in victims.into_iter().enumerate() {
-            for (k, separate) in parts.into_iter().enumerate() {
-                let nth = i + j + k;
-                let mut spec = drive(MappingKind::Page, shape, BUFFERS[nth % BUFFERS.len()]);
-                spec.name = format!("{} {victim:?} {separate:?}", spec.name);
-                let gc = &mut spec.gc;
-                (gc.victim, gc.separate, gc.choices) = (victim, separate, 2);
-                gc.least_worn_first = nth % 2 == 0;
-                gc.wear_gap = if nth % 3 == 0 { 3 } else { 0 };
-                gc.background_percent = if nth % 4 == 0 { 20.0 } else { 0.0 };
-                gc.background_delay = Dur::us(500);
-                if nth % 5 < 2 {
-                    spec.mapping.striping = [Striping::Cwdp, Striping::Pdwc][nth % 5];
-                }
-                all.push(spec);
-            }
-        }
-    }
-    all
-}
-
-/// Work, power cuts, work; gives up where the drive is worn out.
-fn life(spec: &Spec, seed: u64, cuts: u32) -> Result<(), String> {
-    let mut t = Torture::new(spec, seed);
-    let mut rng = Rng::new(seed, 102);
-    for _ in 0..cuts {
-        let at = t.drive.counters().flash_ops + 1 + rng.below(1500);
-        assert!(t.drive.cut_power_after(at));
-        let worked = t.work(1000, 32);
-        if t.drive.is_worn_out() {
-            return Ok(());
-        }
-        worked?;
-        while !t.drive.is_powered() {
-            t.recover()?;
-        }
-    }
-    t.drive.cut_power_after(u64::MAX);
-    let worked = t.work(400, 32).and_then(|()| t.verify());
-    if t.drive.is_worn_out() {
-        Ok(())
-    } else {
-        worked
-    }
-}
-
-#[test]
-fn every_way_of_making_room_survives_power_cuts() {
-    for spec in ways() {
-        for seed in 0..3 {
-            life(&spec, seed, 3).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-        }
-    }
-}
-
-#[test]
-fn every_way_of_making_room_survives_power_cuts_and_blocks_that_fail() {
-    for mut spec in ways() {
-        spec.mapping.over_provisioning_percent = 100.0;
-        spec.faults.factory_bad_percent = 10.0;
-        (spec.faults.program_fail, spec.faults.erase_fail) = (0.0005, 0.01);
-        for seed in 0..3 {
-            life(&spec, seed, 3).unwrap_or_else(|why| panic!("{}, seed {seed}: {why}", spec.name));
-        }
-    }
 }
 
 fn bytes_of(page: u64, version: u64) -> Box<[u8]> {

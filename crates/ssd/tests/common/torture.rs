@@ -120,6 +120,48 @@ impl Torture {
         Ok(())
     }
 
+    /// Writes `pieces` of so many sectors each, none of them trimmed: every one of the drive in a random order, and
+    /// then any.
+    pub(crate) fn fill(&mut self, piece: u64, pieces: u64) -> Outcome {
+        let all = self.sectors() / piece;
+        let mut order: Vec<u64> = (0..all).collect();
+        self.rng.shuffle(&mut order);
+        for i in 0..pieces {
+            let at = match order.get(i as usize) {
+                Some(&at) => at,
+                None => self.rng.below(all),
+            };
+            while self.in_flight.len() >= 8 {
+                self.collect()?;
+            }
+            let (offset, len) = (at * piece * SECTOR_BYTES, piece * SECTOR_BYTES);
+            self.submit(Request::new(0, Op::Write, offset, len))?;
+        }
+        self.drain()
+    }
+
+    /// Trims everything; then nothing may be left of it, in the buffer or in flash.
+    pub(crate) fn trim_all(&mut self) -> Outcome {
+        let len = self.sectors() * SECTOR_BYTES;
+        self.submit(Request::new(0, Op::Trim, 0, len))?;
+        self.drain()?;
+        let later = Time(self.drive.now().0 + 1_000_000_000);
+        self.drive.wait(later, &mut self.done);
+        let before = self.drive.counters();
+        let zero = Sector {
+            now: Some(0),
+            ..Sector::default()
+        };
+        self.shadow.fill(zero);
+        self.verify()?;
+        let after = self.drive.counters();
+        // Of a map that lies in flash something may have to be read to know it.
+        if after.flash_ops - before.flash_ops > after.map_reads - before.map_reads {
+            return Err("what was trimmed is read from flash".into());
+        }
+        Ok(())
+    }
+
     /// Waits for everything in flight.
     pub(crate) fn drain(&mut self) -> Outcome {
         while !self.in_flight.is_empty() {
