@@ -214,6 +214,7 @@ fn a_strict_reader_stops_and_a_lenient_one_counts() {
         too_large: 1,
         zero_length: 1,
         backwards: 1,
+        cut: 0,
         other: 1,
     };
     assert_eq!(trace.skipped(), expected);

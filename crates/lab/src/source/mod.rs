@@ -390,6 +390,9 @@ impl Stepped {
                     skipped.backwards
                 ));
             }
+            if skipped.cut > 0 {
+                notes.push("the trace is cut off: what stood before was read".into());
+            }
             if let Some(first) = trace.first_skipped() {
                 notes.push(format!("the first of these: {first}"));
             }

@@ -201,6 +201,7 @@ impl ErrorKind {
                 | Self::Backwards { .. }
                 | Self::LongLine { .. }
                 | Self::CutRecord
+                | Self::Truncated { .. }
         )
     }
 
@@ -224,7 +225,7 @@ impl ErrorKind {
                 "take the trace again, or merge the files of its CPUs with `blkparse -d`".into()
             }
             Self::CutRecord | Self::Truncated { .. } => {
-                "fetch the file again; what stands before this place can be read".into()
+                "fetch the file again; or read leniently, up to this place".into()
             }
             Self::Version { .. } => "convert the trace with blkparse, and read its text".into(),
             Self::Corrupt { .. } => "fetch the file again".into(),

@@ -20,6 +20,8 @@ pub struct Skipped {
     pub zero_length: u64,
     /// Accesses whose time was before that of the one before, moved up to it and kept.
     pub backwards: u64,
+    /// Compressed inputs that end early; what stood before their end was read.
+    pub cut: u64,
     /// Lines and records that are no accesses, and nothing is wrong with them: comments, column names, other events,
     /// summaries.
     pub other: u64,
@@ -37,6 +39,7 @@ impl Skipped {
             ErrorKind::TooLarge { .. } => &mut self.too_large,
             ErrorKind::ZeroLength => &mut self.zero_length,
             ErrorKind::Backwards { .. } => &mut self.backwards,
+            ErrorKind::Truncated { .. } => &mut self.cut,
             _ => &mut self.malformed,
         };
         *counter += 1;
@@ -143,7 +146,7 @@ impl Trace {
     }
 
     fn advance(&mut self) -> Option<Result<Access, TraceError>> {
-        while self.failure.is_none() {
+        while self.failure.is_none() && self.skipped.cut == 0 {
             let ordered = match self.source.next() {
                 None => break,
                 Some(Ok((Some(access), place))) => self.order.push(access, place),
