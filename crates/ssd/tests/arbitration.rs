@@ -1,0 +1,253 @@
+//! Who goes first at a die, and what repetitions, copies and failures cost: times worked out by hand on one die.
+//!
+//! The host takes next to no time, so that a millionth of the bound is left for it: [`HOST`].
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{base, rate, run};
+use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_block::{Completion, Device, Op, Request};
+use fathom_ssd::spec::Arbitration;
+use fathom_ssd::{Spec, Ssd};
+use std::ops::Range;
+
+const PAGE: u64 = 4096;
+/// 25 us, 200 us, 1500 us, and 4096 bytes at 400 MT/s.
+const READ: u64 = 25_000;
+const PROGRAM: u64 = 200_000;
+const ERASE: u64 = 1_500_000;
+const BUS: u64 = 10_240;
+/// What commands and transfers to the host may add, all together.
+const HOST: u64 = 400;
+
+/// One die with `planes` planes; clustered blocks over `wide` of them.
+fn one_die(planes: u32, wide: u32) -> Spec {
+    let mut spec = base();
+    let flash = &mut spec.flash;
+    (flash.channels, flash.planes_per_die, flash.pages_per_block) = (1, planes, 16);
+    (flash.page, flash.clustered_page) = (Bytes(PAGE), Bytes(PAGE));
+    flash.clustered_block = Bytes(16 * PAGE * u64::from(wide));
+    spec.capacity = Bytes(16 * PAGE * 32);
+    spec.mapping.over_provisioning_percent = 15.0;
+    (spec.host.command_overhead, spec.host.latency) = (Dur(10), Dur(0));
+    spec.host.bandwidth = rate(1_000_000_000_000);
+    spec
+}
+
+fn page(op: Op, page: u64) -> Request {
+    Request::new(page, op, page * PAGE, PAGE)
+}
+
+/// Until nothing is under way.
+fn rest(drive: &mut Ssd) {
+    let later = Time(drive.now().0 + 1_000_000_000);
+    drive.wait(later, &mut Vec::new());
+}
+
+fn around(ns: u64) -> Range<u64> {
+    ns..ns + HOST
+}
+
+/// The latencies of pages, in order of submission; all are submitted at once.
+fn together(drive: &mut Ssd, requests: Vec<Request>) -> Vec<u64> {
+    rest(drive);
+    let ids: Vec<_> = requests.iter().map(|r| r.id).collect();
+    let done = run(drive, 32, requests);
+    let latency = |id| {
+        done.iter()
+            .find(|c: &&Completion| c.id == id)
+            .unwrap()
+            .latency()
+            .0
+    };
+    ids.into_iter().map(latency).collect()
+}
+
+#[test]
+fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
+    let of = |arbitration, overhead| {
+        let mut spec = one_die(1, 1);
+        (spec.flash.arbitration, spec.flash.suspend_overhead) = (arbitration, Dur(overhead));
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mixed = vec![
+            page(Op::Write, 1),
+            page(Op::Write, 2),
+            page(Op::Read, 3),
+            page(Op::Read, 4),
+        ];
+        let times = together(&mut drive, mixed);
+        (times, drive.counters().suspends)
+    };
+    let expect = |arbitration, overhead, expected: [u64; 4], suspends| {
+        let (times, got) = of(arbitration, overhead);
+        for (time, expected) in times.iter().zip(expected) {
+            assert!(
+                around(expected).contains(time),
+                "{arbitration:?}: {times:?}, not {expected}"
+            );
+        }
+        assert_eq!(got, suspends, "{arbitration:?}");
+    };
+    let (read, write) = (READ + BUS, BUS + PROGRAM);
+    for arbitration in [Arbitration::CommandFirst, Arbitration::InOrder] {
+        expect(
+            arbitration,
+            0,
+            [write, 2 * write, 2 * write + read, 2 * write + 2 * read],
+            0,
+        );
+    }
+    // Both reads go before the second program, and after the first, which has begun.
+    expect(
+        Arbitration::ReadFirst,
+        0,
+        [write, 2 * write + 2 * read, write + read, write + 2 * read],
+        0,
+    );
+    // The first program is interrupted as soon as its data is in the page register, once for both reads.
+    for overhead in [0, 5_000] {
+        let first = BUS + 2 * read + overhead + PROGRAM;
+        expect(
+            Arbitration::Suspend,
+            overhead,
+            [first, first + write, BUS + read, BUS + 2 * read],
+            1,
+        );
+    }
+}
+
+#[test]
+fn a_read_interrupts_an_erase() {
+    for (arbitration, waits) in [
+        (Arbitration::CommandFirst, true),
+        (Arbitration::ReadFirst, true),
+        (Arbitration::Suspend, false),
+    ] {
+        let mut spec = one_die(1, 1);
+        spec.flash.arbitration = arbitration;
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        let mut next = 0;
+        let erases = |drive: &Ssd| drive.counters().erases;
+        // A write after which an erase is under way: it is done later.
+        loop {
+            let (before, done) = (
+                erases(&drive),
+                run(&mut drive, 1, [page(Op::Write, next % 512)]),
+            );
+            assert_eq!((done.len(), erases(&drive)), (1, before));
+            let now = drive.now();
+            let mut fork = drive.clone();
+            rest(&mut fork);
+            if erases(&fork) > before {
+                let done = run(&mut drive, 1, [page(Op::Read, next % 512)]);
+                let latency = done[0].completed.since(now).0;
+                let expected = if waits {
+                    ERASE + READ + BUS
+                } else {
+                    READ + BUS
+                };
+                // The erase has begun when the program was done, or a moment before.
+                assert!(
+                    around(expected).contains(&latency),
+                    "{arbitration:?}: {latency}"
+                );
+                assert_eq!(drive.counters().suspends, u64::from(!waits));
+                rest(&mut drive);
+                assert_eq!(erases(&drive), before + 1, "the erase goes on");
+                break;
+            }
+            rest(&mut drive);
+            next += 1;
+        }
+    }
+}
+
+/// Random writes, one at a time: how long until the last one, and how many pages were moved.
+fn collected(copy_back: bool, planes: u32, wide: u32) -> (u64, u64) {
+    let mut spec = one_die(planes, wide);
+    spec.flash.copy_back = copy_back;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let mut rng = Rng::new(8, 0);
+    for _ in 0..3000 {
+        run(&mut drive, 1, [page(Op::Write, rng.below(512))]);
+    }
+    (drive.now().0, drive.merges().moved_units)
+}
+
+#[test]
+fn copy_back_saves_both_transfers_of_a_copy_within_a_plane() {
+    for planes in [1, 2] {
+        let (with, moved) = collected(true, planes, 1);
+        let (without, also) = collected(false, planes, 1);
+        assert_eq!(moved, also);
+        assert!(moved > 1000, "{moved}");
+        assert_eq!(without - with, moved * 2 * BUS);
+    }
+    // A block over two planes: what moves to the other one crosses the bus.
+    let (with, moved) = collected(true, 2, 2);
+    let (without, _) = collected(false, 2, 2);
+    let saved = (without - with) as f64 / (moved * 2 * BUS) as f64;
+    assert!((0.3..0.7).contains(&saved), "{saved}");
+}
+
+#[test]
+fn a_read_is_repeated_as_often_as_its_probability_says() {
+    let (p, most) = (0.3f64, 4);
+    let mut spec = one_die(1, 1);
+    (spec.faults.read_retry, spec.faults.read_retries_max) = (p, most);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
+    rest(&mut drive);
+    let before = drive.counters().read_retries;
+    let n = 20_000;
+    let done = run(&mut drive, 1, (0..n).map(|i| page(Op::Read, i % 512)));
+    let mut repeated = vec![0u64; most as usize + 1];
+    for completion in &done {
+        let over = completion.latency().0 - (READ + BUS);
+        assert!(around(over / READ * READ).contains(&over), "{over}");
+        repeated[(over / READ) as usize] += 1;
+    }
+    for (k, &got) in (0..).zip(&repeated) {
+        let expected = p.powi(k) * if k < most as i32 { 1.0 - p } else { 1.0 };
+        let deviation = (n as f64 * expected * (1.0 - expected)).sqrt();
+        let off = got as f64 - n as f64 * expected;
+        assert!(off.abs() < 4.0 * deviation, "{k} times: {repeated:?}");
+    }
+    let all: u64 = (0..).zip(&repeated).map(|(k, n)| k * n).sum();
+    assert_eq!(drive.counters().read_retries - before, all);
+}
+
+#[test]
+fn a_program_that_fails_is_done_again_and_its_block_is_lost_after_its_next_erase() {
+    let mut spec = one_die(1, 1);
+    spec.mapping.over_provisioning_percent = 400.0;
+    spec.faults.program_fail = 0.02;
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    // Nothing is collected yet: a write takes a program for each time it fails, and one.
+    let done = run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
+    let write = BUS + PROGRAM;
+    let fails = done.iter().map(|c| c.latency().0 / write - 1).sum::<u64>();
+    assert!(
+        done.iter()
+            .all(|c| around(c.latency().0 / write * write).contains(&c.latency().0))
+    );
+    assert_eq!(drive.counters().program_fails, fails);
+    assert!((2..=25).contains(&fails), "{fails} of 512 programs at 0.02");
+    assert_eq!(
+        drive.bad_blocks(),
+        0,
+        "what such a block holds stays where it is"
+    );
+    // Every block of these is erased now.
+    while drive.counters().erases < 50 {
+        run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
+    }
+    rest(&mut drive);
+    assert!(drive.bad_blocks() > 0);
+    let erased: u64 = drive.erase_counts().iter().map(|&n| u64::from(n)).sum();
+    assert_eq!(drive.counters().erases - erased, drive.bad_blocks() as u64);
+    assert_eq!(drive.counters().erase_fails, 0);
+}
