@@ -98,6 +98,10 @@ fn everything_that_was_given_is_on_the_page() {
     );
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
     assert_eq!(figures[1]["lines"][0]["y"][0], 40.0);
+    // A point every fourth stretch, and a line through them: between gaps there would be nothing to see.
+    let amplified = figures[2]["lines"][0]["y"].as_array().unwrap();
+    assert_eq!(amplified.len(), 25);
+    assert_eq!(amplified[1], 1.06);
     // The share above; the longest access of all has none.
     let tail = figures[3]["lines"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);

@@ -5,6 +5,7 @@
 
 use super::play::Played;
 use crate::compare::{Responses, Timed};
+use crate::store::whole::temp_in;
 use fathom_base::Time;
 use parquet::basic::Compression;
 use parquet::column::reader::get_typed_column_reader;
@@ -61,7 +62,7 @@ impl RequestFile {
         };
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
-        let file = NamedTempFile::new_in(dir).map_err(|e| failed(e.to_string()))?;
+        let file = temp_in(dir).map_err(|e| failed(e.to_string()))?;
         let properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)

@@ -8,7 +8,7 @@
 mod codec;
 mod error;
 mod outcome;
-mod whole;
+pub(crate) mod whole;
 
 pub use error::StoreError;
 pub use outcome::{load_outcome, load_responses, save_outcome};

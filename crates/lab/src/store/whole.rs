@@ -50,7 +50,8 @@ fn write_set(dir: &Path, files: &[(&str, &[u8])]) -> Result<(), StoreError> {
         .map_err(|e| StoreError::io("write", dir, e))
 }
 
-fn temp_in(dir: &Path) -> Result<NamedTempFile, StoreError> {
+/// A file in `dir` that goes away unless it is kept.
+pub(crate) fn temp_in(dir: &Path) -> Result<NamedTempFile, StoreError> {
     tempfile::Builder::new()
         .prefix(".fathom-")
         // What the process's umask leaves of it, as for any other file.

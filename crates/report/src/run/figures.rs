@@ -60,6 +60,13 @@ fn over_time(
         .collect()
 }
 
+/// A line through its points alone: one point may speak for several stretches.
+fn without_gaps(line: Line) -> Line {
+    let points = line.x.into_iter().zip(line.y);
+    let (x, y) = points.filter(|(_, y)| y.is_some()).unzip();
+    Line { x, y, ..line }
+}
+
 /// Nothing is on a logarithmic axis at or below zero.
 fn above_zero(value: f64) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then_some(value)
@@ -123,7 +130,10 @@ fn amplification(page: &RunPage) -> Option<Figure> {
             title: "programmed / written",
             scale: Scale::Linear,
         },
-        lines: over_time(page, "write amplification", 0, |s| s.write_amplification),
+        lines: over_time(page, "write amplification", 0, |s| s.write_amplification)
+            .into_iter()
+            .map(without_gaps)
+            .collect(),
     })
 }
 
