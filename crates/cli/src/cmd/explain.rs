@@ -95,12 +95,17 @@ fn choice(name: &str) -> Option<String> {
     ))
 }
 
-/// Lines of at most 100 columns; line breaks in the text stay.
+/// Paragraphs, which blank lines part, and items of lists, in lines of at most 100 columns.
 fn wrap(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for paragraph in text.lines() {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
+    let mut line = String::new();
+    for given in text.lines() {
+        let words: Vec<&str> = given.split_whitespace().collect();
+        if words.is_empty() || words[0] == "-" {
+            lines.extend((!line.is_empty()).then(|| std::mem::take(&mut line)));
+            lines.extend(words.is_empty().then(String::new));
+        }
+        for word in words {
             if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
                 lines.push(std::mem::take(&mut line));
             }
@@ -109,8 +114,8 @@ fn wrap(text: &str) -> String {
             }
             line += word;
         }
-        lines.push(line);
     }
+    lines.extend((!line.is_empty()).then_some(line));
     lines.join("\n")
 }
 
@@ -156,6 +161,18 @@ mod tests {
                 assert!(text.contains(part), "{parameter} lacks {part}");
             }
         }
+    }
+
+    #[test]
+    fn text_is_set_anew_by_paragraphs() {
+        let long = "word ".repeat(30);
+        let text = format!("a\nb\n\n- c\n- d\n{long}\n{long}");
+        let lines: Vec<String> = wrap(&text).lines().map(str::to_owned).collect();
+        assert_eq!(lines[..3], ["a b", "", "- c"]);
+        // 60 words of five columns with their blanks: 19 beside "- d", then 20 a line.
+        let words: Vec<usize> = lines[3..].iter().map(|l| l.split(' ').count()).collect();
+        assert_eq!(words, [21, 20, 20, 1]);
+        assert!(lines.iter().all(|line| line.chars().count() <= 100));
     }
 
     #[test]
