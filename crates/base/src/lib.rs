@@ -1,13 +1,16 @@
-//! What every other crate stands on: units, identifiers, seeded randomness, the event queue, a slab.
+//! What every other crate stands on: units, identifiers, seeded randomness, the event queue, a slab,
+//! how drive files are read.
 //!
 //! Knows nothing of drives, reads no clock, no file and no environment, and contains no `unsafe`.
 
+pub mod drive_file;
 pub mod event;
 pub mod id;
 pub mod rng;
 pub mod slab;
 pub mod unit;
 
+pub use drive_file::SpecError;
 pub use event::EventQueue;
 pub use id::{Lba, Lpn, Ppn};
 pub use rng::Rng;

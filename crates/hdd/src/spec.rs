@@ -4,6 +4,8 @@
 //! [`Spec::check`] refuses what cannot be built. What the zones hold beyond `capacity` is spare and never used.
 
 use crate::seek::SeekCurve;
+pub use fathom_base::SpecError;
+use fathom_base::drive_file::{self, want};
 use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -157,53 +159,20 @@ fn max_request() -> Bytes {
     Bytes::mib(32)
 }
 
-/// A disk file that cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SpecError {
-    /// Not TOML, an unknown key, a value of the wrong kind.
-    #[error("line {line}, column {column}: {message}")]
-    Syntax {
-        /// From 1.
-        line: usize,
-        /// From 1, in bytes.
-        column: usize,
-        /// What is wrong there and what is allowed.
-        message: String,
-    },
-    /// A value that makes no disk.
-    #[error("`{key}` is {found}: {allowed}")]
-    Value {
-        /// The key's path, such as `mechanics.rpm`.
-        key: &'static str,
-        /// What it says.
-        found: String,
-        /// What would do.
-        allowed: String,
-    },
-}
-
 impl Spec {
     /// Reads a disk file.
     ///
     /// # Errors
     /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
     pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let before = text.get(..at).unwrap_or_default();
-            SpecError::Syntax {
-                line: before.matches('\n').count() + 1,
-                column: at - before.rfind('\n').map_or(0, |i| i + 1) + 1,
-                message: error.message().to_owned(),
-            }
-        })?;
+        let spec: Spec = drive_file::from_toml(text)?;
         spec.check()?;
         Ok(spec)
     }
 
     /// The disk file of this disk, with every default written out.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        drive_file::to_toml(self)
     }
 
     /// Cylinders of all zones.
@@ -381,20 +350,4 @@ fn sectors(length: Bytes) -> bool {
 /// Times of a disk are far below ten seconds; sums of them must not overflow.
 fn short(key: &'static str, time: Dur) -> Result<(), SpecError> {
     want(time <= Dur::ms(10_000), key, time, || "at most 10s".into())
-}
-
-fn want(
-    holds: bool,
-    key: &'static str,
-    found: impl std::fmt::Display,
-    allowed: impl FnOnce() -> String,
-) -> Result<(), SpecError> {
-    if holds {
-        return Ok(());
-    }
-    Err(SpecError::Value {
-        key,
-        found: found.to_string(),
-        allowed: allowed(),
-    })
 }

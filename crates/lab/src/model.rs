@@ -147,29 +147,6 @@ pub enum Model {
 const DISK_KEYS: [&str; 2] = ["mechanics", "zones"];
 const MS_KEYS: [&str; 4] = ["elements", "element", "cleaning", "driver"];
 
-fn disk_error(error: hdd::SpecError) -> SpecError {
-    match error {
-        hdd::SpecError::Syntax {
-            line,
-            column,
-            message,
-        } => SpecError::Syntax {
-            line,
-            column,
-            message,
-        },
-        hdd::SpecError::Value {
-            key,
-            found,
-            allowed,
-        } => SpecError::Value {
-            key,
-            found,
-            allowed,
-        },
-    }
-}
-
 impl Model {
     /// Reads a drive file of any kind.
     ///
@@ -180,7 +157,7 @@ impl Model {
         let table: toml::Table = text.parse().unwrap_or_default();
         let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
         if has(&DISK_KEYS) {
-            let spec = hdd::Spec::from_toml(text).map_err(disk_error)?;
+            let spec = hdd::Spec::from_toml(text)?;
             return Ok(Model::Hdd(Box::new(spec)));
         }
         if has(&MS_KEYS) {
@@ -218,7 +195,7 @@ impl Model {
             }),
             Model::Hdd(spec) => {
                 spec.capacity = size;
-                spec.check().map_err(disk_error)
+                spec.check()
             }
         }
     }
@@ -236,7 +213,7 @@ impl Model {
         Ok(match self {
             Model::Ssd(spec) => Drive::Ssd(Box::new(Ssd::new(spec, seed)?)),
             Model::Ms(spec) => Drive::Ms(Box::new(MsSsd::new(spec)?)),
-            Model::Hdd(spec) => Drive::Hdd(Box::new(Hdd::new(spec, seed).map_err(disk_error)?)),
+            Model::Hdd(spec) => Drive::Hdd(Box::new(Hdd::new(spec, seed)?)),
         })
     }
 }

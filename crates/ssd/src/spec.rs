@@ -12,7 +12,8 @@ pub use crate::buffer::{BUFFERS, WritePolicy};
 pub use listed::{FTLS, Listed, VICTIMS};
 pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
 
-use fathom_base::{Bytes, Dur, Rate};
+pub use fathom_base::SpecError;
+use fathom_base::{Bytes, Dur, Rate, drive_file};
 use serde::{Deserialize, Serialize};
 
 /// A whole drive.
@@ -217,53 +218,20 @@ fn max_request() -> Bytes {
     Bytes::mib(32)
 }
 
-/// A drive file that cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SpecError {
-    /// Not TOML, an unknown key, a value of the wrong kind.
-    #[error("line {line}, column {column}: {message}")]
-    Syntax {
-        /// From 1.
-        line: usize,
-        /// From 1, in bytes.
-        column: usize,
-        /// What is wrong there and what is allowed.
-        message: String,
-    },
-    /// A value that makes no drive.
-    #[error("`{key}` is {found}: {allowed}")]
-    Value {
-        /// The key's path, such as `flash.clustered_page`.
-        key: &'static str,
-        /// What it says.
-        found: String,
-        /// What would do.
-        allowed: String,
-    },
-}
-
 impl Spec {
     /// Reads a drive file.
     ///
     /// # Errors
     /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
     pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let before = text.get(..at).unwrap_or_default();
-            SpecError::Syntax {
-                line: before.matches('\n').count() + 1,
-                column: at - before.rfind('\n').map_or(0, |i| i + 1) + 1,
-                message: error.message().to_owned(),
-            }
-        })?;
+        let spec: Spec = drive_file::from_toml(text)?;
         spec.check()?;
         Ok(spec)
     }
 
     /// The drive file of this drive, with every default written out.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        drive_file::to_toml(self)
     }
 
     /// The mapped unit in bytes.

@@ -5,7 +5,7 @@
 mod check;
 
 use crate::SpecError;
-use fathom_base::{Bytes, Dur, Rate};
+use fathom_base::{Bytes, Dur, Rate, drive_file};
 use serde::{Deserialize, Serialize};
 
 /// A whole drive.
@@ -235,22 +235,14 @@ impl Spec {
     /// # Errors
     /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
     pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let before = text.get(..at).unwrap_or_default();
-            SpecError::Syntax {
-                line: before.matches('\n').count() + 1,
-                column: at - before.rfind('\n').map_or(0, |i| i + 1) + 1,
-                message: error.message().to_owned(),
-            }
-        })?;
+        let spec: Spec = drive_file::from_toml(text)?;
         spec.check()?;
         Ok(spec)
     }
 
     /// The drive file of this drive, with every default written out.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        drive_file::to_toml(self)
     }
 
     /// Blocks of a plane that are not exported.

@@ -2,6 +2,7 @@
 
 use super::{MappingKind, Spec, SpecError, Striping, WriteBuffer, WritePolicy};
 use fathom_base::Bytes;
+use fathom_base::drive_file::want;
 
 impl Spec {
     /// Whether such a drive can be built.
@@ -252,20 +253,4 @@ impl Spec {
             )
         })
     }
-}
-
-fn want(
-    holds: bool,
-    key: &'static str,
-    found: impl std::fmt::Display,
-    allowed: impl FnOnce() -> String,
-) -> Result<(), SpecError> {
-    if holds {
-        return Ok(());
-    }
-    Err(SpecError::Value {
-        key,
-        found: found.to_string(),
-        allowed: allowed(),
-    })
 }

@@ -3,7 +3,7 @@
 use super::{Pool, Spec};
 use crate::SpecError;
 use fathom_base::Dur;
-use std::fmt::Display;
+use fathom_base::drive_file::want;
 
 impl Spec {
     /// Whether such a drive can be built.
@@ -103,20 +103,4 @@ impl Spec {
             || format!("at most the {exported} pages of an element"),
         )
     }
-}
-
-fn want(
-    holds: bool,
-    key: &'static str,
-    found: impl Display,
-    allowed: impl FnOnce() -> String,
-) -> Result<(), SpecError> {
-    if holds {
-        return Ok(());
-    }
-    Err(SpecError::Value {
-        key,
-        found: found.to_string(),
-        allowed: allowed(),
-    })
 }

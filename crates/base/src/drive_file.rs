@@ -1,0 +1,73 @@
+//! What the drive files of every model share: how they are read and written, and what may be wrong with one.
+//!
+//! Knows TOML and no key.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Display;
+
+/// A drive file that cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SpecError {
+    /// Not TOML, an unknown key, a value of the wrong kind.
+    #[error("line {line}, column {column}: {message}")]
+    Syntax {
+        /// From 1.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+        /// What is wrong there and what is allowed.
+        message: String,
+    },
+    /// A value that makes no drive.
+    #[error("`{key}` is {found}: {allowed}")]
+    Value {
+        /// The key's path, such as `flash.clustered_page`.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What would do.
+        allowed: String,
+    },
+}
+
+/// Reads the text of a drive file, whose values are not checked.
+///
+/// # Errors
+/// [`SpecError::Syntax`] with line and column.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SpecError> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = text.get(..at).unwrap_or_default();
+        SpecError::Syntax {
+            line: before.matches('\n').count() + 1,
+            column: at - before.rfind('\n').map_or(0, |i| i + 1) + 1,
+            message: error.message().to_owned(),
+        }
+    })
+}
+
+/// The text of a drive file with every default written out; empty for what TOML cannot say.
+pub fn to_toml<T: Serialize>(spec: &T) -> String {
+    toml::to_string(spec).unwrap_or_default()
+}
+
+/// Refuses the value of a key unless `holds`; `allowed` says what would do.
+///
+/// # Errors
+/// [`SpecError::Value`].
+pub fn want(
+    holds: bool,
+    key: &'static str,
+    found: impl Display,
+    allowed: impl FnOnce() -> String,
+) -> Result<(), SpecError> {
+    if holds {
+        return Ok(());
+    }
+    Err(SpecError::Value {
+        key,
+        found: found.to_string(),
+        allowed: allowed(),
+    })
+}
