@@ -10,13 +10,18 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Lanes for events that come in order of time.
-pub const LANES: usize = 4;
+pub const LANES: usize = 8;
 /// The heap, beside the lanes.
 const HEAP: usize = LANES;
+/// Bits of a sequence number that tell where an event is.
+const PLACE_BITS: u32 = 4;
+/// The key of no event: later than any.
+const NEVER: u128 = u128::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: Time,
+    /// The number of the event, above the place where it is.
     sequence: u64,
     event: E,
 }
@@ -51,8 +56,12 @@ impl<E> Ord for Entry<E> {
 pub struct EventQueue<E> {
     heap: BinaryHeap<Entry<E>>,
     lanes: [VecDeque<Entry<E>>; LANES],
-    /// The key of the first event of each lane and of the heap; `u128::MAX` where there is none.
+    /// The key of the first event of each lane and of the heap, where there is one.
     first: [u128; LANES + 1],
+    /// A bit for each of those that hold an event.
+    used: u32,
+    /// The least of them: the next event's, whose low bits tell where it is.
+    next: u128,
     sequence: u64,
 }
 
@@ -61,28 +70,36 @@ impl<E> Default for EventQueue<E> {
         Self {
             heap: BinaryHeap::new(),
             lanes: std::array::from_fn(|_| VecDeque::new()),
-            first: [u128::MAX; LANES + 1],
+            first: [NEVER; LANES + 1],
+            used: 0,
+            next: NEVER,
             sequence: 0,
         }
     }
 }
 
 impl<E> EventQueue<E> {
+    /// Numbers an event that goes to `place`, and notes it if it comes first there.
     #[inline]
-    fn entry(&mut self, at: Time, event: E) -> Entry<E> {
+    fn entry(&mut self, place: usize, at: Time, event: E) -> Entry<E> {
         self.sequence += 1;
-        Entry {
+        let sequence = self.sequence << PLACE_BITS | place as u64;
+        let entry = Entry {
             at,
-            sequence: self.sequence,
+            sequence,
             event,
-        }
+        };
+        let key = entry.key();
+        self.first[place] = self.first[place].min(key);
+        self.used |= 1 << place;
+        self.next = self.next.min(key);
+        entry
     }
 
     /// Adds an event. O(log n).
     #[inline]
     pub fn push(&mut self, at: Time, event: E) {
-        let entry = self.entry(at, event);
-        self.first[HEAP] = self.first[HEAP].min(entry.key());
+        let entry = self.entry(HEAP, at, event);
         self.heap.push(entry);
     }
 
@@ -94,28 +111,14 @@ impl<E> EventQueue<E> {
         if !self.lanes.get(lane).is_some_and(in_order) {
             return self.push(at, event);
         }
-        let entry = self.entry(at, event);
-        self.first[lane] = self.first[lane].min(entry.key());
+        let entry = self.entry(lane, at, event);
         self.lanes[lane].push_back(entry);
-    }
-
-    /// Where the next event is, and its key.
-    #[inline]
-    fn next(&self) -> (usize, u128) {
-        let mut next = (HEAP, self.first[HEAP]);
-        for (lane, &key) in self.first[..LANES].iter().enumerate() {
-            if key < next.1 {
-                next = (lane, key);
-            }
-        }
-        next
     }
 
     /// The time of the next event.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
-        let (_, key) = self.next();
-        (key != u128::MAX).then_some(Time((key >> 64) as u64))
+        (self.next != NEVER).then_some(Time((self.next >> 64) as u64))
     }
 
     /// Takes the next event. O(log n).
@@ -127,16 +130,31 @@ impl<E> EventQueue<E> {
     /// Takes the next event if its time is not after `until`. O(log n).
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
-        let (place, key) = self.next();
-        if (key >> 64) as u64 > until.0 {
+        if (self.next >> 64) as u64 > until.0 {
             return None;
         }
+        let place = self.next as usize & ((1 << PLACE_BITS) - 1);
         let (taken, first) = match self.lanes.get_mut(place) {
             Some(lane) => (lane.pop_front(), lane.front()),
             None => (self.heap.pop(), self.heap.peek()),
         };
-        self.first[place] = first.map_or(u128::MAX, Entry::key);
+        let key = first.map_or(NEVER, Entry::key);
+        *self.first.get_mut(place)? = key;
+        self.used ^= u32::from(key == NEVER) << place;
+        self.next = self.least();
         taken.map(|entry| (entry.at, entry.event))
+    }
+
+    /// The least of the first keys.
+    #[inline]
+    fn least(&self) -> u128 {
+        let (mut least, mut used) = (NEVER, self.used);
+        while used != 0 {
+            let place = used.trailing_zeros() as usize;
+            least = least.min(self.first[place]);
+            used &= used - 1;
+        }
+        least
     }
 
     /// Events waiting.
@@ -146,14 +164,15 @@ impl<E> EventQueue<E> {
 
     /// Whether none waits.
     pub fn is_empty(&self) -> bool {
-        self.next().1 == u128::MAX
+        self.next == NEVER
     }
 
     /// Forgets every event, as a power cut does.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.lanes.iter_mut().for_each(VecDeque::clear);
-        self.first = [u128::MAX; LANES + 1];
+        self.first = [NEVER; LANES + 1];
+        (self.used, self.next) = (0, NEVER);
     }
 }
 

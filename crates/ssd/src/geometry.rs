@@ -11,20 +11,27 @@ use fathom_base::SECTOR_BYTES;
 
 /// Division by a number that is known from the start, and often a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Divisor {
+pub(crate) struct Divisor {
     by: u32,
     /// 64 if `by` is no power of two.
     shift: u32,
+    /// 2^64 / `by`, rounded up, if it is none.
+    inverse: u64,
 }
 
 impl Divisor {
-    fn new(by: u32) -> Self {
-        let shift = if by.is_power_of_two() {
-            by.trailing_zeros()
-        } else {
-            64
-        };
-        Self { by, shift }
+    /// Division by a number that is not zero.
+    pub(crate) fn new(by: u32) -> Self {
+        let power = by.is_power_of_two();
+        Self {
+            by,
+            shift: if power { by.trailing_zeros() } else { 64 },
+            inverse: if power || by == 0 {
+                0
+            } else {
+                u64::MAX / u64::from(by) + 1
+            },
+        }
     }
 
     /// Quotient and remainder.
@@ -36,6 +43,18 @@ impl Divisor {
             let by = u64::from(self.by);
             ((n / by) as u32, (n % by) as u32)
         }
+    }
+
+    /// Quotient and remainder of a number of 32 bits, without a division (Lemire, Kaser and Kurz, "Faster remainder
+    /// by direct computation", Software: Practice and Experience 49(6), 2019).
+    #[inline]
+    pub(crate) fn split_u32(self, n: u32) -> (u32, u32) {
+        let quotient = if self.shift < 64 {
+            n >> self.shift
+        } else {
+            ((u128::from(self.inverse) * u128::from(n)) >> 64) as u32
+        };
+        (quotient, n - quotient * self.by)
     }
 }
 
@@ -80,6 +99,11 @@ pub struct Geometry {
     by_unit: Divisor,
     by_cpage: Divisor,
     by_cblock: Divisor,
+    /// Clustered pages in a clustered block, clustered blocks in a group, lanes in a group, stations.
+    by_cpages: Divisor,
+    by_group: Divisor,
+    by_lanes: Divisor,
+    by_stations: Divisor,
     dies: u32,
     dies_per_station: u32,
     planes_per_lane_die: u32,
@@ -186,15 +210,18 @@ impl Geometry {
         let logical_cblocks = (spec.capacity.0 / flash.clustered_block.0) as u32;
         let units_per_cpage = (flash.clustered_page.0 / spec.unit()) as u32;
         let blocks = Blocks::of(spec);
+        let stations = dies / (width / flash.planes_per_die).max(1);
+        let cblocks_per_group = (blocks.share + blocks.spare) as u32;
+        let cpages_per_cblock = (flash.clustered_block.0 / flash.clustered_page.0) as u32;
         Geometry {
             channels: flash.channels,
-            stations: dies / (width / flash.planes_per_die).max(1),
+            stations,
             groups,
             lanes_per_group: wide / width,
-            cblocks_per_group: (blocks.share + blocks.spare) as u32,
+            cblocks_per_group,
             reserve_cblocks: blocks.reserve as u32,
             units_lost_per_cblock: blocks.units_lost as u32,
-            cpages_per_cblock: (flash.clustered_block.0 / flash.clustered_page.0) as u32,
+            cpages_per_cblock,
             units_per_cpage,
             units_per_cblock,
             sectors_per_unit: (spec.unit() / SECTOR_BYTES) as u32,
@@ -208,6 +235,10 @@ impl Geometry {
             by_unit: Divisor::new((spec.unit() / SECTOR_BYTES) as u32),
             by_cpage: Divisor::new(units_per_cpage),
             by_cblock: Divisor::new(units_per_cblock),
+            by_cpages: Divisor::new(cpages_per_cblock),
+            by_group: Divisor::new(cblocks_per_group),
+            by_lanes: Divisor::new(wide / width),
+            by_stations: Divisor::new(stations),
             dies,
             dies_per_station: (width / flash.planes_per_die).max(1),
             planes_per_lane_die: width.min(flash.planes_per_die),
@@ -237,13 +268,13 @@ impl Geometry {
     /// The clustered block of a mapped unit's place.
     #[inline]
     pub(crate) fn cblock_of_unit(&self, place: u32) -> u32 {
-        self.by_cblock.split(u64::from(place)).0
+        self.by_cblock.split_u32(place).0
     }
 
     /// The clustered page of a mapped unit's place, and which unit of it.
     #[inline]
     pub(crate) fn cpage_of_unit(&self, place: u32) -> (u32, u32) {
-        self.by_cpage.split(u64::from(place))
+        self.by_cpage.split_u32(place)
     }
 
     /// The mapped unit of a sector of the host's, and which sector of it.
@@ -261,29 +292,27 @@ impl Geometry {
     /// The group of a clustered block.
     #[inline]
     pub(crate) fn group_of_cblock(&self, cblock: u32) -> u32 {
-        cblock / self.cblocks_per_group
+        self.by_group.split_u32(cblock).0
     }
 
     /// The station that works on a clustered page (numbered over all clustered blocks).
     #[inline]
     pub(crate) fn station_of_cpage(&self, cpage: u32) -> u32 {
-        let cblock = cpage / self.cpages_per_cblock;
-        let group = cblock / self.cblocks_per_group;
-        let lane_in_group = (cpage % self.cpages_per_cblock) % self.lanes_per_group;
-        self.station_of_lane(group * self.lanes_per_group + lane_in_group)
+        self.station_of_lane(self.lane_of_cpage(cpage))
     }
 
     /// The lane, over all groups, that a clustered page lies on.
     #[inline]
     pub(crate) fn lane_of_cpage(&self, cpage: u32) -> u32 {
-        let group = cpage / self.cpages_per_cblock / self.cblocks_per_group;
-        group * self.lanes_per_group + cpage % self.cpages_per_cblock % self.lanes_per_group
+        let (cblock, in_block) = self.by_cpages.split_u32(cpage);
+        let (_, lane_in_group) = self.by_lanes.split_u32(in_block);
+        self.group_of_cblock(cblock) * self.lanes_per_group + lane_in_group
     }
 
     /// The station that lane `lane` lies on.
     #[inline]
     pub(crate) fn station_of_lane(&self, lane: u32) -> u32 {
-        lane % self.stations
+        self.by_stations.split_u32(lane).1
     }
 
     /// The station of lane `lane` of a clustered block's group; lanes that share a die give the same one.
@@ -299,5 +328,31 @@ impl Geometry {
         (first..(first + self.dies_per_station).min(self.dies))
             .flat_map(|die| std::iter::repeat_n(die % self.channels, per_die))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisors_divide() {
+        let mut rng = fathom_base::Rng::new(1, 0);
+        for _ in 0..200_000 {
+            let by = (rng.next_u64() as u32 >> rng.below(32)).max(1);
+            let n = rng.next_u64() as u32 >> rng.below(32);
+            for n in [
+                n,
+                u32::MAX,
+                u32::MAX / by * by,
+                (u32::MAX / by * by).wrapping_sub(1),
+            ] {
+                assert_eq!(
+                    Divisor::new(by).split_u32(n),
+                    (n / by, n % by),
+                    "{n} / {by}"
+                );
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::{Gathers, Ssd};
 use crate::buffer::{Elements, LineSetup, Out, Piece, Shape};
 use crate::ftl::{Ftl, Stall};
 use crate::geometry::Geometry;
+use crate::nand::Place;
 use crate::spec::{Spec, Striping, WritePolicy};
 use fathom_base::{Lpn, SECTOR_BYTES};
 
@@ -50,6 +51,7 @@ fn elements(spec: &Spec, g: &Geometry) -> Elements {
 
 impl Ssd {
     /// Drains the buffer as far as it should be drained.
+    #[inline]
     pub(super) fn pump(&mut self) {
         while !self.stalled && self.should_drain() {
             if self.drain_batch() == Err(Stall) {
@@ -61,6 +63,7 @@ impl Ssd {
         }
     }
 
+    #[inline]
     fn should_drain(&mut self) -> bool {
         if self.unbuffered {
             return !self.lines.is_empty();
@@ -126,16 +129,38 @@ impl Ssd {
 
     /// Places a piece of an unbuffered write without the detour of a line of its own.
     pub(super) fn place_directly(&mut self, piece: Piece) -> Result<(), Stall> {
+        let result = if piece.sectors == self.g.sectors_per_cpage {
+            self.place_page(piece)
+        } else {
+            self.place_part(piece)
+        };
+        match result {
+            Ok(()) => self.lines.pass(piece),
+            Err(Stall) => self.stall(),
+        }
+        result
+    }
+
+    /// A whole clustered page: there is nothing to plan, for no old data is wanted.
+    #[inline]
+    fn place_page(&mut self, piece: Piece) -> Result<(), Stall> {
+        let units = self.g.units_per_cpage;
+        let run = (Lpn(piece.cline * units), units);
+        let result = self.ftl.write(&[run], &mut self.ops);
+        match result {
+            Ok(()) => self.finish(piece.owner, &[], piece.sectors),
+            Err(Stall) => self.issue(NOBODY, &[], 0),
+        }
+        result
+    }
+
+    fn place_part(&mut self, piece: Piece) -> Result<(), Stall> {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
         self.lines.view_of(piece, &mut batch.line);
         self.plan(&mut batch);
         (batch.dirty, batch.owner) = (piece.sectors, piece.owner);
         let result = self.place_batch(&batch);
-        match result {
-            Ok(()) => self.lines.pass(piece),
-            Err(Stall) => self.stall(),
-        }
         self.batch = batch;
         result
     }
@@ -182,10 +207,16 @@ impl Ssd {
 
     fn finish_batch(&mut self, batch: &Batch) {
         batch.outs.iter().for_each(|&out| self.lines.leave(out));
-        self.draining += u64::from(batch.dirty);
-        self.issue(batch.owner, &batch.reads, batch.dirty);
-        if batch.owner != NOBODY
-            && let Some(active) = self.active.get_mut(batch.owner)
+        self.finish(batch.owner, &batch.reads, batch.dirty);
+    }
+
+    /// Issues what was placed: `dirty` sectors, for an unbuffered write or for nobody.
+    #[inline]
+    fn finish(&mut self, owner: u32, reads: &[Place], dirty: u32) {
+        self.draining += u64::from(dirty);
+        self.issue(owner, reads, dirty);
+        if owner != NOBODY
+            && let Some(active) = self.active.get_mut(owner)
         {
             active.pending -= 1;
         }

@@ -81,10 +81,12 @@ impl Ssd {
         }
     }
 
+    #[inline]
     pub(super) fn submit_work(&mut self, work: Work, place: Place, ticket: u32) {
         self.submit_staying(work, place, ticket, false);
     }
 
+    #[inline]
     fn submit_staying(&mut self, work: Work, place: Place, ticket: u32, stays: bool) {
         let station = self.g.station_of_cpage(place.cpage);
         self.nand.submit(
@@ -122,6 +124,13 @@ impl Ssd {
     /// partly written units); the last one releases `releases` sectors of the buffer. Nothing waits for reads of
     /// the map that no program follows.
     pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
+        if let [FlashOp::Program { at, units }] = self.ops[..]
+            && reads.is_empty()
+        {
+            // Nearly always, and nothing that is deferred waits for it.
+            self.ops.clear();
+            return self.start_lone_program(request, at, units, releases);
+        }
         self.issue_awaited(request, reads, releases);
         for index in 0..self.map_reads.len() {
             let ticket = self.tickets.insert(Ticket::Background);
@@ -180,6 +189,22 @@ impl Ssd {
         self.release_deferred();
     }
 
+    /// Starts a program that waits for no read.
+    #[inline]
+    fn start_lone_program(&mut self, request: u32, at: Ppn, units: u32, releases: u32) {
+        let program = Program {
+            number: self.number_program(),
+            at,
+            units,
+            from: Ppn::NONE,
+            stays: false,
+            releases,
+            request,
+            reads: 0,
+        };
+        self.start_program(program, &[]);
+    }
+
     fn program_map(&mut self, at: Ppn, owner: Lpn) {
         self.counters.map_programs += 1;
         if let Some(store) = &mut self.store {
@@ -213,6 +238,7 @@ impl Ssd {
         self.map_reads.clear();
     }
 
+    #[inline]
     fn number_program(&mut self) -> u64 {
         self.next_program += 1;
         self.programs_done.push_back(false);
@@ -230,7 +256,7 @@ impl Ssd {
             ..program
         }));
         if reads.is_empty() {
-            self.submit_program(ticket);
+            self.submit_ready(ticket, &program);
         }
         for place in reads {
             let gather = self.tickets.insert(Ticket::Gather { program: ticket });
@@ -244,7 +270,13 @@ impl Ssd {
             return;
         };
         let program = *program;
-        if let Some(after) = self.barrier_before(&program) {
+        self.submit_ready(ticket, &program);
+    }
+
+    /// A program that waits for no read any more.
+    #[inline]
+    fn submit_ready(&mut self, ticket: u32, program: &Program) {
+        if let Some(after) = self.barrier_before(program) {
             let what = Waiting::Program { ticket };
             let position = self.deferred.partition_point(|d| d.after <= after);
             self.deferred.insert(position, Deferred { after, what });
@@ -395,7 +427,9 @@ impl Ssd {
             self.programs_done.pop_front();
             self.first_undone += 1;
         }
-        self.release_deferred();
+        if !self.deferred.is_empty() {
+            self.release_deferred();
+        }
         if program.releases > 0 {
             self.lines.release(program.releases);
             self.draining -= u64::from(program.releases);
@@ -407,7 +441,9 @@ impl Ssd {
             active.pending -= 1;
             self.write_progress(program.request);
         }
-        self.settle_flushes();
+        if !self.flushes.is_empty() {
+            self.settle_flushes();
+        }
     }
 
     fn release_deferred(&mut self) {

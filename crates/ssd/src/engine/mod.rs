@@ -21,7 +21,7 @@ use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
 use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
 use batch::Batch;
-use fathom_base::{Dur, EventQueue, Rng, Slab, Time};
+use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::{Barrier, Deferred, Ticket};
 use order::Hazards;
@@ -75,6 +75,11 @@ pub(crate) mod lane {
     pub(crate) const IN: usize = 1;
     pub(crate) const OUT: usize = 2;
     pub(crate) const SENSE: usize = 3;
+    /// Operations of one kind take equally long, so that their ends come in order where no bus makes them wait.
+    pub(crate) const READ: usize = 4;
+    pub(crate) const PROGRAM: usize = 5;
+    pub(crate) const COPY: usize = 6;
+    pub(crate) const ERASE: usize = 7;
 }
 
 /// A request in flight.
@@ -168,6 +173,8 @@ pub struct Ssd {
     last_write: Time,
     idle_scheduled: bool,
     gathers: Option<Gathers>,
+    /// Whether all pages of a group are alike in time: it has one lane, and a clustered page is one page.
+    group_tells_station: bool,
     /// Programs are numbered as they are issued; `programs_done` tells which are done from `first_undone` on.
     next_program: u64,
     first_undone: u64,
@@ -242,6 +249,8 @@ impl Ssd {
             last_write: Time::ZERO,
             idle_scheduled: false,
             gathers: Gathers::of(spec, &g),
+            group_tells_station: g.lanes_per_group == 1
+                && g.sectors_per_cpage == g.sectors_per_page,
             next_program: 0,
             first_undone: 0,
             programs_done: VecDeque::new(),
@@ -356,6 +365,7 @@ impl Ssd {
         self.schedule_background();
     }
 
+    #[inline]
     fn handle(&mut self, event: Event) {
         self.counters.events += 1;
         match event {
@@ -387,6 +397,33 @@ impl Ssd {
             Op::Write => self.begin_write(id),
             Op::Flush => self.flush(id),
             Op::Trim => self.trim(id),
+        }
+    }
+
+    /// Why a request is refused, if it is.
+    #[inline]
+    fn refusal(&self, request: &Request) -> Option<IoErrorKind> {
+        let &Request { op, len, .. } = request;
+        let data = request.data.as_ref().filter(|_| op == Op::Write);
+        let block = u64::from(self.info.logical_block_bytes);
+        // What is right is told without a division; a block is a power of two where it can be.
+        let right = matches!(op, Op::Read | Op::Write)
+            && block.is_power_of_two()
+            && (request.offset | len) & (block - 1) == 0
+            && (1..=self.info.max_request_bytes).contains(&len)
+            && request.end() <= self.info.capacity_bytes;
+        if right && data.is_none() && self.powered && !self.worn_out {
+            return None;
+        }
+        match self.info.check(request) {
+            _ if !self.powered => Some(IoErrorKind::Gone),
+            Ok(()) if data.is_some_and(|data| data.len() as u64 != len) => {
+                Some(IoErrorKind::Misaligned)
+            }
+            Ok(()) if self.worn_out && matches!(op, Op::Write | Op::Trim) => {
+                Some(IoErrorKind::ReadOnly)
+            }
+            checked => checked.err().map(|error| error.kind),
         }
     }
 
@@ -456,18 +493,11 @@ impl Device for Ssd {
         if self.active.len() + self.finished.len() >= self.info.queue_depth as usize {
             return Err(Busy(request));
         }
-        let checked = self.info.check(&request).map_err(|error| error.kind);
-        let data = request.data.as_ref().filter(|_| request.op == Op::Write);
-        let refused = match checked {
-            _ if !self.powered => Some(IoErrorKind::Gone),
-            Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
-                Some(IoErrorKind::Misaligned)
-            }
-            Ok(()) if self.worn_out && matches!(request.op, Op::Write | Op::Trim) => {
-                Some(IoErrorKind::ReadOnly)
-            }
-            checked => checked.err(),
-        };
+        let refused = self.refusal(&request);
+        if refused.is_none() && request.op == Op::Write {
+            let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
+            self.ftl.fetch(Lpn(unit));
+        }
         let id = self.active.insert(Active {
             request,
             submitted: self.now,
@@ -481,8 +511,13 @@ impl Device for Ssd {
             Some(kind) => self.complete(id, Err(kind)),
             None => {
                 let at = self.link.command(self.now);
-                self.events
-                    .push_in_order(lane::COMMAND, at, Event::Command(id));
+                if at == self.now && self.events.next_at().is_none_or(|next| next > at) {
+                    // Nothing comes before it: it need not be an event.
+                    self.command(id);
+                } else {
+                    self.events
+                        .push_in_order(lane::COMMAND, at, Event::Command(id));
+                }
             }
         }
         Ok(())
@@ -508,7 +543,11 @@ impl Device for Ssd {
             self.handle(event);
         }
         if !self.finished.is_empty() {
-            done.append(&mut self.finished);
+            if done.is_empty() {
+                std::mem::swap(done, &mut self.finished);
+            } else {
+                done.append(&mut self.finished);
+            }
         } else if until != Time::MAX {
             self.now = until;
         }

@@ -3,9 +3,9 @@
 use super::batch::Batch;
 use super::flash::{NOBODY, Ticket};
 use super::{Event, Ssd, lane};
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, Home};
 use crate::host::Way;
-use crate::nand::{Place, Work};
+use crate::nand::{Job, Place, Work};
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 /// Where the sectors of a read come from.
@@ -109,6 +109,9 @@ impl Ssd {
     /// Starts the flash reads of a request; gives the sectors that come from memory.
     fn read_sectors(&mut self, id: u32, first: u64, sectors: u64, kept: bool) -> u64 {
         let (mut sector, end) = (first, first + sectors);
+        if self.reads.is_none() && self.lines.is_empty() && sectors <= self.left_in_unit(first) {
+            return self.read_in_unit(id, first, sectors as u32);
+        }
         let mut from_memory = 0;
         // The flash read being put together: place and sectors.
         let mut run: Option<Place> = None;
@@ -137,6 +140,59 @@ impl Ssd {
             self.start_read(id, place);
         }
         from_memory
+    }
+
+    /// Sectors from one on to the end of its mapped unit.
+    #[inline]
+    fn left_in_unit(&self, sector: u64) -> u64 {
+        u64::from(self.g.sectors_per_unit - self.g.unit_of_sector(sector).1)
+    }
+
+    /// A read within one mapped unit of a drive whose memory holds nothing.
+    #[inline]
+    fn read_in_unit(&mut self, id: u32, first: u64, sectors: u32) -> u64 {
+        let (unit, in_unit) = self.g.unit_of_sector(first);
+        if self.group_tells_station {
+            match self.ftl.home(Lpn(unit)) {
+                Home::Anywhere => {}
+                Home::Nowhere => return u64::from(sectors),
+                Home::Group(group) => {
+                    self.start_read_in(id, group, in_unit, sectors);
+                    return 0;
+                }
+            }
+        }
+        let at = self.ftl.lookup(Lpn(unit));
+        if !at.is_some() {
+            return u64::from(sectors);
+        }
+        let mut place = self.place(at, 1);
+        (place.first, place.sectors) = (place.first + in_unit, sectors);
+        self.start_read(id, place);
+        0
+    }
+
+    /// A read of some page of a group that has one lane, with pages of one plane: which one takes no part in time.
+    #[inline]
+    fn start_read_in(&mut self, id: u32, group: u32, first: u32, sectors: u32) {
+        if let Some(active) = self.active.get_mut(id) {
+            active.pending += 1;
+        }
+        let bytes = Self::bytes_of(sectors);
+        let ticket = self.tickets.insert(Ticket::Read { request: id, bytes });
+        let place = Place {
+            cpage: group * self.g.cblocks_per_group * self.g.cpages_per_cblock,
+            first,
+            sectors,
+        };
+        let job = Job {
+            work: Work::Read,
+            station: self.g.station_of_lane(group),
+            place,
+            ticket,
+            stays: false,
+        };
+        self.nand.submit(job, self.now, &mut self.events);
     }
 
     /// The next sectors that come from one source, and how many they are. Unwritten units come from memory.

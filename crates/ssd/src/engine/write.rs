@@ -95,7 +95,9 @@ impl Ssd {
         }
         // Only now, for what was held back by this write must not begin on its own.
         self.incoming.pop_front();
-        self.next_piece();
+        if !self.incoming.is_empty() {
+            self.next_piece();
+        }
     }
 
     /// An unbuffered write is complete when all of it has arrived and is programmed.

@@ -17,12 +17,13 @@ mod wear;
 
 use super::striping::Stripes;
 use super::victim::Blocks;
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_programs};
+use super::{FlashOp, Ftl, Home, MergeCounts, NO_CBLOCK, Stall, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec};
 use fathom_base::{Lpn, Ppn, Rng};
 use heat::Heat;
+use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 use wear::Wear;
 
@@ -71,6 +72,9 @@ pub(crate) struct PageFtl {
     place_of: Vec<u32>,
     /// Who was written to a place last; still there if `place_of` says so too.
     owner_of: Vec<u32>,
+    /// A bit for each unit that is somewhere, where its address names the group: a 32nd of the map, so that it stays
+    /// close to the processor though the map does not.
+    mapped: Vec<u64>,
     blocks: Blocks,
     heat: Heat,
     wear: Wear,
@@ -88,14 +92,17 @@ impl PageFtl {
     pub(crate) fn new(spec: &Spec, g: &Geometry, seed: u64) -> Self {
         let gc = &spec.gc;
         let hot = gc.separate == Separation::HotCold;
+        let stripes = Stripes::new(spec, g);
+        let units = (g.logical_units + g.map_units) as usize;
         let mut ftl = Self {
             partial_program: spec.mapping.partial_program,
-            stripes: Stripes::new(spec, g),
+            mapped: vec![0; stripes.as_ref().map_or(0, |_| units.div_ceil(64))],
+            stripes,
             copies: match gc.separate {
                 Separation::Nothing => HOST,
                 Separation::Copies | Separation::HotCold => COPIES,
             },
-            place_of: vec![NOTHING; (g.logical_units + g.map_units) as usize],
+            place_of: vec![NOTHING; units],
             owner_of: vec![NOTHING; g.physical_units() as usize],
             blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
             heat: Heat::new(if hot {
@@ -213,9 +220,25 @@ impl PageFtl {
         self.groups[group as usize].valid -= 1;
     }
 
+    /// Where a unit was until now, or [`NOTHING`]; from now on it is at `place`.
+    #[inline]
+    fn move_unit(&mut self, lpn: u32, place: u32) -> u32 {
+        let entry = &mut self.place_of[lpn as usize];
+        if let Some(bits) = self.mapped.get_mut(lpn as usize / 64) {
+            let bit = 1 << (lpn % 64);
+            if *bits & bit == 0 {
+                // What the map says need not be awaited.
+                *bits |= bit;
+                *entry = place + 1;
+                return NOTHING;
+            }
+        }
+        std::mem::replace(entry, place + 1)
+    }
+
     #[inline]
     fn settle(&mut self, lpn: u32, place: u32, group: u32) {
-        let old = std::mem::replace(&mut self.place_of[lpn as usize], place + 1);
+        let old = self.move_unit(lpn, place);
         self.owner_of[place as usize] = lpn + 1;
         self.blocks.gain(self.g.cblock_of_unit(place), group);
         self.groups[group as usize].valid += 1;
@@ -251,6 +274,21 @@ impl PageFtl {
         Ok(())
     }
 
+    /// Places one unit where its address says.
+    #[inline]
+    fn write_one(&mut self, front: usize, lpn: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+        let group = self.home_of(lpn);
+        self.make_room(group, front, 1, ops)?;
+        let place = self.next_place(group, front).ok_or(Stall)?;
+        self.settle(lpn, place, group);
+        ops.push(FlashOp::Program {
+            at: Ppn(place),
+            units: 1,
+        });
+        self.pad(group, front);
+        Ok(())
+    }
+
     /// Places units where their addresses say: nothing until there is room for all of them.
     fn write_striped(
         &mut self,
@@ -276,6 +314,7 @@ impl PageFtl {
     }
 
     /// The group that the address of a unit names.
+    #[inline]
     fn home_of(&self, lpn: u32) -> u32 {
         self.stripes.as_ref().map_or(0, |s| s.group_of(lpn))
     }
@@ -318,11 +357,32 @@ impl Ftl for PageFtl {
     }
 
     #[inline]
+    fn fetch(&self, lpn: Lpn) {
+        prefetch_index(&self.mapped, lpn.index() / 64);
+        prefetch_index(&self.place_of, lpn.index());
+    }
+
+    #[inline]
+    fn home(&self, lpn: Lpn) -> Home {
+        let (Some(stripes), Some(bits)) = (&self.stripes, self.mapped.get(lpn.index() / 64)) else {
+            return Home::Anywhere;
+        };
+        if bits >> (lpn.0 % 64) & 1 == 1 {
+            Home::Group(stripes.group_of(lpn.0))
+        } else {
+            Home::Nowhere
+        }
+    }
+
+    #[inline]
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let front = self.front_of(runs);
         let lpns = || runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
         if self.stripes.is_some() {
-            self.write_striped(front, runs, ops)?;
+            match *runs {
+                [(lpn, 1)] => self.write_one(front, lpn.0, ops)?,
+                _ => self.write_striped(front, runs, ops)?,
+            }
         } else {
             let units = runs.iter().map(|r| r.1).sum();
             let group = self.group_for(front, units, ops)?;
@@ -341,6 +401,9 @@ impl Ftl for PageFtl {
     fn trim(&mut self, lpn: Lpn, units: u32, _ops: &mut Vec<FlashOp>) {
         for lpn in lpn.0..lpn.0 + units {
             let place = std::mem::replace(&mut self.place_of[lpn as usize], NOTHING);
+            if let Some(bits) = self.mapped.get_mut(lpn as usize / 64) {
+                *bits &= !(1 << (lpn % 64));
+            }
             if place != NOTHING {
                 self.lose(place - 1);
             }

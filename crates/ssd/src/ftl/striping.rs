@@ -10,7 +10,7 @@
 //! wide, `c` counts 2 pairs of channels; with blocks 4 wide or wider, `c` has no effect. Planes that a clustered
 //! page is striped over are taken up in the same way: `p` counts what is left of a die.
 
-use crate::geometry::Geometry;
+use crate::geometry::{Divisor, Geometry};
 use crate::spec::{Flash, Spec, Striping};
 
 /// What the letters stand for, in the order in which groups are numbered.
@@ -21,6 +21,8 @@ const PARTS: &[u8; 4] = b"cwdp";
 pub(super) struct Stripes {
     /// The groups in turn.
     turn: Vec<u32>,
+    by_cpage: Divisor,
+    by_turn: Divisor,
     units_per_cpage: u32,
 }
 
@@ -41,6 +43,8 @@ impl Stripes {
         };
         Some(Stripes {
             turn: (0..g.groups).map(group).collect(),
+            by_cpage: Divisor::new(g.units_per_cpage),
+            by_turn: Divisor::new(g.groups),
             units_per_cpage: g.units_per_cpage,
         })
     }
@@ -48,8 +52,8 @@ impl Stripes {
     /// The group of a mapped unit.
     #[inline]
     pub(super) fn group_of(&self, lpn: u32) -> u32 {
-        let page = lpn / self.units_per_cpage;
-        self.turn[page as usize % self.turn.len()]
+        let (page, _) = self.by_cpage.split_u32(lpn);
+        self.turn[self.by_turn.split_u32(page).1 as usize]
     }
 
     /// The most mapped units, of `units` in all, that a group must hold.

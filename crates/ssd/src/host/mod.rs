@@ -22,6 +22,8 @@ pub(crate) struct Link {
     jitter: f64,
     controller_free: Time,
     bus_free_ps: [u64; 2],
+    /// Bytes and picoseconds of the last transfer: most are like it, and a division is saved.
+    last: (u64, u64),
     rng: Rng,
 }
 
@@ -35,6 +37,7 @@ impl Link {
             jitter: command_percent / 100.0,
             controller_free: Time::ZERO,
             bus_free_ps: [0; 2],
+            last: (0, 0),
             rng,
         }
     }
@@ -55,8 +58,11 @@ impl Link {
     #[inline]
     pub(crate) fn transfer(&mut self, way: Way, bytes: u64, now: Time) -> Time {
         let lane = usize::from(self.full_duplex && way == Way::Out);
+        if self.last.0 != bytes {
+            self.last = (bytes, self.rate.transfer_ps(bytes));
+        }
         let free = &mut self.bus_free_ps[lane];
-        *free = (*free).max(now.0 * 1_000) + self.rate.transfer_ps(bytes);
+        *free = (*free).max(now.0 * 1_000) + self.last.1;
         Time(free.div_ceil(1_000))
     }
 

@@ -136,6 +136,9 @@ pub(crate) struct Nand {
     /// Channel of each plane of each station, `width` a station.
     planes: Vec<u32>,
     width: usize,
+    /// Whether reads find their channels free when they have been sensed, at a time that is known before: no two
+    /// stations share a channel, and sensing always takes equally long.
+    reads_alone: bool,
     ops: Vec<Op>,
     free_ops: Vec<u32>,
     rng: Rng,
@@ -148,6 +151,11 @@ impl Nand {
             .flat_map(|s| geometry.planes_of_station(s))
             .collect();
         let page_bytes = u64::from(geometry.sectors_per_page) * SECTOR_BYTES;
+        let mut channels = planes.clone();
+        channels.dedup();
+        channels.sort_unstable();
+        let shared = channels.windows(2).any(|pair| pair[0] == pair[1]);
+        let steady = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
         Self {
             read: flash.read,
             program: flash.program,
@@ -166,6 +174,7 @@ impl Nand {
             stations: vec![IDLE; geometry.stations as usize],
             width: planes.len() / geometry.stations as usize,
             planes,
+            reads_alone: !shared && steady && flash.arbitration == Arbitration::CommandFirst,
             ops: Vec::new(),
             free_ops: Vec::new(),
             rng,
@@ -249,7 +258,11 @@ impl Nand {
         match op.work {
             Work::Copy if self.copy_back && op.stays => {
                 let end = now + self.sense() + self.vary(self.program);
-                events.push(end, Event::OpDone(id));
+                events.push_in_order(lane::COPY, end, Event::OpDone(id));
+            }
+            Work::Read if self.reads_alone => {
+                let end = self.transfer(op.station, op.place, now + self.read);
+                events.push_in_order(lane::READ, end, Event::OpDone(id));
             }
             Work::Read | Work::Copy => {
                 let begin = match self.arbitration {
@@ -263,12 +276,12 @@ impl Nand {
                 let arrived = self.transfer(op.station, op.place, now);
                 let end = arrived + self.vary(self.program);
                 self.ops[id as usize].array = (arrived, end);
-                events.push(end, Event::OpDone(id));
+                events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
             }
             Work::Erase => {
                 let end = now + self.vary(self.erase);
                 self.ops[id as usize].array = (now, end);
-                events.push(end, Event::OpDone(id));
+                events.push_in_order(lane::ERASE, end, Event::OpDone(id));
             }
             Work::Busy(ns) => events.push(now + Dur(u64::from(ns)), Event::OpDone(id)),
         }
@@ -278,12 +291,13 @@ impl Nand {
     #[inline]
     pub(crate) fn sensed(&mut self, id: u32, now: Time, events: &mut EventQueue<Event>) {
         let op = self.ops[id as usize].job;
-        let mut end = self.transfer(op.station, op.place, now);
+        let end = self.transfer(op.station, op.place, now);
         if op.work == Work::Copy {
             // Out for error correction and back in, then the program.
-            end = self.transfer(op.station, op.place, end) + self.vary(self.program);
+            let end = self.transfer(op.station, op.place, end) + self.vary(self.program);
+            return events.push_in_order(lane::COPY, end, Event::OpDone(id));
         }
-        events.push(end, Event::OpDone(id));
+        events.push_in_order(lane::READ, end, Event::OpDone(id));
     }
 
     /// The operation is done: gives it back and starts the next one of its station. `None` where it was
@@ -346,6 +360,17 @@ impl Nand {
     /// Books the channels of a place's planes from `now` on; the end of the last transfer.
     #[inline]
     fn transfer(&mut self, station: u32, place: Place, now: Time) -> Time {
+        if self.width == 1 && place.sectors == self.sectors_per_page {
+            // The whole of a clustered page that is one page.
+            let channel = self.planes[station as usize];
+            let free = &mut self.channel_free_ps[channel as usize];
+            *free = (*free).max(now.0 * 1_000) + self.whole_page_ps;
+            return Time(free.div_ceil(1_000));
+        }
+        self.transfer_parts(station, place, now)
+    }
+
+    fn transfer_parts(&mut self, station: u32, place: Place, now: Time) -> Time {
         let mut last_ps = 0;
         let (mut sector, end) = (place.first, place.first + place.sectors);
         while sector < end {

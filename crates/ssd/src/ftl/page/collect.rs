@@ -14,6 +14,7 @@ const EXCHANGE: u32 = 3;
 
 impl PageFtl {
     /// Makes sure that the group can take `units` more host units.
+    #[inline]
     pub(super) fn make_room(
         &mut self,
         group: u32,
@@ -24,6 +25,17 @@ impl PageFtl {
         if self.has_room(group, front, units) {
             return Ok(());
         }
+        self.find_room(group, front, units, ops)
+    }
+
+    #[cold]
+    fn find_room(
+        &mut self,
+        group: u32,
+        front: usize,
+        units: u32,
+        ops: &mut Vec<FlashOp>,
+    ) -> Result<(), Stall> {
         loop {
             let at = &self.groups[group as usize];
             let enough = at.free.len() as u32 + at.erasing >= EXCHANGE;

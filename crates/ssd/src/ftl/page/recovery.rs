@@ -1,14 +1,16 @@
 //! After a power cut: the map from what lies beside the data in flash; and whether the tables agree.
 
 use super::{NOTHING, PageFtl};
+use crate::ftl::{Ftl, Home};
 use crate::nand::store::Store;
-use fathom_base::Ppn;
+use fathom_base::{Lpn, Ppn};
 
 impl PageFtl {
     /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
     pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
         self.place_of.fill(NOTHING);
         self.owner_of.fill(NOTHING);
+        self.mapped.fill(0);
         self.blocks.reset();
         self.heat.clear();
         self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
@@ -47,7 +49,13 @@ impl PageFtl {
         let mut valid = vec![0u32; self.g.cblocks() as usize];
         let mut in_group = vec![0u32; self.groups.len()];
         for (lpn, &place) in (1..).zip(&self.place_of) {
+            if self.home(Lpn(lpn - 1)) == Home::Nowhere && place != NOTHING {
+                return Err(format!("unit {lpn} is at {place} and noted as nowhere"));
+            }
             if place == NOTHING {
+                if matches!(self.home(Lpn(lpn - 1)), Home::Group(_)) {
+                    return Err(format!("unit {lpn} is nowhere and noted as mapped"));
+                }
                 continue;
             }
             let cblock = self.g.cblock_of_unit(place - 1);
