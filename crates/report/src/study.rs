@@ -22,10 +22,12 @@ pub struct StudyPage {
     pub facts: Vec<(String, String)>,
     /// What a reader must know before anything else.
     pub warnings: Vec<String>,
+    /// The parts of the page above the claims.
+    pub sections: Vec<Section>,
     /// The claims.
     pub claims: Vec<ClaimRow>,
-    /// The parts of the page below the claims.
-    pub sections: Vec<Section>,
+    /// How verdicts come about, above the claims.
+    pub rules: String,
     /// Remarks at the end.
     pub notes: Vec<String>,
 }
@@ -68,6 +70,8 @@ pub struct Section {
     pub title: String,
     /// What it is about.
     pub text: String,
+    /// What is to be said, one after another.
+    pub points: Vec<String>,
     /// Figures, side by side.
     pub charts: Vec<Chart>,
     /// Tables below them.
@@ -161,8 +165,8 @@ pub fn render(study: &StudyPage) -> String {
             noscript {
                 p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
             }
-            (claims(&study.claims))
             @for (index, part) in study.sections.iter().enumerate() { (section(index, part)) }
+            (claims(&study.claims, &study.rules))
             @if !study.notes.is_empty() {
                 section {
                     h2 { "Notes" }
@@ -174,11 +178,12 @@ pub fn render(study: &StudyPage) -> String {
     page(&format!("Fathom: {}", study.title), &body, &json, SCRIPT)
 }
 
-fn claims(claims: &[ClaimRow]) -> Markup {
+fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
     html! {
         @if !claims.is_empty() {
             section {
                 h2 { "What the paper says, and what was measured" }
+                @if !rules.is_empty() { p.question { (text::unbroken(rules)) } }
                 table.answers {
                     thead {
                         tr { th { "claim" } th { "where" } th { "workload" } th { "measured" } th { "verdict" } }
@@ -214,6 +219,9 @@ fn section(index: usize, part: &Section) -> Markup {
         section {
             h2 { (part.title) }
             @if !part.text.is_empty() { p.question { (text::unbroken(&part.text)) } }
+            @if !part.points.is_empty() {
+                ul { @for point in &part.points { li { (text::unbroken(point)) } } }
+            }
             div.figures.even {
                 @for (number, chart) in part.charts.iter().enumerate() {
                     figure {
@@ -231,7 +239,7 @@ fn section(index: usize, part: &Section) -> Markup {
 
 fn table(table: &Table) -> Markup {
     html! {
-        h3 { (table.title) }
+        @if !table.title.is_empty() { h3 { (table.title) } }
         @if !table.note.is_empty() { p.question { (text::unbroken(&table.note)) } }
         div.wide {
             table.numbers.figured {

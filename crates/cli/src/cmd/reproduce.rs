@@ -1,6 +1,8 @@
 //! `fathom reproduce`: a paper's experiments again, and its claims beside what was measured.
 
 mod page;
+mod rows;
+mod why;
 mod words;
 
 use crate::args::ReproduceArgs;

@@ -25,6 +25,12 @@ pub struct Cell {
     pub requests: u64,
     /// Their mean response time with its 95 % interval.
     pub mean_ns: Option<Interval>,
+    /// The mean response time of reads alone, in nanoseconds.
+    pub reads_ns: Option<f64>,
+    /// That of writes alone.
+    pub writes_ns: Option<f64>,
+    /// Accesses a second.
+    pub accesses_per_second: f64,
     /// Bytes of the workload, those that stay in the buffer included, a second until the last request is done.
     pub bytes_per_second: f64,
     /// Elements at work on average; `None` where the drive does not count it.
@@ -59,6 +65,9 @@ impl Cell {
             points: finished.run.points.clone(),
             requests: totals.all.map_or(0, |all| all.count),
             mean_ns: totals.all.map(|all| all.response_ns),
+            reads_ns: totals.reads.map(|side| side.response_ns.mean),
+            writes_ns: totals.writes.map(|side| side.response_ns.mean),
+            accesses_per_second: totals.accesses_per_second(),
             bytes_per_second: match seconds > 0.0 {
                 true => reshaped.pages as f64 * page / seconds,
                 false => 0.0,

@@ -118,8 +118,8 @@ pub enum Test {
         #[serde(default)]
         tolerance: Option<f64>,
     },
-    /// A scheme changes between two settings by at most so many percent.
-    Same {
+    /// A scheme gets better from one setting to another by at most so many percent; it may get worse.
+    NotBetter {
         /// What is compared.
         metric: Metric,
         /// Which scheme.

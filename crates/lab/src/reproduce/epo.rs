@@ -1,9 +1,10 @@
-//! The `epo` paper: its three studies, and what comes of its claims.
+//! The `epo` paper: its studies, and what comes of its claims.
 
 use super::cell::Cell;
 use super::claim::Expected;
 use super::judge::{Judgement, judge};
 use super::traces::{self, Source};
+use super::why::{Why, why};
 use crate::study::{self, Run, Study, StudyError, Watcher};
 use fathom_workload::step::Step;
 use serde::Serialize;
@@ -24,6 +25,16 @@ const QUEUE: (&str, &str) = (
     include_str!("../../../../papers/epo/queue.toml"),
     "papers/epo/queue.toml",
 );
+/// Rising load.
+const LOAD: (&str, &str) = (
+    include_str!("../../../../papers/epo/load.toml"),
+    "papers/epo/load.toml",
+);
+/// Buffers inside the drive, over several translation layers.
+const INSIDE: (&str, &str) = (
+    include_str!("../../../../papers/epo/inside.toml"),
+    "papers/epo/inside.toml",
+);
 const EXPECTED: (&str, &str) = (
     include_str!("../../../../papers/epo/expected.toml"),
     "papers/epo/expected.toml",
@@ -33,6 +44,9 @@ const TRACES: (&str, &str) = (
     "papers/epo/traces.toml",
 );
 
+/// The names of the studies of Figures 4 to 6.
+const FIGURES: &str = "epo";
+const FIGURES_GENERAL: &str = "epo-general";
 /// The schemes that the paper has.
 const SCHEMES: [&str; 4] = ["no-cache", "lru", "bplru", "epo"];
 /// Writes of each workload in a quick reproduction; they fill the largest buffer of the paper twice.
@@ -58,7 +72,7 @@ pub struct Reproduction {
     pub sources: Vec<Source>,
     /// What was found, what is missing and what was left out, in sentences.
     pub notes: Vec<String>,
-    /// The studies: Figures 4 to 6 first, then, unless it is quick, the general engine and the queue.
+    /// The studies: Figures 4 to 6 first, then, unless it is quick, the others in the order of [`Results`].
     studies: Vec<(Study, Vec<Run>)>,
 }
 
@@ -73,6 +87,12 @@ pub struct Results {
     pub general: Vec<Cell>,
     /// The driver's queue and the arrival; none in a quick reproduction.
     pub queue: Vec<Cell>,
+    /// Rising load; none in a quick reproduction.
+    pub load: Vec<Cell>,
+    /// Buffers inside the drive over several translation layers; none in a quick reproduction.
+    pub inside: Vec<Cell>,
+    /// What EPO's batches cost by arithmetic, for each workload whose buffer was full.
+    pub why: Vec<Why>,
     /// Every claim on every workload that it is about.
     pub judgements: Vec<Judgement>,
     /// The same on the general engine.
@@ -124,13 +144,15 @@ pub fn prepare(options: &Options) -> Result<Reproduction, StudyError> {
     }
     if options.quick {
         notes.push(
-            "Left out: LB-CLOCK and streams, Fathom's own engine, the driver's queue (run it without --quick)."
+            "Left out: LB-CLOCK and streams, Fathom's own engine, the driver's queue, rising load, buffers inside \
+             the drive (run it without --quick)."
                 .into(),
         );
         keep_schemes(&mut figures);
     } else {
-        studies.push(parsed(GENERAL, Study::from_toml)?);
-        studies.push(parsed(QUEUE, Study::from_toml)?);
+        for file in [GENERAL, QUEUE, LOAD, INSIDE] {
+            studies.push(parsed(file, Study::from_toml)?);
+        }
     }
     studies.insert(0, figures);
     let (found_sources, workloads): (Vec<_>, Vec<_>) = found.into_iter().unzip();
@@ -139,8 +161,8 @@ pub fn prepare(options: &Options) -> Result<Reproduction, StudyError> {
         notes.push("Some claims are about a trace that nothing stands for.".into());
     }
     let planned = studies.into_iter().map(|mut study| {
-        // The queue is looked at under the generators' loads alone.
-        if study.name != "epo-queue" {
+        // What lies behind the figures is looked at under the generators' loads alone.
+        if study.name == FIGURES || study.name == FIGURES_GENERAL {
             study.workloads.extend(workloads.iter().cloned());
         }
         if let Some(writes) = writes {
@@ -195,13 +217,15 @@ pub fn run(
     stop: fn() -> bool,
 ) -> Result<Results, StudyError> {
     let mut cells: Vec<Vec<Cell>> = Vec::new();
+    let mut reasons = Vec::new();
     for (study, runs) in &reproduction.studies {
         let finished = study::run(study, runs, &dir.join(&study.name), watcher, stop)?;
+        reasons.extend(finished.iter().filter_map(why));
         cells.push(finished.iter().map(Cell::of).collect());
     }
     let mut cells = cells.into_iter();
     let mut next = || cells.next().unwrap_or_default();
-    let (figures, general, queue) = (next(), next(), next());
+    let (figures, general) = (next(), next());
     let judged = |cells: &[Cell]| match cells.is_empty() {
         true => Vec::new(),
         false => judge(&reproduction.expected, &reproduction.sources, cells),
@@ -212,6 +236,9 @@ pub fn run(
         judgements_general: judged(&general),
         figures,
         general,
-        queue,
+        queue: next(),
+        load: next(),
+        inside: next(),
+        why: reasons,
     })
 }

@@ -1,13 +1,26 @@
 //! Whether a claim holds on our runs.
 //!
-//! A size holds where what was measured lies within the claim's tolerance. Where it does not, the interval of the
-//! measurement decides: on the side that is claimed, the claim holds in its direction only; on the other side, or on
-//! both sides of nothing without reaching the claim, it does not hold; else it cannot be told. Without an interval a
-//! measurement is taken as it is.
+//! Differences are in percent, with the 95 % interval of the measurement where there is one. Two settings or schemes
+//! see the same workload, and their errors are taken as independent, which makes an interval too wide rather than too
+//! narrow. The rules are in [`rule`]:
+//!
+//! - Less than 1 % is no difference, whatever the interval says. Throughput in an open arrival is set by the arrivals
+//!   and comes out the same for every scheme, but for a last digit.
+//! - A claim with a size holds where what was measured lies within the claim's tolerance, which is never more than half
+//!   of what is claimed, and is told from no difference. Outside of the tolerance it holds in its direction only, as
+//!   long as it is told from no difference.
+//! - A claim with a direction or a limit holds where the whole interval lies on its side.
+//! - Where the interval does not decide, the claim cannot be told. The same where a buffer never was full, since nothing
+//!   reached the drive.
+//! - A claim about every point of a figure does not hold if it does not hold at one of them.
+
+mod rule;
 
 use super::cell::Cell;
 use super::claim::{Claim, Expected, Figure, Metric, Test};
 use super::traces::Source;
+pub use rule::NO_DIFFERENCE_PERCENT;
+use rule::{all_of, differs, directed, sized};
 use serde::Serialize;
 
 /// What comes of a claim.
@@ -67,6 +80,9 @@ pub fn judge(expected: &Expected, sources: &[Source], cells: &[Cell]) -> Vec<Jud
     out
 }
 
+/// What is said where a figure is missing.
+const NOT_RUN: &str = "nothing reached the drive in one of the runs: its buffer never was full";
+
 type Judged = (Verdict, String);
 
 /// Looks up runs of one workload.
@@ -88,10 +104,7 @@ impl Look<'_> {
 
 fn one(expected: &Expected, claim: &Claim, workload: &str, cells: &[Cell]) -> Judged {
     let look = Look { cells, workload };
-    let missing = || {
-        let why = "a run is missing, or its buffer never was full";
-        (Verdict::CannotBeTold, why.to_owned())
-    };
+    let missing = || (Verdict::CannotBeTold, NOT_RUN.to_owned());
     let Some(figure) = expected.figure(&claim.figure) else {
         return missing();
     };
@@ -108,12 +121,12 @@ fn test(look: &Look<'_>, figure: &Figure, test: &Test) -> Option<Judged> {
             tolerance,
         } => {
             let measured = gain(look, figure, *metric, (scheme, than))?;
-            Some(match percent {
-                Some(percent) => told(measured, |gain, half| {
-                    sized(gain, half, *percent, *tolerance)
-                }),
-                None => told(measured, directed),
-            })
+            let (gain, half) = measured;
+            let verdict = match percent {
+                Some(percent) => sized(gain, half, *percent, *tolerance),
+                None => differs(gain, half),
+            };
+            Some((verdict, difference(measured, compares(*metric))))
         }
         Test::Change {
             metric,
@@ -124,17 +137,15 @@ fn test(look: &Look<'_>, figure: &Figure, test: &Test) -> Option<Judged> {
             tolerance,
         } => {
             let measured = change(look, *metric, scheme, (from, to))?;
-            Some(match tolerance {
-                Some(tolerance) => told(measured, |change, half| {
-                    sized(change, half, *percent, *tolerance)
-                }),
+            let (change, half) = measured;
+            let verdict = match tolerance {
+                Some(tolerance) => sized(change, half, *percent, *tolerance),
                 // So many percent or more, in that direction.
-                None => told(measured, |change, half| {
-                    directed(change * percent.signum() - percent.abs(), half)
-                }),
-            })
+                None => directed(change * percent.signum() - percent.abs(), half),
+            };
+            Some((verdict, difference(measured, CHANGES)))
         }
-        Test::Same {
+        Test::NotBetter {
             metric,
             scheme,
             from,
@@ -142,8 +153,9 @@ fn test(look: &Look<'_>, figure: &Figure, test: &Test) -> Option<Judged> {
             percent,
         } => {
             let measured = change(look, *metric, scheme, (from, to))?;
-            let within = |change: f64, half| directed(percent - change.abs(), half);
-            Some(told(measured, within))
+            let (change, half) = measured;
+            let verdict = directed(percent - better(*metric) * change, half);
+            Some((verdict, difference(measured, CHANGES)))
         }
         Test::Flat {
             metric,
@@ -164,13 +176,32 @@ fn test(look: &Look<'_>, figure: &Figure, test: &Test) -> Option<Judged> {
     }
 }
 
-/// A percentage with its verdict, in words.
-fn told((percent, half): (f64, f64), verdict: impl Fn(f64, f64) -> Verdict) -> Judged {
-    let words = match half >= 0.05 {
-        true => format!("{percent:+.1} % (± {half:.1})"),
-        false => format!("{percent:+.1} %"),
+/// What is said of more and of less.
+type Words = (&'static str, &'static str);
+const CHANGES: Words = ("rises by", "falls by");
+
+/// How a metric compares: a gain in response time is a lower one.
+fn compares(metric: Metric) -> Words {
+    match metric {
+        Metric::MeanResponse => ("lower", "higher"),
+        Metric::Throughput | Metric::Reciprocal => ("higher", "lower"),
+    }
+}
+
+/// A difference with its interval, in words.
+fn difference((percent, half): (f64, f64), (more, less): Words) -> String {
+    let interval = match half >= 0.05 {
+        true => format!(" (± {half:.1})"),
+        false => String::new(),
     };
-    (verdict(percent, half), words)
+    let word = if percent < 0.0 { less } else { more };
+    if percent.abs() < NO_DIFFERENCE_PERCENT {
+        format!("no difference, {percent:+.1} %{interval}")
+    } else if word.ends_with("by") {
+        format!("{word} {:.1} %{interval}", percent.abs())
+    } else {
+        format!("{:.1} % {word}{interval}", percent.abs())
+    }
 }
 
 /// Mean response times at one setting, in milliseconds.
@@ -253,55 +284,33 @@ fn better(metric: Metric) -> f64 {
     }
 }
 
-/// Of a claim that gives a size.
-fn sized(measured: f64, half: f64, percent: f64, tolerance: f64) -> Verdict {
-    if (measured - percent).abs() <= tolerance {
-        return Verdict::Holds;
-    }
-    let sign = percent.signum();
-    let (measured, percent) = (measured * sign, percent * sign);
-    if measured - half > 0.0 {
-        return Verdict::DirectionOnly;
-    }
-    match measured + half >= percent - tolerance {
-        true => Verdict::CannotBeTold,
-        false => Verdict::DoesNotHold,
-    }
-}
-
-/// Of a claim that something is above zero.
-fn directed(measured: f64, half: f64) -> Verdict {
-    if measured - half >= 0.0 {
-        Verdict::Holds
-    } else if measured + half < 0.0 {
-        Verdict::DoesNotHold
-    } else {
-        Verdict::CannotBeTold
-    }
-}
-
 fn flat(
     look: &Look<'_>,
     figure: &Figure,
     (metric, schemes, percent): (Metric, &[String], f64),
 ) -> Option<Judged> {
-    let first = &figure.points.first()?.setting;
-    let mut worst: Option<(f64, f64, &str)> = None;
+    let (first, rest) = figure.points.split_first()?;
+    let mut verdicts = Vec::new();
+    let mut worst = (0.0_f64, 0.0, schemes.first()?);
     for scheme in schemes {
-        for point in &figure.points {
-            let (change, half) = change(look, metric, scheme, (first, &point.setting))?;
-            if worst.is_none_or(|(most, ..)| change.abs() > most.abs()) {
-                worst = Some((change, half, scheme));
+        for point in rest {
+            let (change, half) = change(look, metric, scheme, (&first.setting, &point.setting))?;
+            // What does not see the setting at all differs by nothing, exactly, however wide its interval is.
+            verdicts.push(match change == 0.0 {
+                true => Verdict::Holds,
+                false => directed(percent - change.abs(), half),
+            });
+            if change.abs() > worst.0.abs() {
+                worst = (change, half, scheme);
             }
         }
     }
-    let (change, half, scheme) = worst?;
-    // A point is as far from itself as it is: nothing, exactly.
-    let verdict = match change == 0.0 {
-        true => Verdict::Holds,
-        false => directed(percent - change.abs(), half),
-    };
-    Some((verdict, format!("at most {change:+.1} % ({scheme})")))
+    let (change, half, scheme) = worst;
+    let words = difference((change, half), CHANGES);
+    Some((
+        all_of(&verdicts),
+        format!("the largest change: {words} ({scheme})"),
+    ))
 }
 
 /// Whether a scheme is better (`sign` 1) or worse (-1) than the others at every point.
@@ -318,20 +327,12 @@ fn ranked(
             let (other, other_half) = look.at(metric, &point.setting, other)?;
             let (gain, error) = relative(other, other_half, value, half)?;
             let gain = sign * better(metric) * gain;
-            // To be equal is not to be better.
-            verdicts.push(match gain == 0.0 {
-                true => Verdict::DoesNotHold,
-                false => directed(gain, error),
-            });
+            verdicts.push(differs(gain, error));
         }
     }
     let held = verdicts.iter().filter(|v| **v == Verdict::Holds).count();
-    let all = [Verdict::DoesNotHold, Verdict::CannotBeTold];
-    let verdict = all.into_iter().find(|v| verdicts.contains(v));
-    Some((
-        verdict.unwrap_or(Verdict::Holds),
-        format!("in {held} of {} comparisons", verdicts.len()),
-    ))
+    let words = format!("in {held} of {} comparisons", verdicts.len());
+    Some((all_of(&verdicts), words))
 }
 
 #[cfg(test)]

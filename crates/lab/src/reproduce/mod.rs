@@ -9,12 +9,14 @@ mod claim;
 mod epo;
 mod judge;
 mod traces;
+mod why;
 
 pub use cell::{Busy, Cell};
 pub use claim::{Claim, Expected, Figure, FigurePoint, Metric, Remark, Test};
 pub use epo::{Options, Reproduction, Results, prepare, run};
-pub use judge::{Judgement, Verdict, judge};
+pub use judge::{Judgement, NO_DIFFERENCE_PERCENT, Verdict, judge};
 pub use traces::{Kind, Source};
+pub use why::{PageWrite, Why};
 
 /// A paper that can be run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

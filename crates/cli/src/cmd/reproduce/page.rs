@@ -1,6 +1,11 @@
 //! A reproduction as what its page shows.
 
-use super::words::{figure_rows, find, mechanism_rows, queue_rows, schemes, tally};
+use super::rows::{
+    by_scheme, engine_rows, figure_rows, find, headline_rows, inside_rows, mechanism_rows, schemes,
+    was_full, workloads,
+};
+use super::why::reasons;
+use super::words::{rules, tally};
 use fathom_lab::reproduce::{
     Cell, Figure, Judgement, Metric, Reproduction, Results, Source, Verdict,
 };
@@ -14,43 +19,110 @@ const POINTS_MAX: usize = 256;
 
 /// The page.
 pub(super) fn page(reproduction: &Reproduction, results: &Results) -> String {
-    let mut sections: Vec<Section> = results
-        .sources
-        .iter()
-        .map(|source| of_workload(reproduction, results, source))
-        .collect();
-    if !results.queue.is_empty() {
-        sections.push(Section {
-            title: "The driver's queue".into(),
-            text: "A batch has as many requests as there are elements; the simulator's driver hands 20 of them to \
-                   the drive at a time. Mean response times in ms, throughput in MB/s, elements at work."
-                .into(),
-            charts: Vec::new(),
-            tables: vec![table("", queue_rows(&results.queue))],
-        });
+    let mut sections = Vec::from(lead(reproduction, results));
+    let (full, silent): (Vec<&Source>, Vec<&Source>) =
+        results.sources.iter().partition(|s| was_full(results, s));
+    sections.extend(full.iter().map(|s| of_workload(reproduction, results, s)));
+    sections.extend(behind(results));
+    let mut claims = rows(reproduction, &results.judgements, "", &full);
+    let general = &results.judgements_general;
+    claims.extend(rows(reproduction, general, ", Fathom's own engine", &full));
+    let mut warnings = reproduction.notes.clone();
+    if !silent.is_empty() {
+        let names: Vec<&str> = silent.iter().map(|s| s.name.as_str()).collect();
+        warnings.push(format!(
+            "Too short, so that no buffer was ever full and nothing can be told: {}.",
+            names.join("; ")
+        ));
     }
-    let mut claims = rows(reproduction, &results.judgements, "");
-    claims.extend(rows(
-        reproduction,
-        &results.judgements_general,
-        ", Fathom's own engine",
-    ));
     let remarks = reproduction.expected.remarks.iter();
     render(&StudyPage {
         title: format!("{}, run again", reproduction.expected.paper),
         about: tally(results),
         facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
-        warnings: reproduction.notes.clone(),
-        claims,
+        warnings,
         sections,
+        claims,
+        rules: rules(),
         notes: remarks.map(|remark| remark.text.clone()).collect(),
     })
 }
 
-fn rows(reproduction: &Reproduction, judgements: &[Judgement], on: &str) -> Vec<ClaimRow> {
+/// The main claim, and why it comes out as it does.
+fn lead(reproduction: &Reproduction, results: &Results) -> [Section; 2] {
+    let claim = Section {
+        title: "The main claim".into(),
+        text: "Figure 4, on average over its buffers.".into(),
+        tables: vec![table("", headline_rows(reproduction, results))],
+        ..Section::default()
+    };
+    let why = Section {
+        title: "Why it comes out so".into(),
+        points: reasons(results),
+        ..Section::default()
+    };
+    [claim, why]
+}
+
+/// What lies behind the figures: load, queue, the other engine, the inside of the drive.
+fn behind(results: &Results) -> Vec<Section> {
+    let mut sections = Vec::new();
+    if !results.load.is_empty() {
+        sections.push(Section {
+            title: "Rising load".into(),
+            text: "The same writes asked for faster, with so many requests at the drive at a time. Mean response times \
+                   in ms, throughput in MB/s, elements at work."
+                .into(),
+            charts: load_charts(&results.load),
+            tables: vec![table("", by_scheme(&results.load, &["queue"]))],
+            ..Section::default()
+        });
+    }
+    if !results.queue.is_empty() {
+        sections.push(Section {
+            title: "The driver's queue and the arrival".into(),
+            text: "A batch has as many requests as there are elements; the simulator's driver hands 20 of them to \
+                   the drive at a time. Mean response times in ms, throughput in MB/s, elements at work."
+                .into(),
+            tables: vec![table("", by_scheme(&results.queue, &["arrival", "queue"]))],
+            ..Section::default()
+        });
+    }
+    if !results.general.is_empty() {
+        sections.push(Section {
+            title: "Fathom's own engine beside the simulator's drive".into(),
+            text: "Mean response times in ms at the default setting.".into(),
+            tables: vec![table("", engine_rows(results))],
+            ..Section::default()
+        });
+    }
+    if !results.inside.is_empty() {
+        let tables = workloads(&results.inside)
+            .into_iter()
+            .map(|name| table(name, inside_rows(name, &results.inside)));
+        sections.push(Section {
+            title: "Buffers inside the drive, over translation layers".into(),
+            text: "Reads are answered from the buffer; 16 requests outstanding; the drive in use."
+                .into(),
+            tables: tables.collect(),
+            ..Section::default()
+        });
+    }
+    sections
+}
+
+fn rows(
+    reproduction: &Reproduction,
+    judgements: &[Judgement],
+    on: &str,
+    of: &[&Source],
+) -> Vec<ClaimRow> {
     let claims = reproduction.expected.claims.iter();
     let of_claim = claims.flat_map(|claim| {
-        let judged = judgements.iter().filter(|j| j.claim == claim.id);
+        let wanted = |j: &&Judgement| {
+            j.claim == claim.id && of.iter().any(|source| source.name == j.workload)
+        };
+        let judged = judgements.iter().filter(wanted);
         judged.map(|judged| ClaimRow {
             text: claim.text.clone(),
             place: claim.place.clone(),
@@ -87,6 +159,8 @@ fn of_workload(reproduction: &Reproduction, results: &Results, source: &Source) 
         charts.push(chart(figure, name, cells, Metric::Throughput));
         tables.push(table(&figure.title, figure_rows(figure, name, cells)));
     }
+    let figure_4 = reproduction.expected.figure("4");
+    charts.extend(figure_4.map(|figure| padding(figure, name, cells)));
     charts.push(busy(name, cells));
     charts.push(batches(name, cells));
     charts.retain(|chart| !chart.lines.is_empty());
@@ -99,13 +173,21 @@ fn of_workload(reproduction: &Reproduction, results: &Results, source: &Source) 
         text: format!("{}.", source.kind.words()),
         charts,
         tables,
+        ..Section::default()
     }
 }
 
 fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Chart {
-    let (y, scale) = match metric {
-        Metric::MeanResponse => ("mean response time (ms)", 1e-6),
-        Metric::Throughput | Metric::Reciprocal => ("throughput (MB/s)", 1e-6),
+    let scale = 1e-6;
+    let (y, see) = match metric {
+        Metric::MeanResponse => (
+            "mean response time (ms)",
+            "Of what reaches the drive; bars are the 95 % interval.",
+        ),
+        Metric::Throughput | Metric::Reciprocal => (
+            "throughput (MB/s)",
+            "Bytes of the workload a second. Where all lie on one line, the workload sets the pace.",
+        ),
     };
     let line = |(style, scheme): (usize, &str)| {
         let values: Vec<Option<(f64, f64)>> = figure
@@ -135,7 +217,7 @@ fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Cha
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     Chart {
         title: figure.title.clone(),
-        see: "Bars are the 95 % interval of a mean.".into(),
+        see: see.into(),
         shape: match lowest > 0.0 && highest / lowest >= LOG_RATIO {
             true => Shape::LogLines,
             false => Shape::Lines,
@@ -143,6 +225,79 @@ fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Cha
         x: figure.x.clone(),
         y: y.into(),
         lines,
+    }
+}
+
+/// What padding adds to the writes, over the buffers of a figure.
+fn padding(figure: &Figure, workload: &str, cells: &[Cell]) -> Chart {
+    let line = |(style, scheme): (usize, &str)| {
+        let at = |setting: &str| find(cells, workload, setting, scheme)?.padded;
+        ChartLine {
+            name: scheme.to_owned(),
+            style,
+            x: figure.points.iter().map(|p| p.x).collect(),
+            y: figure.points.iter().map(|p| at(&p.setting)).collect(),
+            half: Vec::new(),
+        }
+    };
+    let lines = schemes(cells).into_iter().enumerate().map(line);
+    Chart {
+        title: "Padding traffic".into(),
+        see: "Pages written to the drive for each page that left the buffer; as many pages are read as are padded."
+            .into(),
+        shape: Shape::LogLines,
+        x: figure.x.clone(),
+        y: "pages written per page".into(),
+        lines: lines.filter(|l| l.y.iter().any(Option::is_some)).collect(),
+    }
+}
+
+/// Mean response times under rising load, a figure for each generator and queue.
+fn load_charts(cells: &[Cell]) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    let names = workloads(cells);
+    for generator in names.iter().filter(|name| !name.contains(',')) {
+        let speeds: Vec<(f64, &str)> = names
+            .iter()
+            .filter_map(|name| Some((speed(name.strip_prefix(generator)?)?, *name)))
+            .collect();
+        for queue in ["20", "48"] {
+            let line = |(style, scheme): (usize, &str)| {
+                let mean = |workload: &str| {
+                    let here = |c: &&Cell| {
+                        c.workload == workload
+                            && c.point("queue") == Some(queue)
+                            && c.point("scheme") == Some(scheme)
+                    };
+                    let cell = cells.iter().find(here)?;
+                    Some(cell.metric(Metric::MeanResponse)?.0 / 1e6)
+                };
+                ChartLine {
+                    name: scheme.to_owned(),
+                    style,
+                    x: speeds.iter().map(|(speed, _)| *speed).collect(),
+                    y: speeds.iter().map(|(_, name)| mean(name)).collect(),
+                    half: Vec::new(),
+                }
+            };
+            charts.push(Chart {
+                title: format!("{generator}, {queue} at the drive"),
+                see: "Mean response time as the same writes are asked for faster.".into(),
+                shape: Shape::LogLines,
+                x: "times as fast as recorded".into(),
+                y: "mean response time (ms)".into(),
+                lines: schemes(cells).into_iter().enumerate().map(line).collect(),
+            });
+        }
+    }
+    charts
+}
+
+/// How many times as fast: the number in `, N times as fast`, and 1 where there is none.
+fn speed(rest: &str) -> Option<f64> {
+    match rest.strip_prefix(", ") {
+        Some(told) => told.split(' ').next()?.parse().ok(),
+        None => rest.is_empty().then_some(1.0),
     }
 }
 

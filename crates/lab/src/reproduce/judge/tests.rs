@@ -18,6 +18,9 @@ fn cell(setting: &str, scheme: &str, ms: f64, half_ms: f64) -> Cell {
             low: Some(mean - half_ms * 1e6),
             high: Some(mean + half_ms * 1e6),
         }),
+        reads_ns: None,
+        writes_ns: Some(mean),
+        accesses_per_second: 1e3 / ms,
         bytes_per_second: 1e6 / ms,
         busy: None,
         busy_over_time: Vec::new(),
@@ -123,14 +126,16 @@ fn changes_have_a_sign() {
     assert_eq!(change("10.0"), Verdict::Holds);
     assert_eq!(change("30.0"), Verdict::DoesNotHold);
     assert_eq!(change("-10.0"), Verdict::DoesNotHold);
-    let same = |percent: &str| {
+    let not_better = |scheme: &str, from: &str, to: &str| {
         let test = format!(
-            r#"kind = "same", metric = "mean-response", scheme = "lru", from = "a", to = "b", percent = {percent}"#
+            r#"kind = "not-better", metric = "mean-response", scheme = "{scheme}", from = "{from}", to = "{to}", percent = 5.0"#
         );
-        verdict(&test, &cells([1.0, 1.0], 0.0))
+        verdict(&test, &cells([1.0, 0.97], 0.0))
     };
-    assert_eq!(same("25.0"), Verdict::Holds);
-    assert_eq!(same("15.0"), Verdict::DoesNotHold);
+    // By 20 % worse, by 17 % better, by 3 % better.
+    assert_eq!(not_better("lru", "a", "b"), Verdict::Holds);
+    assert_eq!(not_better("lru", "b", "a"), Verdict::DoesNotHold);
+    assert_eq!(not_better("epo", "a", "b"), Verdict::Holds);
 }
 
 #[test]
@@ -154,6 +159,12 @@ fn flat_best_worst_and_values() {
     assert_eq!(ranked("best", "epo", "lru"), Verdict::Holds);
     assert_eq!(ranked("best", "lru", "epo"), Verdict::DoesNotHold);
     assert_eq!(ranked("worst", "lru", "epo"), Verdict::Holds);
+    // By half a percent is not better.
+    let near = r#"kind = "best", metric = "mean-response", scheme = "epo", among = ["lru"]"#;
+    assert_eq!(
+        verdict(near, &self::cells([0.995, 1.194], 0.0)),
+        Verdict::DoesNotHold
+    );
     // A scheme is no better than itself.
     assert_eq!(ranked("best", "epo", "epo"), Verdict::DoesNotHold);
     let value = |ms: &str| {

@@ -1,0 +1,154 @@
+//! `fathom reproduce` as a user meets it: what is printed and kept, what is not run twice, input that is wrong.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn fathom() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fathom"))
+}
+
+/// The shortest reproduction whose small buffers are full: 4 MiB hold 1024 pages.
+fn quick(out: &Path) -> Command {
+    let mut command = fathom();
+    command.args(["reproduce", "epo", "--quick", "--writes", "2000", "--out"]);
+    command.arg(out);
+    command
+}
+
+/// The line of a table in a text: the first that begins so after `heading`.
+fn line_after<'a>(text: &'a str, heading: &str, begins: &str) -> &'a str {
+    let (_, rest) = text.split_once(heading).unwrap();
+    let mut lines = rest.lines();
+    lines.find(|line| line.starts_with(begins)).unwrap()
+}
+
+#[test]
+fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = quick(dir.path()).assert().success().get_output().clone();
+    let text = String::from_utf8(out.stdout.clone()).unwrap();
+    for said in [
+        "Left out:",
+        "At most 2000 writes of each workload.",
+        "No directory of traces was given",
+        "Financial1 in the paper",
+        "38.9 % lower",
+        "holds in direction only",
+        "does not hold",
+        "cannot be told",
+        "Behind the figures",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    // No buffer: the same at every size, in ms, then in MB/s.
+    let row = line_after(
+        &text,
+        "Figure 4: write buffer capacity; tpcc-like",
+        "no-cache",
+    );
+    let cells: Vec<f64> = row
+        .split_whitespace()
+        .skip(1)
+        .map(|c| c.parse().unwrap())
+        .collect();
+    assert_eq!(cells.len(), 8, "{row}");
+    assert!(cells[..4].iter().all(|ms| *ms == cells[0]), "{row}");
+    // 1.9 us on the channel, 105.6 us over the pins, 200 us to program.
+    assert!(cells[0] >= 0.3075, "{row}");
+    for figure in ["Figure 5: flash page", "Figure 6: elements"] {
+        let row = line_after(&text, figure, "epo");
+        assert!(row.split_whitespace().count() >= 7, "{row}");
+    }
+
+    let results: Value =
+        serde_json::from_slice(&fs::read(dir.path().join("results.json")).unwrap()).unwrap();
+    // Three generators, nine settings, four schemes.
+    assert_eq!(results["figures"].as_array().unwrap().len(), 3 * 9 * 4);
+    assert!(results["general"].as_array().unwrap().is_empty());
+    let judgements = results["judgements"].as_array().unwrap();
+    let open = judgements
+        .iter()
+        .find(|j| j["claim"] == "fig4-tpcc-throughput-no-cache" && j["workload"] == "tpcc-like");
+    // The trace sets the pace: no scheme has another throughput, whatever the last digit says.
+    let measured = open.unwrap()["measured"].as_str().unwrap();
+    assert_eq!(
+        open.unwrap()["verdict"] == "does-not-hold",
+        measured.starts_with("no difference")
+    );
+    let page = fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(page.contains("Figure 6: elements") && page.contains("Padding traffic"));
+
+    // What is there is not run again, and says the same.
+    let again = quick(dir.path()).assert().success().get_output().clone();
+    let told = String::from_utf8(again.stderr).unwrap();
+    assert_eq!(told.lines().count(), 3 * 9 * 4, "{told}");
+    assert!(
+        told.lines().all(|line| line.ends_with("(was there)")),
+        "{told}"
+    );
+    assert_eq!(again.stdout, out.stdout);
+}
+
+#[test]
+fn wrong_papers_and_directories_are_told() {
+    fathom()
+        .args(["reproduce", "epoo", "--quick"])
+        .assert()
+        .failure()
+        .stderr(
+            predicate::str::contains("there is no paper `epoo`")
+                .and(predicate::str::contains("there is epo")),
+        );
+    fathom()
+        .args([
+            "reproduce",
+            "epo",
+            "--quick",
+            "--traces",
+            "/nonexistent/traces",
+        ])
+        .assert()
+        .failure()
+        .stderr(predicate::str::contains("/nonexistent/traces"));
+}
+
+#[test]
+fn parts_of_traces_are_called_parts() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    if !traces.is_dir() {
+        eprintln!("skipped: there are no traces in {}", traces.display());
+        return;
+    }
+    let text = fathom()
+        .args([
+            "reproduce",
+            "epo",
+            "--quick",
+            "--quiet",
+            "--writes",
+            "300",
+            "--traces",
+        ])
+        .arg(&traces)
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("- first 10,000 requests of Financial1: a part of the trace"),
+        "{text}"
+    );
+    assert!(text.contains("On parts of traces:"), "{text}");
+    assert!(!text.contains("On whole traces:"), "{text}");
+    // 300 writes fill no buffer, and nothing is said of one.
+    assert!(
+        text.contains("too short: no buffer was ever full"),
+        "{text}"
+    );
+}
