@@ -1,10 +1,11 @@
-//! The chores of this repository: `cargo xtask test` and `cargo xtask bench`.
+//! The chores of this repository: `cargo xtask test`, `cargo xtask bench` and `cargo xtask performance`.
 //!
 //! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
 //! is in `xtask/tests/house.rs`, which runs with all other tests.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command for people.
 
+mod performance;
 mod tally;
 mod test;
 
@@ -14,8 +15,9 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test   formatting, clippy, every test, documentation; ends with what was skipped and a count
-  bench  the benchmarks; what follows is handed to them, such as a name to choose by";
+  test         formatting, clippy, every test, documentation; ends with what was skipped and a count
+  bench        the benchmarks; what follows is handed to them, such as a name to choose by
+  performance  the table of docs/performance.md: of three runs a case or as many as are said";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -24,12 +26,24 @@ fn main() -> ExitCode {
     match command.as_deref() {
         Some("test") if rest.is_empty() => test::run(),
         Some("bench") => bench(&rest),
+        Some("performance") if rest.len() <= 1 => performance(rest.first()),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
         _ => {
             eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The table, of as many runs as are asked for.
+fn performance(runs: Option<&String>) -> ExitCode {
+    match runs.map(|runs| runs.parse()).transpose() {
+        Ok(runs) => performance::run(runs).into_exit(),
+        Err(error) => {
+            eprintln!("the number of runs: {error}");
             ExitCode::from(2)
         }
     }
