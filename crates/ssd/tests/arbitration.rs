@@ -251,3 +251,29 @@ fn a_program_that_fails_is_done_again_and_its_block_is_lost_after_its_next_erase
     assert_eq!(drive.counters().erases - erased, drive.bad_blocks() as u64);
     assert_eq!(drive.counters().erase_fails, 0);
 }
+
+/// A write whose last unit is half old, in two programs: one unit fills a page, three begin the next one on another
+/// die. The second has the old half in it, which lies on the die of the first, and cannot begin before that is read.
+#[test]
+fn no_program_begins_before_the_old_data_in_it_is_read() {
+    let mut spec = one_die(1, 1);
+    (spec.flash.channels, spec.flash.clustered_block) = (2, Bytes(2 * 16 * PAGE));
+    (spec.mapping.unit, spec.mapping.partial_program) = (Some(Bytes(1024)), true);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    assert_eq!(drive.geometry().lanes_per_group, 2);
+    run(&mut drive, 1, (0..64).map(|i| page(Op::Write, i)));
+    let part = |at: u64, len: u64| Request::new(1, Op::Write, at * PAGE, len);
+    run(&mut drive, 1, [part(1, 3 * 1024)]);
+    let before = drive.counters().flash_ops;
+    let took = together(&mut drive, vec![part(6, 3 * 1024 + 512)])[0];
+    assert_eq!(
+        drive.counters().flash_ops - before,
+        3,
+        "one read, two programs"
+    );
+    let old = READ + BUS / 8;
+    assert!(
+        around(old + 3 * BUS / 4 + PROGRAM).contains(&took),
+        "{took}"
+    );
+}

@@ -48,6 +48,8 @@ pub(super) struct Program {
     request: u32,
     /// Reads that it waits for.
     reads: u32,
+    /// A program that starts with it, because it may need what these reads bring; [`NOBODY`] if there is none.
+    next: u32,
 }
 
 /// Programs into a clustered block wait until every program with a lower number than `after` is done.
@@ -120,7 +122,7 @@ impl Ssd {
         self.nand.submit(job, self.now, &mut self.events);
     }
 
-    /// Issues what the translation layer asked for. The first host program waits for `reads` (old data of
+    /// Issues what the translation layer asked for. All host programs wait for `reads` (old data of
     /// partly written units); the last one releases `releases` sectors of the buffer. Nothing waits for reads of
     /// the map that no program follows.
     pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
@@ -145,7 +147,7 @@ impl Ssd {
         let last = ops
             .iter()
             .rposition(|op| matches!(op, FlashOp::Program { .. }));
-        let mut reads = reads;
+        let (mut reads, mut waiting) = (reads, NOBODY);
         let mut index = 0;
         self.map_reads.clear();
         while index < ops.len() {
@@ -161,8 +163,9 @@ impl Ssd {
                         releases,
                         request,
                         reads: 0,
+                        next: NOBODY,
                     };
-                    self.start_after_map(program, std::mem::take(&mut reads));
+                    waiting = self.start_host_program(program, std::mem::take(&mut reads), waiting);
                 }
                 FlashOp::MapRead { at } => {
                     let place = self.place(at, 1);
@@ -201,6 +204,7 @@ impl Ssd {
             releases,
             request,
             reads: 0,
+            next: NOBODY,
         };
         self.start_program(program, &[]);
     }
@@ -219,16 +223,32 @@ impl Ssd {
             releases: 0,
             request: NOBODY,
             reads: 0,
+            next: NOBODY,
         };
         self.start_after_map(program, &[]);
     }
 
+    /// Starts a program of the host's. The first of a batch waits for the reads, if there are any, and is told; the
+    /// others start with the one before them, `waiting`.
+    #[inline]
+    fn start_host_program(&mut self, program: Program, reads: &[Place], waiting: u32) -> u32 {
+        if waiting == NOBODY {
+            let waits = !(reads.is_empty() && self.map_reads.is_empty());
+            let ticket = self.start_after_map(program, reads);
+            return if waits { ticket } else { NOBODY };
+        }
+        let ticket = self.insert_program(program, 0);
+        if let Some(Ticket::Program(before)) = self.tickets.get_mut(waiting) {
+            before.next = ticket;
+        }
+        ticket
+    }
+
     /// Starts a program that waits for the reads of the map before it, too; old data is found by what they say.
     #[inline]
-    fn start_after_map(&mut self, program: Program, reads: &[Place]) {
+    fn start_after_map(&mut self, program: Program, reads: &[Place]) -> u32 {
         if self.map_reads.is_empty() {
-            self.start_program(program, reads);
-            return;
+            return self.start_program(program, reads);
         }
         let map = std::mem::take(&mut self.map_reads);
         let ticket = self.start_program(program, &map);
@@ -236,6 +256,7 @@ impl Ssd {
         self.after_map.extend(old_data);
         self.map_reads = map;
         self.map_reads.clear();
+        ticket
     }
 
     #[inline]
@@ -245,16 +266,18 @@ impl Ssd {
         self.next_program - 1
     }
 
-    fn start_program(&mut self, program: Program, reads: &[Place]) -> u32 {
+    fn insert_program(&mut self, program: Program, reads: u32) -> u32 {
         if program.request != NOBODY
             && let Some(active) = self.active.get_mut(program.request)
         {
             active.pending += 1;
         }
-        let ticket = self.tickets.insert(Ticket::Program(Program {
-            reads: reads.len() as u32,
-            ..program
-        }));
+        let program = Program { reads, ..program };
+        self.tickets.insert(Ticket::Program(program))
+    }
+
+    fn start_program(&mut self, program: Program, reads: &[Place]) -> u32 {
+        let ticket = self.insert_program(program, reads.len() as u32);
         if reads.is_empty() {
             self.submit_ready(ticket, &program);
         }
@@ -334,6 +357,7 @@ impl Ssd {
             releases: 0,
             request: NOBODY,
             reads: 0,
+            next: NOBODY,
         };
         if stays {
             reads.clear();
@@ -397,7 +421,16 @@ impl Ssd {
             return;
         }
         if self.after_map.is_empty() || !self.read_old_data(program) {
-            self.submit_program(program);
+            self.submit_with_others(program);
+        }
+    }
+
+    /// Submits a program that has waited, and those that have waited with it.
+    fn submit_with_others(&mut self, program: u32) {
+        let mut next = program;
+        while let Some(Ticket::Program(program)) = self.tickets.get(next) {
+            let ticket = std::mem::replace(&mut next, program.next);
+            self.submit_program(ticket);
         }
     }
 
