@@ -50,6 +50,14 @@ const RUN: &str = "\
 A study that was interrupted or killed goes on where it was: run the same command again. Every run
 of it is a directory that `fathom compare` and `fathom report` take.";
 
+const CONVERT: &str = "\
+WORKLOAD is what `fathom replay` takes. The file holds what a drive would be asked for, and `fathom
+replay` plays it: a write buffer can be judged apart from the drive behind it.
+
+Examples:
+  fathom convert web.spc.zst web.parquet
+  fathom convert oltp.spc oltp-epo.trace --step writes-only --reshape epo,capacity=8MiB";
+
 const COMPARE: &str = "\
 Runs that played the same workload with the same seed, and kept their accesses (`fathom replay
 --out`), are compared access by access: that tells smaller differences.
@@ -105,6 +113,9 @@ pub(crate) enum Command {
     /// Play a trace, or a generated workload, through a drive
     #[command(after_help = REPLAY)]
     Replay(Box<ReplayArgs>),
+    /// Write a workload out as a trace, after its steps and its write buffer
+    #[command(after_help = CONVERT)]
+    Convert(ConvertArgs),
     /// Run a study: drives x policies x workloads, in parallel, resumable
     #[command(after_help = RUN)]
     Run(RunArgs),
@@ -233,8 +244,8 @@ pub(crate) enum Methods {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// A trace, a generator or a workload file
-    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
     /// The drive: model:NAME, model:PATH.toml, or a real one
     #[arg(long, value_name = "TARGET", default_value = "model:epo")]
     pub(crate) on: String,
@@ -247,27 +258,12 @@ pub(crate) struct ReplayArgs {
     /// Another value of the drive file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
-    /// A step over the accesses: NAME or NAME,KEY=VALUE,...
-    #[arg(long, value_name = "STEP")]
-    pub(crate) step: Vec<String>,
-    /// The trace's format, if it cannot be told from the content
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<String>,
-    /// How many accesses a generator gives
-    #[arg(long, value_name = "N")]
-    pub(crate) accesses: Option<u64>,
-    /// Skip, and count, what is wrong with a trace instead of stopping at it
-    #[arg(long)]
-    pub(crate) lenient: bool,
     /// At the times of the workload (open), or N outstanding whatever the times (closed:N)
     #[arg(long, value_name = "open|closed:N", default_value = "open", value_parser = arrival)]
     pub(crate) arrival: Arrival,
     /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
     #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
     pub(crate) precondition: Precondition,
-    /// The seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
-    pub(crate) seed: u64,
     /// Write run.json, requests.parquet and report.html into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -280,6 +276,39 @@ pub(crate) struct ReplayArgs {
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
+}
+
+/// What is played, or written out.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadArgs {
+    /// A trace, a generator or a workload file
+    pub(crate) workload: String,
+    /// A step over the accesses: NAME or NAME,KEY=VALUE,...
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: Vec<String>,
+    /// The trace's format, if it cannot be told from the content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// How many accesses a generator gives
+    #[arg(long, value_name = "N")]
+    pub(crate) accesses: Option<u64>,
+    /// Skip, and count, what is wrong with a trace instead of stopping at it
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// A write buffer in front of the drive, behind the steps: POLICY or POLICY,KEY=VALUE,...
+    #[arg(long, value_name = "BUFFER")]
+    pub(crate) reshape: Option<String>,
+    /// The seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    /// The trace to write: FILE.parquet, or FILE.trace in DiskSim's ASCII format
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Args)]

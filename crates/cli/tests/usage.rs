@@ -24,6 +24,7 @@ fn the_help_of_every_subcommand() {
         "report",
         "diff",
         "replay",
+        "convert",
         "run",
         "compare",
         "reproduce",

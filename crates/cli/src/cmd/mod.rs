@@ -5,6 +5,7 @@ mod answer;
 mod compare;
 mod completions;
 mod confirm;
+mod convert;
 mod diff;
 mod explain;
 mod list;
@@ -18,6 +19,7 @@ mod reproduce;
 mod solve;
 mod study;
 mod table;
+mod workload;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
@@ -34,6 +36,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Accuracy(args) => accuracy::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Run(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

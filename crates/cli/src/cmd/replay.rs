@@ -1,18 +1,13 @@
 //! `fathom replay`: a trace, or a generated workload, through a drive.
 
-use super::{outcome, page};
+use super::{outcome, page, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
 use fathom_lab::model::Model;
 use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run_device, run_model};
-use fathom_lab::source::Workload;
 use fathom_lab::store;
 use fathom_lab::target::{OpenOptions, Setting, TargetName};
-use fathom_workload::generate::{Config, GENERATORS, Name};
-use fathom_workload::step::Step;
-use fathom_workload::trace::Format;
-use serde::Deserialize;
 use std::path::Path;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
@@ -29,10 +24,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
     let plan = Plan {
         target: args.on.clone(),
-        workload: workload(args)?,
+        workload: workload::of(&args.workload)?,
         arrival: args.arrival,
         precondition: args.precondition,
-        seed: args.seed,
+        seed: args.workload.seed,
     };
     if let Some(dir) = &args.out {
         store::check_output(dir)?;
@@ -83,7 +78,7 @@ fn play(
         })?;
     }
     let drive = model
-        .build(args.seed)
+        .build(args.workload.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
     let ran = prepared(drive, plan.precondition, plan.seed)
         .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
@@ -129,7 +124,7 @@ fn real(
         size: args.size,
         destroy: args.destroy.clone(),
         read_only: false,
-        seed: args.seed,
+        seed: args.workload.seed,
     };
     let opened = name.open(&args.on, &options)?;
     Ok(run_device(
@@ -166,71 +161,4 @@ fn settings(args: &ReplayArgs, name: &TargetName) -> Result<Vec<Setting>, Failur
     }
     settings.extend(args.set.iter().cloned());
     Ok(settings)
-}
-
-fn workload(args: &ReplayArgs) -> Result<Workload, Failure> {
-    let mut workload = if let Some(name) = args.workload.strip_prefix("generate:") {
-        Workload::of_generator(Config {
-            accesses: args.accesses,
-            ..Config::of(generator(name)?)
-        })
-    } else if args.workload.ends_with(".toml") {
-        Workload::from_file(Path::new(&args.workload))?
-    } else {
-        Workload::of_trace(Path::new(&args.workload))
-    };
-    if let Some(name) = &args.format {
-        workload.read.format = Some(format(name)?);
-    }
-    workload.read.lenient |= args.lenient;
-    for text in &args.step {
-        workload.steps.push(step(text)?);
-    }
-    Ok(workload)
-}
-
-fn generator(name: &str) -> Result<Name, Failure> {
-    let found = Name::ALL.iter().find(|n| n.entry().name == name);
-    found.copied().ok_or_else(|| {
-        let names: Vec<&str> = GENERATORS.iter().map(|entry| entry.name).collect();
-        Failure::input(
-            "fathom::replay::generator",
-            format!("there is no generator `{name}`"),
-        )
-        .help(format!("there are {}", names.join(", ")))
-    })
-}
-
-fn format(name: &str) -> Result<Format, Failure> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Failure::input(
-            "fathom::replay::format",
-            format!("there is no trace format `{name}`"),
-        )
-        .help(format!("there are {}", names.join(", ")))
-    })
-}
-
-/// `NAME,KEY=VALUE,...` as a study file would have it.
-fn step(text: &str) -> Result<Step, Failure> {
-    let mut parts = text.split(',');
-    let mut table = toml::Table::new();
-    table.insert(
-        "step".into(),
-        parts.next().unwrap_or_default().trim().into(),
-    );
-    for part in parts {
-        let setting: Setting = part.parse()?;
-        if let Some(value) = setting.value {
-            table.insert(setting.key, value);
-        }
-    }
-    Step::deserialize(toml::Value::Table(table)).map_err(|error| {
-        Failure::input(
-            "fathom::replay::step",
-            format!("`{text}` is no step: {}", error.message()),
-        )
-        .help("`fathom list steps` shows all; docs/workloads.md says what each takes")
-    })
 }

@@ -3,8 +3,10 @@
 //! The one place that opens traces. It streams; a step that must know where a trace ends costs a first pass.
 
 mod reshape;
+mod save;
 
 pub use reshape::Reshape;
+pub use save::{SaveError, SavedAs, save};
 
 use fathom_ssd::reshape::Counters;
 use fathom_workload::Access;

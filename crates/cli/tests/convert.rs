@@ -1,0 +1,72 @@
+//! `fathom convert`: what is written out is what a drive would have been asked for.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{fathom, names};
+use predicates::str::contains;
+use serde_json::Value;
+use std::path::Path;
+
+/// What came of playing a workload on a small drive.
+fn replayed(dir: &Path, args: &[&str]) -> Value {
+    let output = fathom(dir)
+        .arg("replay")
+        .args(args)
+        .args(["--on", "model:null-write-buffer", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const LOAD: [&str; 7] = [
+    "generate:uniform",
+    "--accesses",
+    "3000",
+    "--step",
+    "writes-only",
+    "--step",
+    "wrap,capacity=64MiB",
+];
+const BUFFER: [&str; 2] = ["--reshape", "epo,capacity=1MiB,elements=8"];
+
+#[test]
+fn a_workload_through_a_buffer_is_the_same_at_once_and_by_way_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let at_once = replayed(dir.path(), &[&LOAD[..], &BUFFER].concat());
+    assert!(at_once["totals"]["all"]["count"].as_u64().unwrap() > 500);
+    for file in ["w.parquet", "w.trace"] {
+        let mut command = fathom(dir.path());
+        command.arg("convert").args(LOAD).args(BUFFER).arg(file);
+        command.assert().success().stdout(contains(file));
+        let by_file = replayed(dir.path(), &[file]);
+        // A trace begins with its first access, and the buffer fills before that.
+        assert_eq!(
+            by_file["totals"]["all"]["response_ns"], at_once["totals"]["all"]["response_ns"],
+            "{file}"
+        );
+        assert_eq!(by_file["work"], at_once["work"], "{file}");
+    }
+    let text = std::fs::read_to_string(dir.path().join("w.trace")).unwrap();
+    let count = at_once["totals"]["all"]["count"].as_u64().unwrap();
+    assert_eq!(text.lines().count() as u64, count);
+}
+
+#[test]
+fn what_cannot_be_written_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let convert = |args: &[&str]| {
+        let mut command = fathom(dir.path());
+        command.arg("convert").args(args);
+        command.assert().code(2)
+    };
+    convert(&["generate:uniform", "w.txt"]).stderr(contains("FILE.parquet"));
+    // A read comes to the buffer after writes have gone.
+    let reads = ["generate:uniform", "--accesses", "100", "w.trace"];
+    convert(&[&reads[..], &BUFFER].concat()).stderr(contains("writes-only"));
+    convert(&[&reads[..], &["--reshape", "lru,size=1"]].concat()).stderr(contains("`size`"));
+    convert(&["generate:uniform", "nowhere/w.parquet"]).stderr(contains("nowhere"));
+    assert_eq!(names(dir.path()), [""; 0]);
+}
