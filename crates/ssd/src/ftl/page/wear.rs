@@ -87,3 +87,27 @@ impl Wear {
         (self.counts.capacity() + self.most.capacity() + self.least.capacity()) * 4
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_worn_block_serves_the_host_and_the_most_worn_one_what_is_moved() {
+        let wear = |least_worn_first| Wear {
+            counts: vec![3, 1, 2, 1],
+            per_group: 4,
+            gap: 0,
+            least_worn_first,
+            most: vec![3],
+            least: vec![0],
+        };
+        let all = || VecDeque::from([2, 3, 0, 1]);
+        // Of equals the one that was erased first.
+        let taken = [false, true].map(|seldom| wear(true).take(&mut all(), seldom));
+        assert_eq!(taken, [Some(3), Some(0)]);
+        let taken = [false, true].map(|seldom| wear(false).take(&mut all(), seldom));
+        assert_eq!(taken, [Some(2); 2]);
+        assert_eq!(wear(true).take(&mut VecDeque::new(), false), None);
+    }
+}
