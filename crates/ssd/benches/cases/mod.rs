@@ -21,8 +21,8 @@ pub(crate) fn epo() -> Spec {
     Spec::from_toml(presets::find("epo").unwrap().toml).unwrap()
 }
 
-/// The same elements with so many blocks a plane, of which the host can address 86.5 %: uniform random writes then
-/// have a write amplification near 4, and near 3 on the drive as it is.
+/// The same elements with so many blocks a plane, of which the host can address 86.5 %, so that uniform random writes
+/// have a write amplification near 4.
 pub(crate) fn epo_tight(blocks: u64) -> Spec {
     let mut spec = epo();
     let share = (blocks as f64 * 0.865).round() as u64;
