@@ -455,6 +455,7 @@ impl Ftl for PageFtl {
         (words + free.sum::<usize>()) * 4
             + self.blocks.state_bytes()
             + self.wear.state_bytes()
+            + self.mapped.capacity() * 8
             + self.heat.state_bytes()
             + self.groups.capacity() * size_of::<Group>()
     }
