@@ -85,7 +85,16 @@ impl Case<'_> {
         if self.load == "steady" {
             measured(drive, Op::Write, MS_PREPARE, 3);
         }
-        self.measure(drive)
+        let before = drive.counters();
+        self.measure(drive)?;
+        let after = drive.counters();
+        if self.load == "steady" {
+            let written = after.pages_written - before.pages_written;
+            let moved = after.pages_moved - before.pages_moved;
+            let waf = (written + moved) as f64 / written as f64;
+            writeln!(io::stdout().lock(), "write_amplification {waf:.3}")?;
+        }
+        Ok(())
     }
 
     /// Runs the load and prints what it took.
