@@ -4,7 +4,7 @@
 //! problems in interval estimation", J. R. Statist. Soc. B 16, 1954) over batch means. Where both runs played the
 //! same accesses, the means come from the same batches of accesses, and how they go together narrows the interval:
 //! it holds exactly those ratios for which the paired differences `y - ratio * x` may be zero on average. It does
-//! not say that a difference is caused by what differs; [`changes`] lists that.
+//! not say that a difference is caused by what differs; [`changes()`] lists that.
 
 mod changes;
 mod pairs;
