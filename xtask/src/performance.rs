@@ -55,8 +55,8 @@ const CASES: &[Case] = &[
         Some("epo"),
     ),
     case(
-        "an eighth of `epo`: random writes, collecting",
-        "tight-8",
+        "`epo`: random writes, collecting",
+        "tight-1",
         "steady",
         2_000_000,
         Some("tight-32"),

@@ -12,6 +12,7 @@
 
 mod collect;
 mod heat;
+mod map;
 mod recovery;
 mod wear;
 
@@ -23,11 +24,11 @@ use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec};
 use fathom_base::{Lpn, Ppn, Rng};
 use heat::Heat;
-use prefetch_index::prefetch_index;
+use map::Map;
 use std::collections::VecDeque;
 use wear::Wear;
 
-/// In `place_of` and `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
+/// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
 const NOTHING: u32 = 0;
 /// Index of the block that is open for the host.
 const HOST: usize = 0;
@@ -69,12 +70,9 @@ pub(crate) struct PageFtl {
     stripes: Option<Stripes>,
     /// The open block that takes what is moved.
     copies: usize,
-    place_of: Vec<u32>,
-    /// Who was written to a place last; still there if `place_of` says so too.
+    map: Map,
+    /// Who was written to a place last; still there if the map says so too.
     owner_of: Vec<u32>,
-    /// A bit for each unit that is somewhere, where its address names the group: a 32nd of the map, so that it stays
-    /// close to the processor though the map does not.
-    mapped: Vec<u64>,
     blocks: Blocks,
     heat: Heat,
     wear: Wear,
@@ -96,13 +94,12 @@ impl PageFtl {
         let units = (g.logical_units + g.map_units) as usize;
         let mut ftl = Self {
             partial_program: spec.mapping.partial_program,
-            mapped: vec![0; stripes.as_ref().map_or(0, |_| units.div_ceil(64))],
+            map: Map::new(units, stripes.is_some()),
             stripes,
             copies: match gc.separate {
                 Separation::Nothing => HOST,
                 Separation::Copies | Separation::HotCold => COPIES,
             },
-            place_of: vec![NOTHING; units],
             owner_of: vec![NOTHING; g.physical_units() as usize],
             blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
             heat: Heat::new(if hot {
@@ -220,25 +217,9 @@ impl PageFtl {
         self.groups[group as usize].valid -= 1;
     }
 
-    /// Where a unit was until now, or [`NOTHING`]; from now on it is at `place`.
-    #[inline]
-    fn move_unit(&mut self, lpn: u32, place: u32) -> u32 {
-        let entry = &mut self.place_of[lpn as usize];
-        if let Some(bits) = self.mapped.get_mut(lpn as usize / 64) {
-            let bit = 1 << (lpn % 64);
-            if *bits & bit == 0 {
-                // What the map says need not be awaited.
-                *bits |= bit;
-                *entry = place + 1;
-                return NOTHING;
-            }
-        }
-        std::mem::replace(entry, place + 1)
-    }
-
     #[inline]
     fn settle(&mut self, lpn: u32, place: u32, group: u32) {
-        let old = self.move_unit(lpn, place);
+        let old = self.map.replace(lpn, place + 1);
         self.owner_of[place as usize] = lpn + 1;
         self.blocks.gain(self.g.cblock_of_unit(place), group);
         self.groups[group as usize].valid += 1;
@@ -331,7 +312,7 @@ impl PageFtl {
     /// Whose data a place holds, if it is valid: what a mapping that keeps the map in flash must know of a copy.
     pub(super) fn owner(&self, place: Ppn) -> Option<Lpn> {
         let lpn = self.owner_of[place.index()].checked_sub(1)?;
-        (self.place_of[lpn as usize] == place.0 + 1).then_some(Lpn(lpn))
+        (self.map.get(lpn) == place.0 + 1).then_some(Lpn(lpn))
     }
 
     /// Whether the drive can still hold all that the host can write.
@@ -353,24 +334,20 @@ impl PageFtl {
 impl Ftl for PageFtl {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
-        Ppn(self.place_of[lpn.index()].wrapping_sub(1))
+        Ppn(self.map.get(lpn.0).wrapping_sub(1))
     }
 
     #[inline]
     fn fetch(&self, lpn: Lpn) {
-        prefetch_index(&self.mapped, lpn.index() / 64);
-        prefetch_index(&self.place_of, lpn.index());
+        self.map.fetch(lpn.index());
     }
 
     #[inline]
     fn home(&self, lpn: Lpn) -> Home {
-        let (Some(stripes), Some(bits)) = (&self.stripes, self.mapped.get(lpn.index() / 64)) else {
-            return Home::Anywhere;
-        };
-        if bits >> (lpn.0 % 64) & 1 == 1 {
-            Home::Group(stripes.group_of(lpn.0))
-        } else {
-            Home::Nowhere
+        match (&self.stripes, self.map.holds(lpn.index())) {
+            (Some(stripes), Some(true)) => Home::Group(stripes.group_of(lpn.0)),
+            (Some(_), Some(false)) => Home::Nowhere,
+            _ => Home::Anywhere,
         }
     }
 
@@ -400,10 +377,7 @@ impl Ftl for PageFtl {
 
     fn trim(&mut self, lpn: Lpn, units: u32, _ops: &mut Vec<FlashOp>) {
         for lpn in lpn.0..lpn.0 + units {
-            let place = std::mem::replace(&mut self.place_of[lpn as usize], NOTHING);
-            if let Some(bits) = self.mapped.get_mut(lpn as usize / 64) {
-                *bits &= !(1 << (lpn % 64));
-            }
+            let place = self.map.remove(lpn);
             if place != NOTHING {
                 self.lose(place - 1);
             }
@@ -450,12 +424,11 @@ impl Ftl for PageFtl {
     }
 
     fn state_bytes(&self) -> usize {
-        let words = self.place_of.capacity() + self.owner_of.capacity();
         let free = self.groups.iter().map(|group| group.free.capacity());
-        (words + free.sum::<usize>()) * 4
+        (self.owner_of.capacity() + free.sum::<usize>()) * 4
+            + self.map.state_bytes()
             + self.blocks.state_bytes()
             + self.wear.state_bytes()
-            + self.mapped.capacity() * 8
             + self.heat.state_bytes()
             + self.groups.capacity() * size_of::<Group>()
     }

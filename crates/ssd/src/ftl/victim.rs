@@ -11,16 +11,22 @@
 //!
 //! The fewest valid units of every 64 neighbouring blocks are kept, so that the greedy choice among n blocks looks
 //! at n / 64 + 190 numbers at most, and losing a unit costs one more comparison.
+//!
+//! The counts of a large drive fit into no cache. What a block loses is noted, its count is asked for, and it is
+//! changed when some others have lost units after it; everything that looks at counts takes what is noted into account.
 
 use crate::geometry::Geometry;
 use crate::spec::{Gc, Victim};
 use fathom_base::Rng;
+use prefetch_index::prefetch_index;
 use std::ops::Range;
 
 /// Added to a block's count of valid units while it is no candidate for collection.
 const NOT_SEALED: u32 = 1 << 31;
 /// Neighbouring blocks whose minimum is kept.
 const CHUNK: usize = 64;
+/// Losses that are noted and not counted yet.
+const LATE: usize = 8;
 /// How many unsealed blocks may be drawn for each sealed one before drawing is given up.
 const DRAWS: u32 = 16;
 
@@ -35,6 +41,10 @@ pub(super) struct Blocks {
     valid: Vec<u32>,
     /// The least of each [`CHUNK`] of them.
     fewest: Vec<u32>,
+    /// Blocks that lost a unit each since, plus one; a ring.
+    late: [u32; LATE],
+    /// The oldest of them.
+    oldest: usize,
     /// When a block was filled (FIFO) or last changed (cost-benefit); empty where it does not matter.
     stamps: Vec<u32>,
     /// Units placed in each group so far.
@@ -57,6 +67,8 @@ impl Blocks {
             units: g.units_per_cblock,
             valid: vec![NOT_SEALED; blocks],
             fewest: vec![NOT_SEALED; blocks.div_ceil(CHUNK)],
+            late: [0; LATE],
+            oldest: 0,
             stamps: vec![0; if aged { blocks } else { 0 }],
             clocks: vec![0; g.groups as usize],
             drawn: vec![0; g.groups as usize],
@@ -68,6 +80,7 @@ impl Blocks {
     pub(super) fn reset(&mut self) {
         self.valid.fill(NOT_SEALED);
         self.fewest.fill(NOT_SEALED);
+        self.late.fill(0);
         self.drawn.fill(0);
     }
 
@@ -82,12 +95,31 @@ impl Blocks {
     /// A block has a valid unit less.
     #[inline]
     pub(super) fn lose(&mut self, cblock: u32, group: u32) {
+        if self.policy == Victim::CostBenefit {
+            self.stamps[cblock as usize] = self.clocks[group as usize];
+        }
+        prefetch_index(&self.valid, cblock as usize);
+        let oldest = std::mem::replace(&mut self.late[self.oldest], cblock + 1);
+        self.oldest = (self.oldest + 1) % LATE;
+        self.count(oldest);
+    }
+
+    /// Counts a loss that was noted.
+    #[inline]
+    fn count(&mut self, noted: u32) {
+        let Some(cblock) = noted.checked_sub(1) else {
+            return;
+        };
         let valid = &mut self.valid[cblock as usize];
         *valid -= 1;
         let fewest = &mut self.fewest[cblock as usize / CHUNK];
         *fewest = (*fewest).min(*valid);
-        if self.policy == Victim::CostBenefit {
-            self.stamps[cblock as usize] = self.clocks[group as usize];
+    }
+
+    /// Counts all losses.
+    fn settle(&mut self) {
+        for noted in std::mem::take(&mut self.late) {
+            self.count(noted);
         }
     }
 
@@ -104,6 +136,7 @@ impl Blocks {
 
     /// The block holds nothing and is about to be erased.
     pub(super) fn empty(&mut self, cblock: u32) {
+        self.settle();
         self.valid[cblock as usize] = NOT_SEALED;
         let drawn = &mut self.drawn[(cblock / self.per_group) as usize];
         if *drawn == cblock + 1 {
@@ -117,7 +150,8 @@ impl Blocks {
     /// Valid units of a block.
     #[inline]
     pub(super) fn valid(&self, cblock: u32) -> u32 {
-        self.valid[cblock as usize] & !NOT_SEALED
+        let late = self.late.iter().filter(|&&noted| noted == cblock + 1);
+        (self.valid[cblock as usize] & !NOT_SEALED) - late.count() as u32
     }
 
     /// Whether a block may be collected.
@@ -129,6 +163,7 @@ impl Blocks {
     /// The block of a group to collect, if any is sealed. Only the greedy one is known to gain something if any
     /// does: the models of the others, and what they cost, know victims that are all valid.
     pub(super) fn pick(&mut self, group: u32) -> Option<u32> {
+        self.settle();
         match self.policy {
             Victim::Greedy => self.fewest(group),
             Victim::Fifo => self.best(group, |blocks, cblock| f64::from(blocks.age(cblock, group))),
@@ -142,7 +177,8 @@ impl Blocks {
     }
 
     /// The sealed block of a group with the fewest valid units, the first of equals.
-    pub(super) fn fewest(&self, group: u32) -> Option<u32> {
+    pub(super) fn fewest(&mut self, group: u32) -> Option<u32> {
+        self.settle();
         let range = self.range(group);
         let whole = range.start.div_ceil(CHUNK)..range.end / CHUNK;
         if whole.is_empty() {
@@ -231,7 +267,7 @@ impl Blocks {
 
     /// Whether the counts are those of `valid`, and the minima theirs.
     pub(super) fn check(&self, valid: &[u32]) -> Result<(), String> {
-        let counted = self.valid.iter().map(|v| v & !NOT_SEALED);
+        let counted = (0..self.valid.len() as u32).map(|cblock| self.valid(cblock));
         if !counted.eq(valid.iter().copied()) {
             return Err("the counts of valid units differ from the map".into());
         }

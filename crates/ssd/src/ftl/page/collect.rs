@@ -93,11 +93,11 @@ impl PageFtl {
     }
 
     /// Whether nothing can be moved in a group, and no erase will change that.
-    pub(super) fn is_stuck(&self, group: u32) -> bool {
+    pub(super) fn is_stuck(&mut self, group: u32) -> bool {
+        let fewest = self.blocks.fewest(group);
         let at = &self.groups[group as usize];
-        let fewest = || self.blocks.fewest(group);
         let moves = |cblock| self.blocks.valid(cblock) <= self.copy_room(group);
-        at.free.is_empty() && at.erasing == 0 && !fewest().is_some_and(moves)
+        at.free.is_empty() && at.erasing == 0 && !fewest.is_some_and(moves)
     }
 
     /// Collects a block of the group; false where nothing can be gained, or not yet. In need, and in idle time where
@@ -175,7 +175,7 @@ impl PageFtl {
             let Some(to) = self.next_place(group, front) else {
                 break;
             };
-            self.place_of[owner as usize - 1] = to + 1;
+            self.map.table()[owner as usize - 1] = to + 1;
             self.owner_of[to as usize] = owner;
             self.blocks.gain(self.g.cblock_of_unit(to), group);
             emit_copy(&self.g, from, to, ops);
@@ -216,7 +216,8 @@ impl PageFtl {
 
     /// Puts places and owners of what is valid in a block at the head of `live`; how many they are. Without a
     /// branch on what is found, so that the look-ups, far apart in memory, overlap.
-    fn find_live(&self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
+    fn find_live(&mut self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
+        let place_of = self.map.table();
         let first = cblock * self.g.units_per_cblock;
         let owners = &self.owner_of[first as usize..][..self.g.units_per_cblock as usize];
         live.resize(owners.len(), (0, 0));
@@ -224,7 +225,7 @@ impl PageFtl {
         for (from, &owner) in (first..).zip(owners) {
             live[found] = (from, owner);
             // Where there is no owner, the first unit is asked, which is elsewhere.
-            found += usize::from(self.place_of[owner.max(1) as usize - 1] == from + 1);
+            found += usize::from(place_of[owner.max(1) as usize - 1] == from + 1);
         }
         found
     }

@@ -8,15 +8,14 @@ use fathom_base::{Lpn, Ppn};
 impl PageFtl {
     /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
     pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
-        self.place_of.fill(NOTHING);
+        self.map.clear();
         self.owner_of.fill(NOTHING);
-        self.mapped.fill(0);
         self.blocks.reset();
         self.heat.clear();
         self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
         // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
         // the block that the copies went to has nothing of its own, and is free to be erased.
-        let mut newest = vec![(0u64, 0u32); self.place_of.len()];
+        let mut newest = vec![(0u64, 0u32); self.map.len()];
         let mut used: Vec<Option<u64>> = vec![None; self.g.cblocks() as usize];
         for at in torn {
             used[self.g.cblock_of_unit(at.0) as usize] = Some(0);
@@ -48,7 +47,8 @@ impl PageFtl {
     pub(super) fn check_tables(&self) -> Result<(), String> {
         let mut valid = vec![0u32; self.g.cblocks() as usize];
         let mut in_group = vec![0u32; self.groups.len()];
-        for (lpn, &place) in (1..).zip(&self.place_of) {
+        for lpn in 1..=self.map.len() as u32 {
+            let place = self.map.get(lpn - 1);
             if self.home(Lpn(lpn - 1)) == Home::Nowhere && place != NOTHING {
                 return Err(format!("unit {lpn} is at {place} and noted as nowhere"));
             }
@@ -74,9 +74,8 @@ impl PageFtl {
         if !self.groups.iter().map(|g| g.valid).eq(in_group) {
             return Err("a group's count of valid units differs from the map".into());
         }
-        let is_valid = |&(place, owner): &(u32, &u32)| {
-            *owner != NOTHING && self.place_of[*owner as usize - 1] == place
-        };
+        let is_valid =
+            |&(place, owner): &(u32, &u32)| *owner != NOTHING && self.map.get(*owner - 1) == place;
         let owned = (1..).zip(&self.owner_of).filter(is_valid).count();
         let mapped = valid.iter().map(|&v| v as usize).sum::<usize>();
         if owned != mapped {
