@@ -1,0 +1,77 @@
+//! What a queue is set to.
+
+use crate::{Config, Split};
+use fathom_base::{Bytes, Dur};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// When requests that were submitted reach the scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "plug", rename_all = "kebab-case")]
+pub enum Plug {
+    /// At once.
+    Off,
+    /// When the submitter waits, or has submitted that many: a plug list for each task, as in Linux since 2.6.39
+    /// (`block/blk-core.c`, `BLK_MAX_REQUEST_COUNT`, 32 today).
+    #[default]
+    Batch,
+    /// When an idle queue has got so many, or that long after the first, or when somebody waits for one of them: Linux
+    /// before 2.6.39 (`blk_plug_device`, `unplug_thresh` 4, `unplug_delay` 3 ms).
+    Timer {
+        /// Requests that end it.
+        requests: u32,
+        /// Time that ends it.
+        delay: Dur,
+    },
+}
+
+/// The most that a plug list holds.
+pub(super) const BATCH_MAX: usize = 32;
+
+/// The block layer over a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QueueConfig {
+    /// Which request goes next.
+    pub scheduler: Config,
+    /// Where requests are cut.
+    pub split: Split,
+    /// When requests reach the scheduler.
+    pub plug: Plug,
+    /// Whether adjacent requests are merged.
+    pub merge: bool,
+    /// Requests that the drive has at a time; the drive's own depth if that is less.
+    pub depth: u32,
+    /// Requests that the queue takes before it is busy (`nr_requests`, 128 in Linux for reads and as many for writes).
+    pub requests: u32,
+    /// Starts that are a multiple of it count as aligned in the statistics; 4 KiB unless given.
+    pub alignment: Bytes,
+    /// I/O priorities of processes, from 0, the highest, to 7; 4 where nothing is said (`ionice`, best effort).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub priorities: BTreeMap<String, u8>,
+}
+
+impl QueueConfig {
+    /// The priority of a process, where one is given.
+    pub(super) fn priority_of(&self, process: u32) -> Option<u8> {
+        if self.priorities.is_empty() {
+            return None;
+        }
+        self.priorities.get(&process.to_string()).copied()
+    }
+}
+
+impl Default for QueueConfig {
+    fn default() -> Self {
+        Self {
+            scheduler: Config::Noop(crate::sched::noop::Tunables::default()),
+            split: Split::default(),
+            plug: Plug::default(),
+            merge: true,
+            depth: 32,
+            requests: 256,
+            alignment: Bytes(4096),
+            priorities: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The block layer: a device that wraps a device, and asks a scheduler what goes next.
+//!
+//! The way of a request, as in Linux (Documentation/block/biodoc.rst): it is split at the longest request that may begin
+//! where it begins; every piece is merged with one that is held and adjacent, or becomes one of its own; it waits in the
+//! plug, then in the scheduler, until the drive has room. It completes with its last piece.
+//!
+//! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
+//!   done. So what is read is what was written last, whatever the scheduler.
+//! - A flush goes to the drive ahead of what is held, for it concerns only what is done. A trim does, too, once what it
+//!   overlaps is done. A FUA write is marked as such down to the drive and merged with its like only.
+//! - Merging may join what two processes asked for; the scheduler can forbid that.
+//!
+//! It does not cache, nor does it sort the plug.
+
+mod config;
+mod enter;
+mod merge;
+mod order;
+mod parts;
+mod stats;
+
+pub use config::{Plug, QueueConfig};
+pub use stats::{Dispatched, QueueStats};
+
+use crate::{BadConfig, Scheduler};
+use fathom_base::{Dur, Slab, Time};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, Op, Request, RequestId, Tag};
+use merge::Mergeable;
+use order::Order;
+use parts::{Parent, Part, Piece, Place};
+use std::collections::VecDeque;
+
+/// The longest request that the queue takes; it is split.
+const LONGEST: u64 = 1 << 30;
+/// In the number of a request to the drive: a flush or a trim, which has no pieces.
+const WHOLE: u64 = 1 << 63;
+
+/// A drive behind a block layer.
+#[derive(Debug)]
+pub struct BlockQueue<D> {
+    inner: D,
+    info: DeviceInfo,
+    config: QueueConfig,
+    scheduler: Box<dyn Scheduler>,
+    depth: u32,
+    parents: Slab<Parent>,
+    pieces: Slab<Piece>,
+    order: Order,
+    mergeable: Mergeable,
+    /// Pieces in the plug, in order of arrival, and when it is pulled at the latest.
+    plug: Vec<u32>,
+    plug_until: Time,
+    /// Flushes and trims that wait for room in the drive.
+    whole: VecDeque<u32>,
+    /// What the drive has handed back: it goes first.
+    refused: Option<Request>,
+    in_flight: u32,
+    /// Done, and not given out yet.
+    ready: Vec<Completion>,
+    came: Vec<Completion>,
+    freed: Vec<u32>,
+    stats: QueueStats,
+}
+
+impl<D: Device> BlockQueue<D> {
+    /// A queue with nothing in it.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the setting that cannot be.
+    pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadConfig> {
+        let block = u64::from(inner.info().logical_block_bytes);
+        config.split.check(block)?;
+        let scheduler = config.scheduler.build()?;
+        if config.depth == 0 || config.requests == 0 {
+            return Err(BadConfig {
+                scheduler: "queue",
+                key: if config.depth == 0 {
+                    "depth"
+                } else {
+                    "requests"
+                },
+                problem: "is 0, and must be at least 1".into(),
+            });
+        }
+        let info = DeviceInfo {
+            max_request_bytes: LONGEST,
+            queue_depth: config.requests,
+            ..inner.info().clone()
+        };
+        Ok(Self {
+            depth: config.depth.min(inner.info().queue_depth),
+            info,
+            scheduler,
+            config,
+            inner,
+            parents: Slab::default(),
+            pieces: Slab::default(),
+            order: Order::default(),
+            mergeable: Mergeable::default(),
+            plug: Vec::new(),
+            plug_until: Time::MAX,
+            whole: VecDeque::new(),
+            refused: None,
+            in_flight: 0,
+            ready: Vec::new(),
+            came: Vec::new(),
+            freed: Vec::new(),
+            stats: QueueStats::default(),
+        })
+    }
+
+    /// The drive.
+    pub fn inner(&self) -> &D {
+        &self.inner
+    }
+
+    /// What went through so far.
+    pub fn stats(&self) -> &QueueStats {
+        &self.stats
+    }
+
+    /// What it is set to.
+    pub fn config(&self) -> &QueueConfig {
+        &self.config
+    }
+
+    /// Gives the drive as many requests as it takes.
+    fn pump(&mut self) {
+        let now = self.inner.now();
+        while self.in_flight < self.depth {
+            let request = match self.refused.take() {
+                Some(request) => request,
+                None => match self.next_request(now) {
+                    Some(request) => request,
+                    None => return,
+                },
+            };
+            if let Err(Busy(request)) = self.inner.submit(request) {
+                self.refused = Some(request);
+                return;
+            }
+            self.in_flight += 1;
+        }
+    }
+
+    fn next_request(&mut self, now: Time) -> Option<Request> {
+        if let Some(slot) = self.whole.pop_front() {
+            let request = &self.parents.get(slot)?.request;
+            return Some(Request {
+                id: RequestId(u64::from(slot) | WHOLE),
+                data: None,
+                ..*request
+            });
+        }
+        let io = self.scheduler.dispatch(now)?;
+        self.mergeable.remove(&io);
+        self.stats
+            .dispatch(&io, self.config.alignment.0, self.in_flight + 1);
+        let piece = self.pieces.get_mut(io.key.0)?;
+        piece.place = Place::Drive;
+        let parts = piece.parts.iter();
+        let stretches = parts.map(|part| self.parents.get(part.parent)?.bytes(part));
+        let data: Option<Vec<&[u8]>> = stretches.collect();
+        Some(Request {
+            id: RequestId(u64::from(io.key.0)),
+            op: io.op,
+            offset: io.offset,
+            len: io.len,
+            tag: Tag {
+                process: io.process,
+                sync: io.sync,
+                fua: io.fua,
+            },
+            data: data.map(|data| data.concat().into_boxed_slice()),
+        })
+    }
+
+    /// A request to the drive is done.
+    fn settle(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        if completion.id.0 & WHOLE != 0 {
+            let slot = (completion.id.0 & !WHOLE) as u32;
+            if let Some(parent) = self.parents.get_mut(slot) {
+                let part = Part {
+                    parent: slot,
+                    at: 0,
+                    len: 0,
+                };
+                parent.part_done(&part, completion, None);
+                self.finish(slot);
+            }
+            return;
+        }
+        let Some(piece) = self.pieces.remove(completion.id.0 as u32) else {
+            return;
+        };
+        self.scheduler.completed(self.inner.now(), &piece.io);
+        let mut at = 0;
+        for part in &piece.parts {
+            let stretch = at..at + part.len as usize;
+            at = stretch.end;
+            let data = completion.data.as_ref().and_then(|data| data.get(stretch));
+            if let Some(parent) = self.parents.get_mut(part.parent) {
+                parent.part_done(part, completion, data);
+                if parent.left == 0 {
+                    self.finish(part.parent);
+                }
+            }
+        }
+    }
+
+    /// The last piece of a request is done: so is the request, and those enter that waited for it.
+    fn finish(&mut self, slot: u32) {
+        let Some(parent) = self.parents.remove(slot) else {
+            return;
+        };
+        let mut freed = std::mem::take(&mut self.freed);
+        self.order.done(slot, parent.request.offset, &mut freed);
+        self.ready.push(parent.finish());
+        for slot in freed.drain(..) {
+            self.enter(slot);
+        }
+        self.freed = freed;
+    }
+
+    /// When something has to be done though nothing completes.
+    fn next_timer(&self) -> Time {
+        let now = self.inner.now();
+        let timer = match self.scheduler.next_timer() {
+            Some(at) if self.in_flight < self.depth => at.max(now + Dur(1)),
+            _ => Time::MAX,
+        };
+        timer.min(self.plug_until)
+    }
+}
+
+impl<D: Device> Device for BlockQueue<D> {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        if self.parents.len() >= self.config.requests as usize {
+            return Err(Busy(request));
+        }
+        let now = self.inner.now();
+        let checked = self.info.check(&request);
+        let (op, meets) = (request.op, request.op != Op::Flush);
+        let slot = self.parents.insert(Parent::new(request, now));
+        if let Err(IoError { kind, .. }) = checked {
+            if let Some(mut parent) = self.parents.remove(slot) {
+                parent.failed = Some(kind);
+                self.ready.push(parent.finish());
+            }
+            return Ok(());
+        }
+        if matches!(op, Op::Read | Op::Write) {
+            self.stats.submitted += 1;
+        }
+        let free = match self.parents.get(slot) {
+            Some(parent) if meets => self.order.admit(slot, &parent.request),
+            _ => true,
+        };
+        if free {
+            self.enter(slot);
+        } else {
+            self.stats.held_back += 1;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        loop {
+            self.pull_plug_if_due();
+            self.pump();
+            let before = self.inner.now();
+            let target = match self.ready.is_empty() {
+                true => until.min(self.next_timer()),
+                false => before,
+            };
+            let mut came = std::mem::take(&mut self.came);
+            self.inner.wait(target, &mut came);
+            let nothing_came = came.is_empty();
+            for completion in came.drain(..) {
+                self.settle(&completion);
+            }
+            self.came = came;
+            if !self.ready.is_empty() {
+                // The drive is not left idle while the caller looks at what is done.
+                self.pull_plug_if_due();
+                self.pump();
+                done.append(&mut self.ready);
+                return;
+            }
+            let now = self.inner.now();
+            // A drive that has lost a request must not turn this into an endless loop.
+            if now >= until || (nothing_came && target == Time::MAX) {
+                return;
+            }
+        }
+    }
+}

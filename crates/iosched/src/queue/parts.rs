@@ -1,0 +1,107 @@
+//! What was asked for and what it became: requests as submitted, and the pieces that go to the drive.
+
+use crate::Io;
+use fathom_base::Time;
+use fathom_block::{Completion, IoErrorKind, Op, Request};
+
+/// A request as it was submitted.
+#[derive(Clone, Debug)]
+pub(super) struct Parent {
+    pub(super) request: Request,
+    pub(super) submitted: Time,
+    /// Pieces of it that are not done.
+    pub(super) left: u32,
+    /// When the last piece so far was done.
+    pub(super) completed: Time,
+    pub(super) failed: Option<IoErrorKind>,
+    /// What was read so far, where the drive keeps bytes.
+    read: Option<Box<[u8]>>,
+}
+
+/// Where a stretch of a piece comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The slot of the request.
+    pub(super) parent: u32,
+    /// Where it begins in that request, in bytes.
+    pub(super) at: u64,
+    /// Its length, in bytes.
+    pub(super) len: u64,
+}
+
+/// Where a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Plug,
+    Scheduler,
+    Drive,
+}
+
+/// A piece: what a scheduler and the drive see, and what it consists of, in order of address.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) io: Io,
+    pub(super) place: Place,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Parent {
+    pub(super) fn new(request: Request, submitted: Time) -> Self {
+        Self {
+            request,
+            submitted,
+            left: 0,
+            completed: submitted,
+            failed: None,
+            read: None,
+        }
+    }
+
+    /// The bytes of a part of a write, where it has any.
+    pub(super) fn bytes(&self, part: &Part) -> Option<&[u8]> {
+        let from = part.at as usize;
+        let data = self.request.data.as_ref()?;
+        data.get(from..from + part.len as usize)
+    }
+
+    /// A part is done; `data` is what was read there.
+    pub(super) fn part_done(&mut self, part: &Part, completion: &Completion, data: Option<&[u8]>) {
+        self.left -= 1;
+        self.completed = self.completed.max(completion.completed);
+        if let Err(error) = &completion.result {
+            self.failed.get_or_insert(error.kind);
+        }
+        let (Some(data), Op::Read) = (data, self.request.op) else {
+            return;
+        };
+        let len = self.request.len as usize;
+        let whole = self
+            .read
+            .get_or_insert_with(|| vec![0; len].into_boxed_slice());
+        let from = part.at as usize;
+        if let Some(to) = whole.get_mut(from..from + part.len as usize) {
+            to.copy_from_slice(data);
+        }
+    }
+
+    /// The completion of the request.
+    pub(super) fn finish(self) -> Completion {
+        let request = self.request;
+        let result = self.failed.map_or(Ok(()), |kind| {
+            Err(fathom_block::IoError {
+                kind,
+                op: request.op,
+                offset: request.offset,
+                len: request.len,
+            })
+        });
+        Completion {
+            id: request.id,
+            op: request.op,
+            submitted: self.submitted,
+            completed: self.completed,
+            data: if result.is_ok() { self.read } else { None },
+            result,
+        }
+    }
+}

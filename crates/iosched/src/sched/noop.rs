@@ -1,0 +1,54 @@
+//! Noop: requests go in the order in which they came.
+//!
+//! `irbw` 2.3: "serves read/write requests based on their arrival time. It also merges adjacent requests to a larger one,
+//! when possible" (Linux 2.6, `block/noop-iosched.c`). It has no tunables; merging is the queue's.
+
+use super::Fifo;
+use crate::{BadConfig, Io, Scheduler};
+use fathom_base::Time;
+use serde::{Deserialize, Serialize};
+
+/// None.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Noop {
+    queue: Fifo,
+}
+
+impl Noop {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new(_tunables: &Tunables) -> Result<Self, BadConfig> {
+        Ok(Self::default())
+    }
+}
+
+impl Scheduler for Noop {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.queue.push(io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        if let Some(held) = self.queue.get_mut(before.key) {
+            *held = io;
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        self.queue.take(io.key);
+    }
+
+    fn dispatch(&mut self, _now: Time) -> Option<Io> {
+        self.queue.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+}

@@ -1,0 +1,120 @@
+//! What a scheduler is, and the list of them.
+
+use crate::Io;
+use crate::sched::{noop, pai};
+use fathom_base::Time;
+use fathom_block::Op;
+use serde::{Deserialize, Serialize};
+
+/// Which request goes to the drive next.
+///
+/// A state machine: it knows the time only from what it is told, does no I/O and draws no random number, so that equal
+/// calls give equal decisions. The queue sees to it that requests that overlap are never held together unless all
+/// are reads, and that flushes and trims pass by; a scheduler may order what it holds as it likes, but must let
+/// everything go in the end.
+pub trait Scheduler: std::fmt::Debug {
+    /// Takes a request. Its key names no other request that it holds.
+    fn insert(&mut self, now: Time, io: Io);
+
+    /// A request that it holds was `before` and is `io` now: something was merged with it, at either end.
+    fn changed(&mut self, now: Time, before: &Io, io: Io);
+
+    /// A request that it holds was merged with another that it holds, and is gone.
+    fn remove(&mut self, io: &Io);
+
+    /// The request that goes next. `None` if there is none, or if it would rather wait, until something completes or
+    /// comes or [`Scheduler::next_timer`].
+    fn dispatch(&mut self, now: Time) -> Option<Io>;
+
+    /// A request that it dispatched is done.
+    fn completed(&mut self, _now: Time, _io: &Io) {}
+
+    /// When to ask again, if nothing happens until then; later than the last time it was asked.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// Requests that it holds.
+    fn len(&self) -> usize;
+
+    /// Whether it holds none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The longest request that it wants to begin at `offset`, in bytes; at least one logical block.
+    fn room(&self, _op: Op, _offset: u64) -> u64 {
+        u64::MAX
+    }
+
+    /// Whether `new` may be merged with `held`, which it holds. Both are of one kind and adjacent.
+    fn may_merge(&self, _held: &Io, _new: &Io) -> bool {
+        true
+    }
+}
+
+/// A scheduler's tunable that cannot be, or something that it needs and was not given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{scheduler}: `{key}` {problem}")]
+pub struct BadConfig {
+    /// Which scheduler.
+    pub scheduler: &'static str,
+    /// Which tunable.
+    pub key: &'static str,
+    /// What is wrong with it, and what it may be.
+    pub problem: String,
+}
+
+/// A scheduler of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+}
+
+/// The list: one line for each scheduler yields the configuration, the names and how one is made.
+macro_rules! schedulers {
+    ($($module:ident :: $variant:ident $name:literal $summary:literal,)+) => {
+        /// Which scheduler, and its tunables.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "scheduler", rename_all = "kebab-case")]
+        pub enum Config {
+            $(#[doc = $summary] #[serde(rename = $name)] $variant($module::Tunables),)+
+        }
+
+        /// Every scheduler, in the order in which they are listed.
+        pub const SCHEDULERS: &[Entry] = &[$(Entry { name: $name, summary: $summary },)+];
+
+        impl Config {
+            /// The scheduler of that name with its defaults.
+            pub fn named(name: &str) -> Option<Config> {
+                match name {
+                    $($name => Some(Config::$variant($module::Tunables::default())),)+
+                    _ => None,
+                }
+            }
+
+            /// What it is called.
+            pub fn name(&self) -> &'static str {
+                match self { $(Config::$variant(_) => $name,)+ }
+            }
+
+            /// The scheduler.
+            ///
+            /// # Errors
+            /// [`BadConfig`] names the tunable that cannot be.
+            pub fn build(&self) -> Result<Box<dyn Scheduler>, BadConfig> {
+                match self {
+                    $(Config::$variant(tunables) => Ok(Box::new($module::$variant::new(tunables)?)),)+
+                }
+            }
+        }
+    };
+}
+
+schedulers! {
+    noop::Noop "noop" "first come, first served; adjacent requests are merged",
+    pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
+}

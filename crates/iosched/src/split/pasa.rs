@@ -1,0 +1,42 @@
+//! PASA, parameter-aware splitting and aligning: as PAS, and a request that is not aligned is cut at the next boundary.
+//!
+//! `parameter-aware-io` 5.2 and Figure 8a: "PASA first checks whether a request is aligned to the clustered page or
+//! block boundary. If the request is aligned [...], PASA splits the requests by the size of the read or write buffer.
+//! Otherwise, PASA first aligns the requests to the clustered page/block boundary and splits the requests by the read or
+//! write buffer size".
+//!
+//! After the first cut pieces begin at multiples of the buffer's size from a boundary; they stay aligned where the
+//! buffer is a multiple of the boundary.
+
+use fathom_base::Bytes;
+use fathom_block::Op;
+use serde::{Deserialize, Serialize};
+
+/// The limits of PAS and the boundaries. A profile has all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pasa {
+    /// The drive's read buffer.
+    pub read: Bytes,
+    /// The drive's write buffer.
+    pub write: Bytes,
+    /// Where an aligned read may begin: a multiple of the clustered page.
+    pub read_boundary: Bytes,
+    /// Where an aligned write may begin: a multiple of the clustered page, or block.
+    pub write_boundary: Bytes,
+}
+
+impl Pasa {
+    /// The longest request of a kind that may begin at an offset, in bytes.
+    #[inline]
+    pub fn room(&self, op: Op, offset: u64) -> u64 {
+        let (boundary, limit) = match op {
+            Op::Read => (self.read_boundary.0, self.read.0),
+            _ => (self.write_boundary.0, self.write.0),
+        };
+        match offset % boundary {
+            0 => limit,
+            over => (boundary - over).min(limit),
+        }
+    }
+}
