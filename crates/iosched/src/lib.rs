@@ -7,6 +7,7 @@
 //! configuration, which a profile can supply. There is no page cache above, and no time is charged for the host's
 //! processor.
 
+pub mod check;
 mod io;
 pub mod queue;
 pub mod sched;

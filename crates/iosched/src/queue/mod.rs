@@ -24,7 +24,9 @@ pub use stats::{Dispatched, QueueStats};
 
 use crate::{BadConfig, Scheduler};
 use fathom_base::{Dur, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, Op, Request, RequestId, Tag};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag,
+};
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Piece, Place};
@@ -122,6 +124,18 @@ impl<D: Device> BlockQueue<D> {
     /// What it is set to.
     pub fn config(&self) -> &QueueConfig {
         &self.config
+    }
+
+    /// What is wrong with a request, if anything: it is not passed on, for a part of it might be right.
+    fn refusal(&self, request: &Request) -> Option<IoErrorKind> {
+        let data = request.data.as_ref();
+        match self.info.check(request) {
+            Err(error) => Some(error.kind),
+            Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
+                Some(IoErrorKind::Misaligned)
+            }
+            Ok(()) => None,
+        }
     }
 
     /// Gives the drive as many requests as it takes.
@@ -248,12 +262,12 @@ impl<D: Device> Device for BlockQueue<D> {
             return Err(Busy(request));
         }
         let now = self.inner.now();
-        let checked = self.info.check(&request);
+        let refused = self.refusal(&request);
         let (op, meets) = (request.op, request.op != Op::Flush);
         let slot = self.parents.insert(Parent::new(request, now));
-        if let Err(IoError { kind, .. }) = checked {
+        if refused.is_some() {
             if let Some(mut parent) = self.parents.remove(slot) {
-                parent.failed = Some(kind);
+                parent.failed = refused;
                 self.ready.push(parent.finish());
             }
             return Ok(());

@@ -1,0 +1,44 @@
+//! Every scheduler of the list passes the check suite, alone and in a queue.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{config, starvation};
+use fathom_iosched::SCHEDULERS;
+use fathom_iosched::check::{Options, check};
+
+#[test]
+fn every_scheduler_gives_everything_once_and_keeps_nothing_back() {
+    for entry in SCHEDULERS {
+        let config = config(entry.name);
+        for (seed, depth) in [(1, 1), (2, 4), (3, 32), (4, 2), (5, 8)] {
+            let options = Options {
+                seed,
+                requests: 2000,
+                depth,
+                starvation: starvation(entry.name),
+            };
+            let make = || config.build().unwrap();
+            let decisions = check(&make, &options)
+                .unwrap_or_else(|failure| panic!("{}: {failure}", entry.name));
+            assert!(
+                decisions.len() > 1000,
+                "{}: {}",
+                entry.name,
+                decisions.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_and_lead_to_their_scheduler() {
+    for entry in SCHEDULERS {
+        let config = fathom_iosched::Config::named(entry.name).unwrap();
+        assert_eq!(config.name(), entry.name);
+        let same = SCHEDULERS.iter().filter(|other| other.name == entry.name);
+        assert_eq!(same.count(), 1);
+    }
+    assert_eq!(fathom_iosched::Config::named("no-such"), None);
+}

@@ -1,0 +1,43 @@
+//! Schedulers with what they need to know of a drive, for tests.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "helpers of tests")]
+
+use fathom_base::Dur;
+use fathom_iosched::{Config, Split};
+
+/// A scheduler by name, with the sizes of a drive of clustered pages of 16 KiB, logical blocks of 1 MiB and buffers of
+/// 256 KiB where it needs any.
+pub(crate) fn config(name: &str) -> Config {
+    let sizes = match name {
+        "pai" => {
+            "read = \"256KiB\"\nwrite = \"256KiB\"\nread_boundary = \"16KiB\"\nwrite_boundary = \"16KiB\""
+        }
+        "irbw-fifo" | "irbw-fifo-rp" => "bundle = \"1MiB\"",
+        _ => "",
+    };
+    toml::from_str(&format!("scheduler = \"{name}\"\n{sizes}")).unwrap()
+}
+
+/// The splitters of the same drive.
+pub(crate) fn splits() -> [Split; 3] {
+    [
+        "split = \"nopas\"",
+        "split = \"pas\"\nread = \"256KiB\"\nwrite = \"256KiB\"",
+        "split = \"pasa\"\nread = \"256KiB\"\nwrite = \"256KiB\"\nread_boundary = \"16KiB\"\nwrite_boundary = \"16KiB\"",
+    ]
+    .map(|text| toml::from_str(text).unwrap())
+}
+
+/// The longest that a request may wait behind a stream of others: what the scheduler promises, and some to spare.
+pub(crate) fn starvation(name: &str) -> Dur {
+    match name {
+        // First come, first served: the queue ahead of it.
+        "noop" | "irbw-fifo" => Dur::ms(50),
+        // A bundle yields once.
+        "irbw-fifo-rp" => Dur::ms(50),
+        "pai" => Dur::ms(50),
+        // Its expiry is five seconds, and a batch may be under way.
+        "deadline" | "mq-deadline" => Dur::ms(6_000),
+        _ => Dur::ms(6_000),
+    }
+}

@@ -1,0 +1,336 @@
+//! What the drive is given: merging, splitting, plugging, and what keeps its order.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{config, splits};
+use fathom_base::{Bytes, Dur, Time};
+use fathom_block::devices::NullDevice;
+use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Tag};
+use fathom_iosched::{BlockQueue, Config, Plug, QueueConfig, Split};
+
+const KIB: u64 = 1024;
+
+/// A drive that takes 100 us for everything and writes down what it is given.
+struct Recorder {
+    inner: NullDevice,
+    given: Vec<Request>,
+}
+
+impl Device for Recorder {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        self.inner.submit(request.clone())?;
+        self.given.push(request);
+        Ok(())
+    }
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.inner.wait(until, done);
+    }
+}
+
+fn queue(config: QueueConfig) -> BlockQueue<Recorder> {
+    let info = DeviceInfo {
+        name: "recorder".into(),
+        capacity_bytes: 64 << 20,
+        logical_block_bytes: 512,
+        max_request_bytes: 1 << 20,
+        queue_depth: 32,
+        volatile_cache: false,
+        trim: true,
+        read_only: false,
+        modelled: true,
+    };
+    let inner = NullDevice::new(info, Dur::us(100));
+    let given = Vec::new();
+    BlockQueue::new(Recorder { inner, given }, config).unwrap()
+}
+
+fn write(id: u64, offset: u64, len: u64) -> Request {
+    Request::new(id, Op::Write, offset, len)
+}
+
+fn read(id: u64, offset: u64, len: u64) -> Request {
+    Request::new(id, Op::Read, offset, len)
+}
+
+/// Submits everything at once; when and in which order it was done.
+fn run(queue: &mut BlockQueue<Recorder>, requests: Vec<Request>) -> Vec<Completion> {
+    let count = requests.len();
+    for request in requests {
+        queue.submit(request).unwrap();
+    }
+    finish(queue, count)
+}
+
+fn finish(queue: &mut BlockQueue<Recorder>, count: usize) -> Vec<Completion> {
+    let mut done = Vec::new();
+    while done.len() < count {
+        let before = done.len();
+        queue.wait(Time::MAX, &mut done);
+        assert!(done.len() > before, "the queue stopped");
+    }
+    done
+}
+
+/// What the drive was given, as (offset, length) in KiB.
+fn given(queue: &BlockQueue<Recorder>) -> Vec<(u64, u64)> {
+    let given = queue.inner().given.iter();
+    given.map(|r| (r.offset / KIB, r.len / KIB)).collect()
+}
+
+#[test]
+fn adjacent_requests_become_one_at_either_end() {
+    let mut queue = queue(QueueConfig::default());
+    let requests = vec![
+        write(1, 8 * KIB, 4 * KIB),
+        write(2, 12 * KIB, 4 * KIB), // behind it
+        write(3, 4 * KIB, 4 * KIB),  // before it
+        read(4, 16 * KIB, 4 * KIB),  // adjacent, but a read
+        write(5, 24 * KIB, 4 * KIB),
+        write(6, 20 * KIB, 4 * KIB), // before that
+    ];
+    let done = run(&mut queue, requests);
+    assert_eq!(given(&queue), [(4, 12), (16, 4), (20, 8)]);
+    let stats = queue.stats();
+    assert_eq!(
+        (stats.submitted, stats.back_merges, stats.front_merges),
+        (6, 1, 2)
+    );
+    assert_eq!(done.len(), 6);
+}
+
+#[test]
+fn a_gap_that_is_filled_joins_both_sides() {
+    let mut queue = queue(QueueConfig::default());
+    let requests = vec![
+        write(1, 0, 4 * KIB),
+        write(2, 8 * KIB, 4 * KIB),
+        write(3, 4 * KIB, 4 * KIB),
+    ];
+    run(&mut queue, requests);
+    assert_eq!(given(&queue), [(0, 12)]);
+    assert_eq!(queue.stats().joined, 1);
+}
+
+#[test]
+fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
+    let [nopas, pas, pasa] = splits().map(|split| {
+        let mut queue = queue(QueueConfig {
+            split,
+            ..QueueConfig::default()
+        });
+        // 600 KiB from 20 KiB on, in pieces of 4 KiB, then the same elsewhere at once.
+        let mut requests: Vec<Request> = (0..150)
+            .map(|i| write(i, (20 + 4 * i) * KIB, 4 * KIB))
+            .collect();
+        requests.push(write(200, 2068 * KIB, 600 * KIB));
+        run(&mut queue, requests);
+        given(&queue)
+    });
+    assert_eq!(nopas, [(20, 512), (532, 88), (2068, 512), (2580, 88)]);
+    assert_eq!(
+        pas,
+        [
+            (20, 256),
+            (276, 256),
+            (532, 88),
+            (2068, 256),
+            (2324, 256),
+            (2580, 88)
+        ]
+    );
+    // The first piece of each goes to the next boundary of 16 KiB.
+    assert_eq!(
+        pasa,
+        [
+            (20, 12),
+            (32, 256),
+            (288, 256),
+            (544, 76),
+            (2068, 12),
+            (2080, 256),
+            (2336, 256),
+            (2592, 76)
+        ]
+    );
+}
+
+#[test]
+fn what_is_plugged_waits_for_more_until_somebody_waits_for_it() {
+    let timer = |requests| QueueConfig {
+        plug: Plug::Timer {
+            requests,
+            delay: Dur::ms(3),
+        },
+        ..QueueConfig::default()
+    };
+    // One write that nobody waits for: the delay of the plug, then the drive.
+    let mut delayed = queue(timer(4));
+    let done = run(&mut delayed, vec![write(1, 0, 4 * KIB)]);
+    assert_eq!(done[0].completed, Time(0) + Dur::ms(3) + Dur::us(100));
+    // A read is waited for.
+    let mut pulled = queue(timer(4));
+    let done = run(
+        &mut pulled,
+        vec![write(1, 0, 4 * KIB), read(2, 64 * KIB, 4 * KIB)],
+    );
+    assert!(
+        done.iter()
+            .all(|done| done.completed == Time(0) + Dur::us(100))
+    );
+    // Enough requests that are not adjacent.
+    let mut filled = queue(timer(2));
+    let done = run(&mut filled, vec![write(1, 0, KIB), write(2, 64 * KIB, KIB)]);
+    assert!(
+        done.iter()
+            .all(|done| done.completed == Time(0) + Dur::us(100))
+    );
+    // While it waits, more can join.
+    let mut joined = queue(timer(4));
+    joined.submit(write(1, 0, 4 * KIB)).unwrap();
+    joined.wait(Time(0) + Dur::ms(1), &mut Vec::new());
+    joined.submit(write(2, 4 * KIB, 4 * KIB)).unwrap();
+    finish(&mut joined, 2);
+    assert_eq!(given(&joined), [(0, 8)]);
+}
+
+#[test]
+fn overlapping_requests_go_one_after_another_and_the_rest_passes_them() {
+    let mut queue = queue(QueueConfig {
+        merge: false,
+        ..QueueConfig::default()
+    });
+    let requests = vec![
+        write(1, 0, 8 * KIB),
+        write(2, 4 * KIB, 8 * KIB), // over the first
+        read(3, 8 * KIB, 4 * KIB),  // of the second
+        read(4, 64 * KIB, 4 * KIB), // of its own
+        read(5, 64 * KIB, 4 * KIB), // the same: reads do not wait for reads
+    ];
+    let done = run(&mut queue, requests);
+    let order: Vec<(u64, Time)> = done.iter().map(|d| (d.id.0, d.completed)).collect();
+    let at = |n: u64| Time(0) + Dur::us(100 * n);
+    assert_eq!(
+        order,
+        [(1, at(1)), (4, at(1)), (5, at(1)), (2, at(2)), (3, at(3))]
+    );
+    assert_eq!(queue.stats().held_back, 2);
+}
+
+#[test]
+fn forced_writes_stay_apart_and_flushes_pass_what_is_held() {
+    let mut queue = queue(QueueConfig {
+        depth: 1,
+        ..QueueConfig::default()
+    });
+    let fua = |id, offset| Request {
+        tag: Tag {
+            fua: true,
+            ..Tag::default()
+        },
+        ..write(id, offset, 4 * KIB)
+    };
+    let requests = vec![
+        write(1, 0, 4 * KIB),
+        fua(2, 4 * KIB),
+        fua(3, 8 * KIB),
+        write(4, 12 * KIB, 4 * KIB),
+        Request::new(5, Op::Flush, 0, 0),
+        Request::new(6, Op::Trim, 12 * KIB, 4 * KIB),
+    ];
+    let done = run(&mut queue, requests);
+    let seen = queue
+        .inner()
+        .given
+        .iter()
+        .map(|r| (r.op, r.offset / KIB, r.len / KIB, r.tag.fua));
+    assert_eq!(
+        seen.collect::<Vec<_>>(),
+        [
+            (Op::Flush, 0, 0, false),
+            (Op::Write, 0, 4, false),
+            (Op::Write, 4, 8, true),
+            (Op::Write, 12, 4, false),
+            (Op::Trim, 12, 4, false), // after the write that it overlaps
+        ]
+    );
+    assert_eq!(done.len(), 6);
+}
+
+#[test]
+fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
+    let pai = |bound: &str| -> Config {
+        let Config::Pai(mut tunables) = config("pai") else {
+            panic!("not pai");
+        };
+        tunables.bound.0 = bound.parse().unwrap();
+        Config::Pai(tunables)
+    };
+    let with = |bound: &str| {
+        queue(QueueConfig {
+            scheduler: pai(bound),
+            split: splits()[2].clone(),
+            plug: Plug::Off,
+            depth: 1,
+            alignment: Bytes(16 * KIB),
+            ..QueueConfig::default()
+        })
+    };
+    let mut waits = with("5ms");
+    let done = run(
+        &mut waits,
+        vec![
+            write(1, 40 * KIB, 4 * KIB),    // badly split
+            write(2, 256 * KIB, 16 * KIB),  // a clustered page
+            write(3, 512 * KIB, 256 * KIB), // as long as the buffer
+        ],
+    );
+    assert_eq!(given(&waits), [(256, 16), (512, 256), (40, 4)]);
+    assert_eq!(done[2].completed, Time(0) + Dur::ms(5) + Dur::us(100));
+    assert_eq!(waits.stats().writes.aligned, 2);
+    // What becomes well split by merging need not wait.
+    let mut merged = with("5ms");
+    let requests = vec![write(1, 36 * KIB, 12 * KIB), write(2, 32 * KIB, 4 * KIB)];
+    let done = run(&mut merged, requests);
+    assert_eq!(given(&merged), [(32, 16)]);
+    assert_eq!(done[1].completed, Time(0) + Dur::us(100));
+}
+
+#[test]
+fn what_a_queue_cannot_be_is_said() {
+    let build = |config| {
+        let info = queue(QueueConfig::default()).inner().info().clone();
+        let inner = NullDevice::new(info, Dur::us(1));
+        BlockQueue::new(inner, config)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    let split: Split =
+        toml::from_str("split = \"pas\"\nread = \"1000B\"\nwrite = \"4KiB\"").unwrap();
+    let error = build(QueueConfig {
+        split,
+        ..QueueConfig::default()
+    });
+    assert!(
+        error.contains("`read` is 1000 bytes") && error.contains("512"),
+        "{error}"
+    );
+    let error = build(QueueConfig {
+        scheduler: Config::named("pai").unwrap(),
+        ..QueueConfig::default()
+    });
+    assert!(error.contains("fathom probe --only read_buffer"), "{error}");
+    let error = build(QueueConfig {
+        depth: 0,
+        ..QueueConfig::default()
+    });
+    assert!(error.contains("`depth` is 0"), "{error}");
+}
