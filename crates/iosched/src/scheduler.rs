@@ -1,7 +1,7 @@
 //! What a scheduler is, and the list of them.
 
 use crate::Io;
-use crate::sched::{noop, pai};
+use crate::sched::{deadline, noop, pai};
 use fathom_base::Time;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -116,5 +116,6 @@ macro_rules! schedulers {
 
 schedulers! {
     noop::Noop "noop" "first come, first served; adjacent requests are merged",
+    deadline::Deadline "deadline" "one direction at a time, in order of place; nobody waits past a deadline",
     pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
 }

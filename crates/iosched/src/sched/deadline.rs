@@ -1,0 +1,274 @@
+//! Deadline: an elevator in one direction at a time, and a bound on how long a request waits for it.
+//!
+//! Linux 2.6.23, `block/deadline-iosched.c`, and Documentation/block/deadline-iosched.txt; `irbw` 2.3. Requests are held
+//! twice, by place and by age, reads apart from writes. They go in *batches* of one kind that ascend without a gap; when
+//! a batch ends, reads are preferred unless they were preferred `writes_starved` times while writes waited. The next
+//! batch begins with the oldest of its kind if that has waited too long; else it goes on with the next place of the
+//! same kind; else it begins at the lowest place.
+//!
+//! The file was read as it is in 2.6.20 and in 2.6.24, for want of 2.6.23 itself. They differ in one thing: since 2.6.24
+//! a batch without a next place begins with the oldest request, not with the lowest. The former is followed here. In
+//! both, a batch ends where the next request is not adjacent ("end the batch on a non sequential request"); later
+//! kernels go on. As in the former, requests beyond the end of a batch are decided upon one by one until a new one
+//! begins from an expired request, from the lowest place or in the other direction.
+//!
+//! Expiry is checked between batches only, so that it is soft. What is left out: nothing of the policy. Two reads of one
+//! place may be held here, where Linux lets the first go at once.
+
+use super::{Line, Place, Pool, place};
+use crate::{BadConfig, Io, Scheduler};
+use fathom_base::{Dur, Time};
+use serde::{Deserialize, Serialize};
+
+/// The names and the defaults of Linux.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {
+    /// How long a read waits before a batch begins with it; 500 ms (`HZ / 2`).
+    pub read_expire: Dur,
+    /// How long a write waits before a batch begins with it; 5 s (`5 * HZ`).
+    pub write_expire: Dur,
+    /// The most requests of one batch; 16. With 0, every request is decided upon by itself.
+    pub fifo_batch: u32,
+    /// How often reads are preferred while writes wait; 2.
+    pub writes_starved: u32,
+    /// Whether a request may be merged in front of another one; yes.
+    pub front_merges: bool,
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self {
+            read_expire: Dur::ms(500),
+            write_expire: Dur::ms(5000),
+            fifo_batch: 16,
+            writes_starved: 2,
+            front_merges: true,
+        }
+    }
+}
+
+/// Which of the two lines.
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Deadline {
+    tunables: Tunables,
+    pool: Pool,
+    lines: [Line; 2],
+    /// The request above the last one, of its kind.
+    next: Option<(usize, Place)>,
+    /// Requests of this batch so far.
+    batching: u32,
+    /// The end of the last request, in bytes.
+    head: u64,
+    /// How often reads were preferred since the last write.
+    starved: u32,
+}
+
+impl Deadline {
+    /// An empty elevator.
+    ///
+    /// # Errors
+    /// None: every setting can be.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        Ok(Self {
+            tunables: tunables.clone(),
+            pool: Pool::default(),
+            lines: [Line::default(), Line::default()],
+            next: None,
+            batching: 0,
+            head: 0,
+            starved: 0,
+        })
+    }
+
+    /// The next request of this batch, if it goes on.
+    fn go_on(&mut self) -> Option<(usize, Place)> {
+        let (side, at) = self.next?;
+        if at.0 != self.head {
+            self.batching = self.batching.saturating_add(self.tunables.fifo_batch);
+        }
+        (self.batching < self.tunables.fifo_batch).then_some((side, at))
+    }
+
+    /// Reads or writes, where a batch has ended.
+    fn choose_side(&mut self) -> usize {
+        let writes = !self.lines[WRITE].is_empty();
+        if self.lines[READ].is_empty() || (writes && self.starved >= self.tunables.writes_starved) {
+            self.starved = 0;
+            return WRITE;
+        }
+        self.starved += u32::from(writes);
+        READ
+    }
+
+    /// The request that goes next, where a batch has ended.
+    fn begin(&mut self, now: Time) -> Option<(usize, Place)> {
+        let side = self.choose_side();
+        let oldest = self.lines[side].oldest(&self.pool)?;
+        let expire = [self.tunables.read_expire, self.tunables.write_expire][side];
+        if oldest.queued + expire <= now {
+            self.batching = 0;
+            return Some((side, place(oldest)));
+        }
+        if let Some(next) = self.next.filter(|next| next.0 == side) {
+            return Some(next);
+        }
+        self.batching = 0;
+        Some((side, self.lines[side].lowest()?))
+    }
+}
+
+fn side_of(io: &Io) -> usize {
+    usize::from(io.is_write())
+}
+
+impl Scheduler for Deadline {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.lines[side_of(&io)].insert(&mut self.pool, io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        let side = side_of(before);
+        self.lines[side].change(&mut self.pool, before, io);
+        if self.next == Some((side, place(before))) {
+            self.next = Some((side, place(&io)));
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        let (side, at) = (side_of(io), place(io));
+        if self.next == Some((side, at)) {
+            self.next = self.lines[side].after(at).map(|next| (side, next));
+        }
+        self.lines[side].remove(&mut self.pool, at);
+    }
+
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        let (side, at) = match self.go_on() {
+            Some(next) => next,
+            None => self.begin(now)?,
+        };
+        self.batching = self.batching.saturating_add(1);
+        self.next = self.lines[side].after(at).map(|next| (side, next));
+        let io = self.lines[side].remove(&mut self.pool, at)?;
+        self.head = io.end();
+        Some(io)
+    }
+
+    fn len(&self) -> usize {
+        self.lines[READ].len() + self.lines[WRITE].len()
+    }
+
+    fn may_merge(&self, held: &Io, new: &Io) -> bool {
+        self.tunables.front_merges || new.end() != held.offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::hand::{LEN, next, put, read, write};
+
+    const FAR: u64 = 1 << 30;
+
+    fn deadline(tunables: Tunables) -> Deadline {
+        Deadline::new(&tunables).unwrap()
+    }
+
+    #[test]
+    fn requests_ascend_and_then_begin_at_the_lowest() {
+        let mut d = deadline(Tunables::default());
+        for (key, offset) in [(0, 5), (1, 9), (2, 7)] {
+            put(&mut d, Time::ZERO, read(key, offset * FAR));
+        }
+        assert_eq!(next(&mut d, Time::ZERO, 1), [0]);
+        // Behind the head, and older than none: they wait for the next sweep, which begins with the lower one.
+        put(&mut d, Time::ZERO, read(3, 3 * FAR));
+        put(&mut d, Time::ZERO, read(4, FAR));
+        assert_eq!(next(&mut d, Time::ZERO, 9), [2, 1, 4, 3]);
+    }
+
+    #[test]
+    fn an_expired_request_goes_before_the_sweep_goes_on() {
+        let mut d = deadline(Tunables::default());
+        put(&mut d, Time(0), read(0, 2 * FAR));
+        put(&mut d, Time(0), read(2, 3 * FAR));
+        assert_eq!(next(&mut d, Time(0), 1), [0]);
+        put(&mut d, Time(1), read(1, FAR));
+        put(&mut d, Time(0) + Dur::ms(300), read(3, 4 * FAR));
+        assert_eq!(next(&mut d, Time(0) + Dur::ms(300), 1), [2]);
+        // 1 lies behind the head. It is in time until 500 ms after it came, and goes first then.
+        let mut in_time = d.clone();
+        assert_eq!(next(&mut in_time, Time(0) + Dur::ms(500), 2), [3, 1]);
+        assert_eq!(next(&mut d, Time(1) + Dur::ms(500), 2), [1, 3]);
+    }
+
+    #[test]
+    fn writes_wait_for_two_batches_of_reads_and_no_more() {
+        let mut d = deadline(Tunables::default());
+        for key in 0..4 {
+            // None is adjacent, so that every read is a batch.
+            put(&mut d, Time::ZERO, read(key, u64::from(key) * FAR));
+        }
+        put(&mut d, Time::ZERO, write(8, 0));
+        put(&mut d, Time::ZERO, write(9, 4 * LEN));
+        assert_eq!(next(&mut d, Time::ZERO, 9), [0, 1, 8, 2, 3, 9]);
+        let mut d = deadline(Tunables {
+            writes_starved: 0,
+            ..Tunables::default()
+        });
+        put(&mut d, Time::ZERO, read(0, 0));
+        put(&mut d, Time::ZERO, write(1, LEN));
+        assert_eq!(next(&mut d, Time::ZERO, 2), [1, 0]);
+    }
+
+    #[test]
+    fn a_batch_of_adjacent_writes_is_not_broken_by_reads_until_it_is_full() {
+        let mut d = deadline(Tunables {
+            fifo_batch: 3,
+            ..Tunables::default()
+        });
+        for key in 0..5 {
+            put(&mut d, Time::ZERO, write(key, u64::from(key) * LEN));
+        }
+        assert_eq!(next(&mut d, Time::ZERO, 1), [0]);
+        put(&mut d, Time::ZERO, read(9, FAR));
+        assert_eq!(next(&mut d, Time::ZERO, 9), [1, 2, 9, 3, 4]);
+    }
+
+    #[test]
+    fn a_batch_ends_at_a_gap() {
+        let mut d = deadline(Tunables::default());
+        put(&mut d, Time::ZERO, write(0, 0));
+        put(&mut d, Time::ZERO, write(1, 2 * LEN));
+        assert_eq!(next(&mut d, Time::ZERO, 1), [0]);
+        put(&mut d, Time::ZERO, read(9, FAR));
+        assert_eq!(next(&mut d, Time::ZERO, 9), [9, 1]);
+    }
+
+    #[test]
+    fn merging_in_front_can_be_forbidden() {
+        let (held, in_front, behind) = (read(0, LEN), read(1, 0), read(1, 2 * LEN));
+        let mut tunables = Tunables::default();
+        assert!(deadline(tunables.clone()).may_merge(&held, &in_front));
+        tunables.front_merges = false;
+        let d = deadline(tunables);
+        assert!(!d.may_merge(&held, &in_front) && d.may_merge(&held, &behind));
+    }
+
+    #[test]
+    fn the_sweep_goes_on_where_the_next_request_was_merged_away() {
+        let mut d = deadline(Tunables::default());
+        for key in 0..4 {
+            put(&mut d, Time::ZERO, read(key, u64::from(key) * FAR));
+        }
+        assert_eq!(next(&mut d, Time::ZERO, 1), [0]);
+        d.remove(&read(1, FAR));
+        put(&mut d, Time::ZERO, read(5, LEN));
+        assert_eq!(next(&mut d, Time::ZERO, 9), [2, 3, 5]);
+    }
+}

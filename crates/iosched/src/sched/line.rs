@@ -1,0 +1,234 @@
+//! Requests in two orders at once, by age and by place: what every elevator is built from.
+//!
+//! One [`Pool`] holds the requests of a scheduler; each of them stands in one [`Line`]. A scheduler with a line for
+//! each direction or process shares the pool, so that memory follows the number of requests, not that of lines.
+
+use crate::{Io, IoKey};
+use std::collections::BTreeSet;
+
+/// The end of a list.
+const NONE: u32 = u32::MAX;
+
+/// Where a request begins, and which one: reads may begin at the same byte.
+pub(crate) type Place = (u64, IoKey);
+
+/// The place of a request.
+#[inline]
+pub(crate) fn place(io: &Io) -> Place {
+    (io.offset, io.key)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    io: Option<Io>,
+    older: u32,
+    newer: u32,
+}
+
+/// The requests of all lines, by key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pool {
+    slots: Vec<Slot>,
+}
+
+impl Pool {
+    /// The request of that key, if it is in a line.
+    #[inline]
+    pub(crate) fn get(&self, key: IoKey) -> Option<&Io> {
+        self.slots.get(key.0 as usize)?.io.as_ref()
+    }
+
+    fn reserve(&mut self, key: IoKey) {
+        let index = key.0 as usize;
+        if self.slots.len() <= index {
+            let empty = Slot {
+                io: None,
+                older: NONE,
+                newer: NONE,
+            };
+            self.slots.resize(index + 1, empty);
+        }
+    }
+}
+
+/// Requests in the order in which they came and in the order in which they lie on the drive.
+///
+/// Finding the oldest takes constant time, everything about places logarithmic time.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    oldest: u32,
+    newest: u32,
+    places: BTreeSet<Place>,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self {
+            oldest: NONE,
+            newest: NONE,
+            places: BTreeSet::new(),
+        }
+    }
+}
+
+impl Line {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// A request joins, behind those that were queued before it.
+    pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
+        pool.reserve(io.key);
+        debug_assert!(pool.get(io.key).is_none(), "{:?} is in a line", io.key);
+        self.places.insert(place(&io));
+        self.link(pool, io, self.newest);
+    }
+
+    /// A request of the line is another one now; one that has become older moves ahead of those that it is older than.
+    pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
+        if !self.places.remove(&place(before)) {
+            return;
+        }
+        self.places.insert(place(&io));
+        if let Some((_, older)) = self.unlink(pool, before.key) {
+            self.link(pool, io, older);
+        }
+    }
+
+    /// Takes out a request of the line.
+    #[inline]
+    pub(crate) fn remove(&mut self, pool: &mut Pool, at: Place) -> Option<Io> {
+        if !self.places.remove(&at) {
+            return None;
+        }
+        self.unlink(pool, at.1).map(|(io, _)| io)
+    }
+
+    /// The request that was queued first.
+    #[inline]
+    pub(crate) fn oldest<'a>(&self, pool: &'a Pool) -> Option<&'a Io> {
+        pool.get(IoKey(self.oldest))
+    }
+
+    /// The first in order of place.
+    #[inline]
+    pub(crate) fn lowest(&self) -> Option<Place> {
+        self.places.first().copied()
+    }
+
+    /// The next one in order of place.
+    #[inline]
+    pub(crate) fn after(&self, at: Place) -> Option<Place> {
+        let beyond = (at.0, IoKey(at.1.0.saturating_add(1)));
+        self.places.range(beyond..).next().copied()
+    }
+
+    /// Puts a request behind `older`, or farther ahead where that was queued later.
+    fn link(&mut self, pool: &mut Pool, io: Io, mut older: u32) {
+        while let Some(ahead) = pool.get(IoKey(older))
+            && ahead.queued > io.queued
+        {
+            older = pool.slots[older as usize].older;
+        }
+        let key = io.key.0;
+        let newer = match pool.slots.get_mut(older as usize) {
+            Some(slot) => std::mem::replace(&mut slot.newer, key),
+            None => std::mem::replace(&mut self.oldest, key),
+        };
+        match pool.slots.get_mut(newer as usize) {
+            Some(slot) => slot.older = key,
+            None => self.newest = key,
+        }
+        pool.slots[key as usize] = Slot {
+            io: Some(io),
+            older,
+            newer,
+        };
+    }
+
+    /// Takes a request out of the order of age; what it was, and which one was ahead of it.
+    fn unlink(&mut self, pool: &mut Pool, key: IoKey) -> Option<(Io, u32)> {
+        let slot = pool.slots.get_mut(key.0 as usize)?;
+        let io = slot.io.take()?;
+        let (older, newer) = (slot.older, slot.newer);
+        match pool.slots.get_mut(older as usize) {
+            Some(slot) => slot.newer = newer,
+            None => self.oldest = newer,
+        }
+        match pool.slots.get_mut(newer as usize) {
+            Some(slot) => slot.older = older,
+            None => self.newest = older,
+        }
+        Some((io, older))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::hand::read;
+    use fathom_base::Time;
+
+    fn at(key: u32, offset: u64, queued: u64) -> Io {
+        Io {
+            queued: Time(queued),
+            ..read(key, offset)
+        }
+    }
+
+    fn by_age(line: &mut Line, pool: &mut Pool) -> Vec<u32> {
+        let next = || {
+            let oldest = place(line.oldest(pool)?);
+            line.remove(pool, oldest)
+        };
+        std::iter::from_fn(next).map(|io| io.key.0).collect()
+    }
+
+    #[test]
+    fn two_lines_share_a_pool_and_keep_their_orders() {
+        let mut pool = Pool::default();
+        let (mut a, mut b) = (Line::default(), Line::default());
+        for key in 0..6 {
+            let line = if key % 2 == 0 { &mut a } else { &mut b };
+            line.insert(&mut pool, at(key, 9000 - u64::from(key) * 512, 1));
+        }
+        assert_eq!(a.lowest(), Some((9000 - 4 * 512, IoKey(4))));
+        assert_eq!(
+            a.after((9000 - 4 * 512, IoKey(4))),
+            Some((9000 - 2 * 512, IoKey(2)))
+        );
+        a.remove(&mut pool, (9000 - 2 * 512, IoKey(2)));
+        assert_eq!(by_age(&mut a, &mut pool), [0, 4]);
+        assert_eq!(by_age(&mut b, &mut pool), [1, 3, 5]);
+        assert!(a.is_empty() && b.is_empty());
+    }
+
+    #[test]
+    fn what_has_become_older_moves_ahead() {
+        let mut pool = Pool::default();
+        let mut line = Line::default();
+        for (key, queued) in [(0, 10), (1, 20), (2, 30), (3, 40)] {
+            line.insert(&mut pool, at(key, u64::from(key) * 4096, queued));
+        }
+        line.change(&mut pool, &at(3, 3 * 4096, 40), at(3, 3 * 4096, 15));
+        assert_eq!(by_age(&mut line, &mut pool), [0, 3, 1, 2]);
+    }
+
+    #[test]
+    fn reads_at_one_place_stay_apart() {
+        let mut pool = Pool::default();
+        let mut line = Line::default();
+        for key in [7, 2] {
+            line.insert(&mut pool, at(key, 4096, 0));
+        }
+        assert_eq!(line.after((4096, IoKey(2))), Some((4096, IoKey(7))));
+        assert_eq!(line.after((4096, IoKey(7))), None);
+        assert_eq!(by_age(&mut line, &mut pool), [7, 2]);
+    }
+}
