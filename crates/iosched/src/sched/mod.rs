@@ -5,6 +5,9 @@ mod fifo;
 #[cfg(test)]
 mod hand;
 mod line;
+pub mod irbw_fifo;
+pub mod irbw_fifo_rp;
+mod bundles;
 pub mod noop;
 pub mod pai;
 

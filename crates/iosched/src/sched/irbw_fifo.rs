@@ -1,0 +1,185 @@
+//! IRBW-FIFO: individual reads and bundled writes, first come, first served.
+//!
+//! `irbw` 4.2: it bundles "write requests into LBA-bundles" and "retains the ordering of individual read requests and the
+//! LBA-bundles"; it "does not provide favor to either read or write requests". So the next is the oldest of what is a
+//! read or a bundle, and a bundle that has begun goes on to its end. What the paper leaves open is decided in
+//! `bundles.rs`. What came at one instant goes in the order in which it came to the scheduler.
+
+use super::bundles::Bundles;
+pub use super::bundles::Tunables;
+use crate::{BadConfig, Io, Scheduler};
+use fathom_base::Time;
+use fathom_block::Op;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct IrbwFifo {
+    held: Bundles,
+}
+
+impl IrbwFifo {
+    /// Nothing is held.
+    ///
+    /// # Errors
+    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        Ok(Self {
+            held: Bundles::new("irbw-fifo", tunables)?,
+        })
+    }
+}
+
+impl Scheduler for IrbwFifo {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.held.insert(io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        self.held.changed(before, io);
+    }
+
+    fn remove(&mut self, io: &Io) {
+        self.held.remove(io);
+    }
+
+    fn dispatch(&mut self, _now: Time) -> Option<Io> {
+        let read = self.held.read_age();
+        let bundle = self.held.bundle_age();
+        let read_first = read.is_some_and(|read| bundle.is_none_or(|bundle| read < bundle));
+        if read_first && !self.held.is_writing() {
+            self.held.pop_read()
+        } else {
+            self.held.pop_write()
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    fn room(&self, op: Op, offset: u64) -> u64 {
+        self.held.room(op, offset)
+    }
+
+    fn may_merge(&self, held: &Io, new: &Io) -> bool {
+        self.held.may_merge(held, new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundles::by_hand::{keys, read, write};
+    use super::*;
+    use fathom_base::Bytes;
+
+    const BUNDLE: u64 = 64 << 10;
+
+    fn scheduler() -> IrbwFifo {
+        IrbwFifo::new(&Tunables {
+            bundle: Bytes(BUNDLE),
+        })
+        .unwrap()
+    }
+
+    fn filled(requests: &[Io]) -> IrbwFifo {
+        let mut scheduler = scheduler();
+        for io in requests {
+            scheduler.insert(io.queued, *io);
+        }
+        scheduler
+    }
+
+    #[test]
+    fn four_writes_of_the_paper_go_in_two_bundles() {
+        // `irbw` 4.2: w0, w2 and w3 belong to bundle 0 and w1 to bundle 1.
+        let mut scheduler = filled(&[
+            write(0, 0, 1),
+            write(1, BUNDLE, 2),
+            write(2, 8192, 3),
+            write(3, 4096, 4),
+        ]);
+        assert_eq!(keys(&mut scheduler, Time(9)), [0, 3, 2, 1]);
+    }
+
+    #[test]
+    fn a_bundle_is_as_old_as_its_oldest_write_and_nothing_comes_between() {
+        let mut scheduler = filled(&[
+            read(0, 1 << 20, 1),
+            write(1, 4096, 2),
+            read(2, 2 << 20, 3),
+            write(3, BUNDLE, 4),
+            read(4, 3 << 20, 5),
+            write(5, 0, 6),
+        ]);
+        assert_eq!(keys(&mut scheduler, Time(9)), [0, 5, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn what_came_first_goes_first_though_it_was_handed_over_late() {
+        let mut scheduler = filled(&[read(0, 0, 5), read(1, 4096, 2), write(2, BUNDLE, 1)]);
+        assert_eq!(keys(&mut scheduler, Time(9)), [2, 1, 0]);
+
+        let mut scheduler = filled(&[write(0, 0, 5), read(1, 1 << 20, 3), write(2, 4096, 2)]);
+        assert_eq!(keys(&mut scheduler, Time(9)), [0, 2, 1]);
+    }
+
+    #[test]
+    fn a_bundle_that_has_begun_takes_nothing_more() {
+        let mut scheduler = filled(&[write(0, 0, 1), write(1, 8192, 1), read(2, 1 << 20, 2)]);
+        assert_eq!(scheduler.dispatch(Time(3)).unwrap().key.0, 0);
+        let late = write(3, 4096, 4);
+        assert!(!scheduler.may_merge(&write(1, 8192, 1), &late));
+        assert!(!scheduler.may_merge(&late, &write(1, 8192, 1)));
+        scheduler.insert(Time(4), late);
+        assert_eq!(keys(&mut scheduler, Time(5)), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_write_ends_with_its_bundle_and_a_read_does_not() {
+        let scheduler = filled(&[write(0, BUNDLE - 4096, 1)]);
+        assert_eq!(scheduler.room(Op::Write, BUNDLE - 4096), 4096);
+        assert_eq!(scheduler.room(Op::Write, BUNDLE), BUNDLE);
+        assert_eq!(scheduler.room(Op::Read, BUNDLE - 4096), u64::MAX);
+        assert!(!scheduler.may_merge(&write(0, BUNDLE - 4096, 1), &write(1, BUNDLE, 2)));
+        assert!(scheduler.may_merge(&write(0, BUNDLE - 4096, 1), &write(1, BUNDLE - 8192, 2)));
+        assert!(scheduler.may_merge(&read(0, BUNDLE - 4096, 1), &read(1, BUNDLE, 2)));
+    }
+
+    #[test]
+    fn a_bundle_loses_the_age_of_a_write_that_is_taken_out() {
+        let (old, young) = (write(0, 0, 1), write(1, 8192, 4));
+        let mut scheduler = filled(&[old, young, read(2, 1 << 20, 3)]);
+        scheduler.remove(&old);
+        assert_eq!(scheduler.len(), 2);
+        assert_eq!(keys(&mut scheduler, Time(5)), [2, 1]);
+    }
+
+    #[test]
+    fn a_write_that_grew_to_the_front_is_sorted_anew_and_older() {
+        let before = write(0, 8192, 4);
+        let mut scheduler = filled(&[before, write(1, 4096, 5), read(2, 1 << 20, 3)]);
+        let grown = Io {
+            offset: 0,
+            len: 8192,
+            queued: Time(2),
+            ..before
+        };
+        scheduler.remove(&write(1, 4096, 5));
+        scheduler.changed(Time(6), &before, grown);
+        scheduler.insert(Time(6), write(3, 12288, 6));
+        assert_eq!(scheduler.dispatch(Time(7)), Some(grown));
+        assert_eq!(keys(&mut scheduler, Time(7)), [3, 2]);
+    }
+
+    #[test]
+    fn the_size_of_a_bundle_is_asked_for() {
+        let error = |bundle| {
+            let tunables = Tunables {
+                bundle: Bytes(bundle),
+            };
+            IrbwFifo::new(&tunables).unwrap_err().to_string()
+        };
+        assert!(error(0).contains("fathom probe --only logical_block"));
+        assert!(error(4097).contains("4097 bytes"));
+    }
+}
