@@ -8,6 +8,7 @@ mod line;
 pub mod irbw_fifo;
 pub mod irbw_fifo_rp;
 mod bundles;
+pub mod mq_deadline;
 pub mod noop;
 pub mod pai;
 

@@ -1,0 +1,404 @@
+//! mq-deadline: the deadline scheduler of Linux today.
+//!
+//! Linux 6.x, `block/mq-deadline.c` and Documentation/block/deadline-iosched.rst. What differs from the `deadline` of
+//! 2.6: a batch goes on to the next place above the last one though there is a gap, and there are three classes of
+//! priority, each with its own order by place and by age. A class goes only while no request of a higher one is held *or
+//! in flight*; what has waited for `prio_aging_expire` goes nevertheless.
+//!
+//! A request has a priority from 0 to 7 here and no class. So 0 stands for the class "realtime", 7 for "idle", and what
+//! is between for "best effort", where everything is of which nothing is said; in Linux all eight levels of best effort
+//! are one class. As there, requests of two classes are not merged.
+//!
+//! Different from Linux, on purpose: a class that is looked at for aged requests and has none leaves the state of the
+//! batch as it was (there, it ends the batch of the class that goes then); and where the next request of a class by place
+//! is younger than `prio_aging_expire` but its oldest is not, the oldest goes (there, none goes, until the order by place
+//! comes to an older one).
+//!
+//! What is left out: zoned drives; `async_depth`, which limits requests before they get to the scheduler (the queue's
+//! `requests` stands for it); requests that are to be dispatched at the head, which this queue does not have. It has one
+//! hardware queue.
+
+use super::{Line, Place, Pool, place};
+use crate::{BadConfig, Io, IoKey, Scheduler};
+use fathom_base::{Dur, Time};
+use serde::{Deserialize, Serialize};
+
+/// The names and the defaults of Linux.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {
+    /// How long a read waits before a batch begins with it; 500 ms.
+    pub read_expire: Dur,
+    /// How long a write waits before a batch begins with it; 5 s.
+    pub write_expire: Dur,
+    /// The most requests of one batch; 16. With 0, every request is decided upon by itself.
+    pub fifo_batch: u32,
+    /// How often reads are preferred while writes wait; 2.
+    pub writes_starved: u32,
+    /// Whether a request may be merged in front of another one; yes.
+    pub front_merges: bool,
+    /// How long a request waits for those of a higher class; 10 s.
+    pub prio_aging_expire: Dur,
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self {
+            read_expire: Dur::ms(500),
+            write_expire: Dur::ms(5_000),
+            fifo_batch: 16,
+            writes_starved: 2,
+            front_merges: true,
+            prio_aging_expire: Dur::ms(10_000),
+        }
+    }
+}
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+/// The class "realtime" is the first, "idle" the last.
+const CLASSES: usize = 3;
+
+/// Requests of one class of priority.
+#[derive(Clone, Debug, Default)]
+struct Class {
+    lines: [Line; 2],
+    /// Where the last request of each kind began, in bytes.
+    latest: [u64; 2],
+    in_flight: usize,
+}
+
+impl Class {
+    fn held(&self) -> usize {
+        self.lines[READ].len() + self.lines[WRITE].len()
+    }
+
+    /// Held or in flight.
+    fn is_busy(&self) -> bool {
+        self.held() + self.in_flight > 0
+    }
+
+    /// The next request of a kind by place.
+    fn next(&self, side: usize) -> Option<Place> {
+        let line = &self.lines[side];
+        match self.latest[side].checked_sub(1) {
+            Some(below) => line.after((below, IoKey(u32::MAX))),
+            None => line.lowest(),
+        }
+    }
+}
+
+/// What goes next, and what the state is afterwards.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    side: usize,
+    at: Place,
+    batching: u32,
+    starved: u32,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct MqDeadline {
+    tunables: Tunables,
+    pool: Pool,
+    classes: [Class; CLASSES],
+    /// The kind of the last request.
+    last: usize,
+    /// Requests of this batch so far.
+    batching: u32,
+    /// How often reads were preferred since the last batch of writes.
+    starved: u32,
+}
+
+fn side_of(io: &Io) -> usize {
+    usize::from(io.is_write())
+}
+
+fn class_of(io: &Io) -> usize {
+    match io.priority {
+        0 => 0,
+        1..=6 => 1,
+        _ => 2,
+    }
+}
+
+impl MqDeadline {
+    /// Nothing is held.
+    ///
+    /// # Errors
+    /// None: every setting can be.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        Ok(Self {
+            tunables: tunables.clone(),
+            pool: Pool::default(),
+            classes: std::array::from_fn(|_| Class::default()),
+            last: WRITE,
+            batching: 0,
+            starved: 0,
+        })
+    }
+
+    /// The request of a class that goes next by batch, direction, deadline and place.
+    fn choose(&self, class: &Class, now: Time) -> Option<Choice> {
+        if self.batching < self.tunables.fifo_batch
+            && let Some(at) = class.next(self.last)
+        {
+            return Some(Choice {
+                side: self.last,
+                at,
+                batching: self.batching + 1,
+                starved: self.starved,
+            });
+        }
+        let writes = !class.lines[WRITE].is_empty();
+        let (side, starved) = match class.lines[READ].is_empty() {
+            false if writes && self.starved >= self.tunables.writes_starved => (WRITE, 0),
+            false => (READ, self.starved + u32::from(writes)),
+            true => (WRITE, 0),
+        };
+        let oldest = class.lines[side].oldest(&self.pool)?;
+        let expire = [self.tunables.read_expire, self.tunables.write_expire][side];
+        let at = match class.next(side) {
+            Some(next) if now < oldest.queued + expire => next,
+            _ => place(oldest),
+        };
+        Some(Choice {
+            side,
+            at,
+            batching: 1,
+            starved,
+        })
+    }
+
+    fn go(&mut self, class: usize, choice: Choice) -> Option<Io> {
+        let held = &mut self.classes[class];
+        let io = held.lines[choice.side].remove(&mut self.pool, choice.at)?;
+        held.latest[choice.side] = io.offset;
+        held.in_flight += 1;
+        self.last = choice.side;
+        self.batching = choice.batching;
+        self.starved = choice.starved;
+        Some(io)
+    }
+
+    /// The oldest request of a class.
+    fn oldest(&self, class: usize) -> Option<&Io> {
+        let lines = self.classes[class].lines.iter();
+        lines
+            .filter_map(|line| line.oldest(&self.pool))
+            .min_by_key(|io| io.queued)
+    }
+
+    /// When the first request of the lower classes has waited long enough for the higher ones.
+    fn aged_at(&self, class: usize) -> Option<Time> {
+        let oldest = self.oldest(class)?;
+        Some(oldest.queued + self.tunables.prio_aging_expire)
+    }
+
+    fn is_contended(&self) -> bool {
+        self.classes.iter().filter(|class| class.is_busy()).count() >= 2
+    }
+
+    /// What goes of a class that is not the highest because it has waited so long.
+    fn aged(&self, class: usize, now: Time) -> Option<Choice> {
+        if self.aged_at(class)? > now {
+            return None;
+        }
+        let choice = self.choose(&self.classes[class], now)?;
+        let chosen = self.pool.get(choice.at.1)?;
+        if chosen.queued + self.tunables.prio_aging_expire <= now {
+            return Some(choice);
+        }
+        let oldest = self.oldest(class)?;
+        Some(Choice {
+            side: side_of(oldest),
+            at: place(oldest),
+            batching: 1,
+            starved: if oldest.is_write() { 0 } else { self.starved },
+        })
+    }
+}
+
+impl Scheduler for MqDeadline {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.classes[class_of(&io)].lines[side_of(&io)].insert(&mut self.pool, io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        let (side, class) = (side_of(before), class_of(before));
+        if class == class_of(&io) {
+            self.classes[class].lines[side].change(&mut self.pool, before, io);
+        } else if self.classes[class].lines[side]
+            .remove(&mut self.pool, place(before))
+            .is_some()
+        {
+            self.classes[class_of(&io)].lines[side].insert(&mut self.pool, io);
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        self.classes[class_of(io)].lines[side_of(io)].remove(&mut self.pool, place(io));
+    }
+
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        if self.is_contended() {
+            for class in 1..CLASSES {
+                if let Some(choice) = self.aged(class, now) {
+                    return self.go(class, choice);
+                }
+            }
+        }
+        let class = self.classes.iter().position(Class::is_busy)?;
+        let choice = self.choose(&self.classes[class], now)?;
+        self.go(class, choice)
+    }
+
+    fn completed(&mut self, _now: Time, io: &Io) {
+        let class = &mut self.classes[class_of(io)];
+        class.in_flight = class.in_flight.saturating_sub(1);
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        if !self.is_contended() {
+            return None;
+        }
+        (1..CLASSES).filter_map(|class| self.aged_at(class)).min()
+    }
+
+    fn len(&self) -> usize {
+        self.classes.iter().map(Class::held).sum()
+    }
+
+    fn may_merge(&self, held: &Io, new: &Io) -> bool {
+        let in_front = new.offset < held.offset;
+        class_of(held) == class_of(new) && (self.tunables.front_merges || !in_front)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::hand::{LEN, next, put, read, write};
+
+    const ALL: usize = usize::MAX;
+
+    fn scheduler(change: impl FnOnce(&mut Tunables)) -> MqDeadline {
+        let mut tunables = Tunables::default();
+        change(&mut tunables);
+        MqDeadline::new(&tunables).unwrap()
+    }
+
+    fn with_priority(priority: u8, io: Io) -> Io {
+        Io { priority, ..io }
+    }
+
+    #[test]
+    fn a_batch_ascends_over_gaps_and_then_begins_with_the_oldest() {
+        let mut scheduler = scheduler(|_| {});
+        put(&mut scheduler, Time(1), read(0, 50 * LEN));
+        assert_eq!(next(&mut scheduler, Time(1), 1), [0]);
+        for (key, block) in [(1, 40), (2, 90), (3, 10), (4, 70)] {
+            put(&mut scheduler, Time(2), read(key, block * LEN));
+        }
+        // Up from 50; nothing is above 90, and of those below the oldest is 40.
+        assert_eq!(next(&mut scheduler, Time(3), ALL), [4, 2, 1, 3]);
+    }
+
+    #[test]
+    fn reads_are_preferred_as_often_as_writes_may_starve() {
+        let mut scheduler = scheduler(|tunables| tunables.fifo_batch = 1);
+        put(&mut scheduler, Time(1), read(9, 0));
+        assert_eq!(next(&mut scheduler, Time(1), 1), [9]);
+        for key in 0..4 {
+            put(&mut scheduler, Time(1), read(key, u64::from(key) * LEN));
+        }
+        for key in 4..6 {
+            put(&mut scheduler, Time(1), write(key, u64::from(key) * LEN));
+        }
+        assert_eq!(next(&mut scheduler, Time(2), ALL), [0, 1, 4, 2, 3, 5]);
+    }
+
+    #[test]
+    fn a_batch_has_at_most_so_many_requests() {
+        let mut scheduler = scheduler(|tunables| {
+            tunables.fifo_batch = 3;
+            tunables.writes_starved = 1;
+        });
+        for key in 0..4 {
+            let offset = u64::from(key) * LEN;
+            put(&mut scheduler, Time(1), read(key, offset));
+            put(&mut scheduler, Time(1), write(key + 10, (1 << 30) + offset));
+        }
+        // As in Linux, the very first batch is one of writes.
+        let order = next(&mut scheduler, Time(2), ALL);
+        assert_eq!(order, [10, 11, 12, 0, 1, 2, 13, 3]);
+    }
+
+    #[test]
+    fn what_has_expired_begins_the_next_batch() {
+        let mut scheduler = scheduler(|tunables| tunables.fifo_batch = 2);
+        let late = Time(1) + Dur::ms(500);
+        put(&mut scheduler, Time(0), read(9, 10 * LEN));
+        assert_eq!(next(&mut scheduler, Time(0), 1), [9]);
+        put(&mut scheduler, Time(1), read(0, 0));
+        for key in 1..5 {
+            put(
+                &mut scheduler,
+                Time(2),
+                read(key, u64::from(key + 10) * LEN),
+            );
+        }
+        // One more of the batch that began with 9, which ascends; then the one at 0 is due.
+        assert_eq!(next(&mut scheduler, late, ALL), [1, 0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_lower_class_waits_for_what_is_held_or_in_flight_of_a_higher() {
+        let mut scheduler = scheduler(|_| {});
+        put(&mut scheduler, Time(1), with_priority(7, read(0, 0)));
+        put(&mut scheduler, Time(1), with_priority(4, read(1, LEN)));
+        put(&mut scheduler, Time(1), with_priority(0, read(2, 2 * LEN)));
+        let first = scheduler.dispatch(Time(2)).unwrap();
+        assert_eq!(first.key, IoKey(2));
+        assert_eq!(scheduler.dispatch(Time(3)), None);
+        assert_eq!(scheduler.next_timer(), Some(Time(1) + Dur::ms(10_000)));
+        scheduler.completed(Time(4), &first);
+        assert_eq!(next(&mut scheduler, Time(4), ALL), [1, 0]);
+    }
+
+    #[test]
+    fn what_has_waited_long_enough_goes_before_a_higher_class() {
+        let mut scheduler = scheduler(|_| {});
+        put(&mut scheduler, Time(1), with_priority(7, write(0, 0)));
+        for key in 1..4 {
+            let io = read(key, u64::from(key) * LEN);
+            put(&mut scheduler, Time(2), with_priority(0, io));
+        }
+        let due = Time(1) + Dur::ms(10_000);
+        assert_eq!(next(&mut scheduler, Time(due.0 - 1), 1), [1]);
+        assert_eq!(next(&mut scheduler, due, ALL), [0, 2, 3]);
+    }
+
+    #[test]
+    fn of_a_lower_class_goes_what_has_waited_not_what_comes_next_by_place() {
+        let mut scheduler = scheduler(|_| {});
+        put(&mut scheduler, Time(0), write(9, 0));
+        assert_eq!(next(&mut scheduler, Time(0), 1), [9]);
+        put(&mut scheduler, Time(1), read(0, 0));
+        let due = Time(1) + Dur::ms(10_000);
+        put(&mut scheduler, due, write(1, LEN));
+        put(&mut scheduler, due, with_priority(0, read(2, 0)));
+        assert_eq!(next(&mut scheduler, due, ALL), [0, 2, 1]);
+    }
+
+    #[test]
+    fn merges_stay_in_their_class_and_in_front_only_where_allowed() {
+        let (low, high) = (read(0, 0), read(1, LEN));
+        let allowed = scheduler(|_| {});
+        assert!(allowed.may_merge(&low, &high) && allowed.may_merge(&high, &low));
+        assert!(!allowed.may_merge(&low, &with_priority(0, high)));
+        let behind_only = scheduler(|tunables| tunables.front_merges = false);
+        assert!(behind_only.may_merge(&low, &high) && !behind_only.may_merge(&high, &low));
+    }
+}
