@@ -1,7 +1,7 @@
 //! What a scheduler is, and the list of them.
 
 use crate::Io;
-use crate::sched::{deadline, irbw_fifo, irbw_fifo_rp, mq_deadline, noop, pai};
+use crate::sched::{deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai};
 use fathom_base::Time;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -121,4 +121,5 @@ schedulers! {
     irbw_fifo::IrbwFifo "irbw-fifo" "writes gathered into bundles of the logical block; reads and bundles first come, first served",
     irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "the same, and reads go before bundles, each of which yields once",
     mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, and three classes of priority",
+    kyber::Kyber "kyber" "first come, first served within reads and writes, as many at a time as keep the latency low",
 }

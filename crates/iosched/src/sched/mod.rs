@@ -9,6 +9,7 @@ pub mod irbw_fifo;
 pub mod irbw_fifo_rp;
 mod bundles;
 pub mod mq_deadline;
+pub mod kyber;
 pub mod noop;
 pub mod pai;
 

@@ -1,0 +1,438 @@
+//! Kyber: as many requests in flight as keep the latency below a target, reads apart from writes.
+//!
+//! Linux 6.x, `block/kyber-iosched.c`, and Documentation/block/kyber-iosched.rst. Each *domain*, of which reads and writes
+//! are two, has a number of tokens; a request in flight holds one. Domains take turns in batches, and are first come,
+//! first served within. Latencies are counted in eighths of twice the target, those from the dispatch apart from those
+//! from the arrival. 100 ms after the first completion that found no timer running, the tokens are adjusted: where the
+//! 90th percentile from the dispatch is above the target in any domain, the drive is congested, and every domain gets
+//! its tokens times its 99th percentile from the arrival over its target, which is fewer for a domain that does well;
+//! where it is not, only domains that do badly get more.
+//!
+//! As there, a percentile needs 500 samples or a second, and the two percentiles of a domain share that second: with
+//! fewer than 500 samples the 90th takes it, and the 99th waits for the next one or for 500 samples.
+//!
+//! What is left out: the domains "discard" and "other", for trims and flushes never get here; the 25 % of requests that
+//! are kept for those for which somebody waits, which limits requests before they get to the scheduler; queues for each
+//! processor, so that there is one queue and one batch. The depths and batch sizes are constants there and here.
+
+use super::Fifo;
+use crate::{BadConfig, Io, IoKey, Scheduler};
+use fathom_base::{Dur, Time};
+use serde::{Deserialize, Serialize};
+
+/// The defaults of Linux, whose names are `read_lat_nsec` and `write_lat_nsec`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {
+    /// The latency that reads are to keep to; 2 ms. Not 0.
+    pub read_lat: Dur,
+    /// The latency that writes are to keep to; 10 ms. Not 0.
+    pub write_lat: Dur,
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self {
+            read_lat: Dur::ms(2),
+            write_lat: Dur::ms(10),
+        }
+    }
+}
+
+const DOMAINS: usize = 2;
+/// The most tokens of a domain: `kyber_depth`.
+const DEPTH: [u32; DOMAINS] = [256, 128];
+/// Requests of a domain in a row: `kyber_batch_size`.
+const BATCH: [u32; DOMAINS] = [16, 8];
+/// Buckets of latency up to the target, and as many above it: `KYBER_GOOD_BUCKETS`.
+const GOOD: u32 = 4;
+const BUCKETS: usize = 2 * GOOD as usize;
+/// Samples that are enough for a percentile.
+const SAMPLES: u32 = 500;
+/// How long a percentile waits for them.
+const PATIENCE: Dur = Dur::ms(1_000);
+/// From a completion to the adjustment.
+const PERIOD: Dur = Dur::ms(100);
+
+/// Latencies in quarters of the target; the last bucket is everything above seven.
+#[derive(Clone, Debug, Default)]
+struct Histogram([u32; BUCKETS]);
+
+impl Histogram {
+    fn add(&mut self, latency: Dur, target: Dur) {
+        let width = (target.0 / u64::from(GOOD)).max(1);
+        let bucket = latency.0.saturating_sub(1) / width;
+        self.0[(bucket as usize).min(BUCKETS - 1)] += 1;
+    }
+
+    /// The bucket that a percentile falls into; empties the histogram.
+    fn take(&mut self, percentile: u32) -> u32 {
+        let samples: u32 = self.0.iter().sum();
+        let mut rank = (samples * percentile).div_ceil(100);
+        let buckets = std::mem::take(&mut self.0);
+        for (bucket, count) in (0..).zip(&buckets[..BUCKETS - 1]) {
+            if *count >= rank {
+                return bucket;
+            }
+            rank -= count;
+        }
+        BUCKETS as u32 - 1
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Domain {
+    queue: Fifo,
+    target: Dur,
+    /// Requests that may be in flight, and that are.
+    tokens: u32,
+    in_flight: u32,
+    from_dispatch: Histogram,
+    from_arrival: Histogram,
+    /// When a percentile is taken of fewer samples.
+    timeout: Option<Time>,
+    /// The last 99th percentile that was not used yet.
+    p99: Option<u32>,
+}
+
+/// Which of the two histograms of a domain.
+#[derive(Clone, Copy)]
+enum From {
+    Dispatch,
+    Arrival,
+}
+
+impl Domain {
+    fn new(target: Dur, tokens: u32) -> Self {
+        Self {
+            queue: Fifo::default(),
+            target,
+            tokens,
+            in_flight: 0,
+            from_dispatch: Histogram::default(),
+            from_arrival: Histogram::default(),
+            timeout: None,
+            p99: None,
+        }
+    }
+
+    /// A percentile, if there are samples enough for one or it has waited for them long enough.
+    fn percentile(&mut self, from: From, percentile: u32, now: Time) -> Option<u32> {
+        let histogram = match from {
+            From::Dispatch => &mut self.from_dispatch,
+            From::Arrival => &mut self.from_arrival,
+        };
+        let samples: u32 = histogram.0.iter().sum();
+        if samples == 0 {
+            return None;
+        }
+        let timeout = *self.timeout.get_or_insert(now + PATIENCE);
+        if samples < SAMPLES && now < timeout {
+            return None;
+        }
+        self.timeout = None;
+        Some(histogram.take(percentile))
+    }
+
+    fn adjust(&mut self, congested: bool, most: u32, now: Time) {
+        let mut p99 = self.percentile(From::Arrival, 99, now);
+        if congested {
+            p99 = p99.or(self.p99);
+            self.p99 = None;
+        } else if p99.is_some() {
+            self.p99 = p99;
+        }
+        if let Some(p99) = p99
+            && (congested || p99 >= GOOD)
+        {
+            self.tokens = (self.tokens * (p99 + 1) / GOOD).clamp(1, most);
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Kyber {
+    domains: [Domain; DOMAINS],
+    current: usize,
+    batching: u32,
+    /// When the tokens are adjusted.
+    timer: Option<Time>,
+    /// When a request was dispatched, by its key.
+    dispatched: Vec<Time>,
+}
+
+impl Kyber {
+    /// Nothing is held.
+    ///
+    /// # Errors
+    /// [`BadConfig`] where a target is 0.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        let targets = [
+            ("read_lat", tunables.read_lat),
+            ("write_lat", tunables.write_lat),
+        ];
+        for (key, target) in targets {
+            if target == Dur::ZERO {
+                return Err(BadConfig {
+                    scheduler: "kyber",
+                    key,
+                    problem: "is 0; it must be above 0, for no request takes no time".into(),
+                });
+            }
+        }
+        Ok(Self {
+            domains: [0, 1].map(|domain| Domain::new(targets[domain].1, DEPTH[domain])),
+            current: 0,
+            batching: 0,
+            timer: None,
+            dispatched: Vec::new(),
+        })
+    }
+
+    /// Adjusts the tokens as they were to be at the time of the timer, where that is past.
+    fn adjust_if_due(&mut self, now: Time) {
+        let Some(at) = self.timer.filter(|&at| at <= now) else {
+            return;
+        };
+        self.timer = None;
+        let mut congested = false;
+        for domain in &mut self.domains {
+            let p90 = domain.percentile(From::Dispatch, 90, at);
+            congested |= p90.is_some_and(|p90| p90 >= GOOD);
+        }
+        for (domain, most) in self.domains.iter_mut().zip(DEPTH) {
+            domain.adjust(congested, most, at);
+        }
+    }
+
+    /// The next request of the current domain, if there is a token for it.
+    fn next_of_current(&mut self, now: Time) -> Option<Io> {
+        let domain = &mut self.domains[self.current];
+        if domain.in_flight >= domain.tokens {
+            return None;
+        }
+        let io = domain.queue.pop()?;
+        domain.in_flight += 1;
+        self.batching += 1;
+        let index = io.key.0 as usize;
+        if self.dispatched.len() <= index {
+            self.dispatched.resize(index + 1, Time::ZERO);
+        }
+        self.dispatched[index] = now;
+        Some(io)
+    }
+
+    fn dispatched_at(&self, key: IoKey, otherwise: Time) -> Time {
+        let at = self.dispatched.get(key.0 as usize);
+        at.copied().unwrap_or(otherwise)
+    }
+}
+
+fn domain_of(io: &Io) -> usize {
+    usize::from(io.is_write())
+}
+
+impl Scheduler for Kyber {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.domains[domain_of(&io)].queue.push(io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        if let Some(held) = self.domains[domain_of(before)].queue.get_mut(before.key) {
+            *held = io;
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        self.domains[domain_of(io)].queue.take(io.key);
+    }
+
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        self.adjust_if_due(now);
+        if self.batching < BATCH[self.current]
+            && let Some(io) = self.next_of_current(now)
+        {
+            return Some(io);
+        }
+        self.batching = 0;
+        for _ in 0..DOMAINS {
+            self.current = (self.current + 1) % DOMAINS;
+            if let Some(io) = self.next_of_current(now) {
+                return Some(io);
+            }
+        }
+        None
+    }
+
+    fn completed(&mut self, now: Time, io: &Io) {
+        // What is done at the time of the timer counts for the next adjustment.
+        self.adjust_if_due(now);
+        let dispatched = self.dispatched_at(io.key, now);
+        let domain = &mut self.domains[domain_of(io)];
+        domain.in_flight = domain.in_flight.saturating_sub(1);
+        let target = domain.target;
+        domain.from_dispatch.add(now.since(dispatched), target);
+        domain.from_arrival.add(now.since(io.queued), target);
+        self.timer.get_or_insert(now + PERIOD);
+    }
+
+    /// The adjustment may set requests free, though only while others are in flight.
+    fn next_timer(&self) -> Option<Time> {
+        self.timer.filter(|_| !self.is_empty())
+    }
+
+    fn len(&self) -> usize {
+        self.domains.iter().map(|domain| domain.queue.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::hand::{LEN, next, put, read, write};
+
+    fn scheduler() -> Kyber {
+        Kyber::new(&Tunables::default()).unwrap()
+    }
+
+    /// What goes until there are no tokens, without any completion.
+    fn all(scheduler: &mut Kyber, now: Time) -> Vec<Io> {
+        std::iter::from_fn(|| scheduler.dispatch(now)).collect()
+    }
+
+    /// `count` requests one after another, each of which takes `latency` from arrival to completion.
+    fn serve(scheduler: &mut Kyber, begin: Time, io: Io, latency: Dur, count: u32) -> Time {
+        let mut now = begin;
+        for _ in 0..count {
+            put(scheduler, now, io);
+            let going = scheduler.dispatch(now).unwrap();
+            now += latency;
+            scheduler.completed(now, &going);
+        }
+        now
+    }
+
+    fn tokens(scheduler: &Kyber) -> [u32; DOMAINS] {
+        [0, 1].map(|domain| scheduler.domains[domain].tokens)
+    }
+
+    #[test]
+    fn domains_take_turns_in_batches() {
+        let mut scheduler = scheduler();
+        for key in 0..20 {
+            put(&mut scheduler, Time(1), read(key, u64::from(key) * LEN));
+            put(
+                &mut scheduler,
+                Time(1),
+                write(key + 100, u64::from(key) * LEN),
+            );
+        }
+        let order = next(&mut scheduler, Time(2), usize::MAX);
+        let expected: Vec<u32> = (0..16)
+            .chain(100..108)
+            .chain(16..20)
+            .chain(108..120)
+            .collect();
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn a_request_needs_a_token_of_its_domain() {
+        let mut scheduler = scheduler();
+        for key in 0..300 {
+            put(&mut scheduler, Time(1), write(key, u64::from(key) * LEN));
+        }
+        let flying = all(&mut scheduler, Time(2));
+        assert_eq!(flying.len(), 128);
+        put(&mut scheduler, Time(2), read(300, 0));
+        assert_eq!(all(&mut scheduler, Time(2)).len(), 1);
+        scheduler.completed(Time(3), &flying[0]);
+        let freed: Vec<u32> = all(&mut scheduler, Time(3))
+            .iter()
+            .map(|io| io.key.0)
+            .collect();
+        assert_eq!(freed, [128]);
+    }
+
+    #[test]
+    fn slow_reads_take_tokens_from_fast_writes() {
+        // Writes of a quarter of their target, then reads of twice theirs, enough of both for percentiles.
+        let mut scheduler = scheduler();
+        let quarter = Dur::us(2_500);
+        let now = serve(&mut scheduler, Time(0), write(0, 0), quarter, 600);
+        assert_eq!(tokens(&scheduler), [256, 128]);
+        let now = serve(&mut scheduler, now, read(1, 0), Dur::ms(4), 600);
+        assert!(now.since(Time(0)) > Dur::ms(3_000));
+        // Of the writes, the 99th percentile is in the first bucket: a quarter. Reads have all there are.
+        assert_eq!(tokens(&scheduler), [256, 32]);
+    }
+
+    #[test]
+    fn after_a_second_few_samples_will_do() {
+        let mut scheduler = scheduler();
+        let now = serve(&mut scheduler, Time(0), write(0, 0), Dur::us(2_500), 600);
+        let now = serve(&mut scheduler, now, read(1, 0), Dur::ms(40), 20);
+        assert_eq!(tokens(&scheduler), [256, 128]);
+        serve(&mut scheduler, now, read(1, 0), Dur::ms(40), 20);
+        assert_eq!(tokens(&scheduler), [256, 32]);
+    }
+
+    #[test]
+    fn a_domain_that_does_badly_gets_its_tokens_back() {
+        let mut scheduler = scheduler();
+        scheduler.domains[1].tokens = 10;
+        // 1.2 times the target is the fifth bucket: five quarters.
+        let now = serve(&mut scheduler, Time(0), write(0, 0), Dur::ms(12), 85);
+        assert!(now > Time(0) + PATIENCE);
+        assert_eq!(tokens(&scheduler), [256, 10]);
+        // The first second went to the 90th percentile, the next to it again: 500 samples make the 99th.
+        serve(&mut scheduler, now, write(0, 0), Dur::ms(12), 430);
+        assert_eq!(tokens(&scheduler), [256, 12]);
+    }
+
+    #[test]
+    fn latencies_count_in_quarters_of_the_target() {
+        let mut histogram = Histogram::default();
+        let target = Dur::us(400);
+        for (ns, bucket) in [
+            (0, 0),
+            (100_000, 0),
+            (100_001, 1),
+            (400_000, 3),
+            (400_001, 4),
+            (1 << 40, 7),
+        ] {
+            histogram.add(Dur(ns), target);
+            assert_eq!(histogram.take(50), bucket, "{ns} ns");
+        }
+        for (latency, count) in [(100, 89), (500, 10), (900, 1)] {
+            (0..count).for_each(|_| histogram.add(Dur::us(latency), target));
+        }
+        let again = histogram.clone();
+        assert_eq!(histogram.take(90), 4);
+        assert_eq!(again.clone().take(89), 0);
+        assert_eq!(again.clone().take(100), 7);
+        assert_eq!(histogram.0, [0; BUCKETS]);
+    }
+
+    #[test]
+    fn the_timer_runs_while_something_is_held() {
+        let mut scheduler = scheduler();
+        let now = serve(&mut scheduler, Time(0), read(0, 0), Dur::us(80), 1);
+        assert_eq!(scheduler.next_timer(), None);
+        put(&mut scheduler, now, read(0, 0));
+        assert_eq!(scheduler.next_timer(), Some(now + PERIOD));
+        assert!(scheduler.dispatch(now + PERIOD).is_some());
+        assert_eq!(scheduler.next_timer(), None);
+    }
+
+    #[test]
+    fn a_target_is_above_zero() {
+        let tunables = Tunables {
+            write_lat: Dur::ZERO,
+            ..Tunables::default()
+        };
+        assert_eq!(Kyber::new(&tunables).unwrap_err().key, "write_lat");
+    }
+}
