@@ -258,6 +258,8 @@ pub(crate) struct ReplayArgs {
     /// Another value of the drive file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
+    #[command(flatten)]
+    pub(crate) queue: QueueArgs,
     /// At the times of the workload (open), or N outstanding whatever the times (closed:N)
     #[arg(long, value_name = "open|closed:N", default_value = "open", value_parser = arrival)]
     pub(crate) arrival: Arrival,
@@ -276,6 +278,23 @@ pub(crate) struct ReplayArgs {
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
+}
+
+/// The block layer above the drive; there is one where any of these is given.
+#[derive(Debug, Args)]
+pub(crate) struct QueueArgs {
+    /// A scheduler above the drive: NAME or NAME,KEY=VALUE,...; `fathom list schedulers` shows all
+    #[arg(long, value_name = "SCHEDULER")]
+    pub(crate) sched: Option<String>,
+    /// Where requests are cut: nopas, pas or pasa, with KEY=VALUE,...
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
+    /// Take the drive's sizes that these need from this profile, or from this run of `fathom probe`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) profile: Option<PathBuf>,
+    /// Requests that the scheduler gives the drive at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u32>,
 }
 
 /// What is played, or written out.
@@ -388,6 +407,10 @@ pub(crate) enum Listing {
     Buffers,
     /// How a block is chosen for garbage collection
     Victims,
+    /// I/O schedulers
+    Schedulers,
+    /// Where the block layer cuts requests
+    Splits,
     /// Formats of traces
     Traces,
     /// Generators

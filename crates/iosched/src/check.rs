@@ -60,7 +60,13 @@ pub fn check(
     }
     for victim in [Op::Read, Op::Write] {
         for others in [Op::Read, Op::Write] {
-            Play::new(make(), options).starve(victim, others)?;
+            // As long as a buffer line or bundle likes it, or not.
+            for blocks in [1, 4] {
+                for other_blocks in [1, 8] {
+                    let (victim, others) = ((victim, blocks), (others, other_blocks));
+                    Play::new(make(), options).starve(victim, others)?;
+                }
+            }
         }
     }
     Ok(decisions)
@@ -311,28 +317,38 @@ impl<'a> Play<'a> {
     }
 
     /// One request far away, behind a stream of others that never ends: one process, in ascending order.
-    fn starve(mut self, victim: Op, others: Op) -> Result<(), Failure> {
+    fn starve(mut self, victim: (Op, u64), others: (Op, u64)) -> Result<(), Failure> {
         const AHEAD: usize = 64;
+        const WARM: Dur = Dur(50_000_000);
         let mut block = 1 << 20;
         for _ in 0..AHEAD {
-            self.insert(others, block, 8, 1);
+            self.insert(others.0, block, others.1, 1);
             block += 16;
         }
-        let began = self.now;
-        let victim = self.insert(victim, 1, 1, 2);
+        let mut key = None;
+        let mut began = self.now;
         loop {
             self.dispatch(Dur::us(100))?;
-            if self.decisions.contains(&victim) {
-                return Ok(());
-            }
-            if self.now.since(began) > self.options.starvation {
-                let waited = self.now.since(began);
-                return self.fail(format!("a request waits for {waited} behind {others}s"));
+            let waited = self.now.since(began);
+            match key {
+                // Others have been coming for a while.
+                None if waited > WARM => {
+                    key = Some(self.insert(victim.0, 64, victim.1, 2));
+                    began = self.now;
+                }
+                Some(key) if self.decisions.contains(&key) => return Ok(()),
+                Some(_) if waited > self.options.starvation => {
+                    return self.fail(format!(
+                        "a {} of {} blocks waits for {waited} behind {}s of {} blocks",
+                        victim.0, victim.1, others.0, others.1
+                    ));
+                }
+                _ => {}
             }
             self.decisions.clear();
             self.advance(Time::MAX)?;
             while self.held.len() < AHEAD {
-                self.insert(others, block, 8, 1);
+                self.insert(others.0, block, others.1, 1);
                 block += 16;
             }
         }

@@ -314,7 +314,7 @@ fn what_a_queue_cannot_be_is_said() {
             .to_string()
     };
     let split: Split =
-        toml::from_str("split = \"pas\"\nread = \"1000B\"\nwrite = \"4KiB\"").unwrap();
+        toml::from_str("name = \"pas\"\nread = \"1000B\"\nwrite = \"4KiB\"").unwrap();
     let error = build(QueueConfig {
         split,
         ..QueueConfig::default()

@@ -5,6 +5,7 @@
 pub mod accuracy;
 pub mod compare;
 pub mod model;
+pub mod queue;
 pub mod replay;
 pub mod reproduce;
 pub mod source;

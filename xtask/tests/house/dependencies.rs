@@ -10,6 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("block", &["base"]),
     ("ssd", &["base", "block"]),
     ("hdd", &["base", "block"]),
+    ("iosched", &["base", "block"]),
     ("workload", &["base", "block"]),
     ("hostio", &["base", "block"]),
     ("probe", &["base", "block"]),
@@ -17,13 +18,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "base", "block", "ssd", "hdd", "workload", "hostio", "probe", "report",
+            "base", "block", "ssd", "hdd", "iosched", "workload", "hostio", "probe", "report",
         ],
     ),
     (
         "cli",
         &[
-            "base", "block", "ssd", "hdd", "workload", "hostio", "probe", "report", "lab",
+            "base", "block", "ssd", "hdd", "iosched", "workload", "hostio", "probe", "report",
+            "lab",
         ],
     ),
     ("xtask", &[]),

@@ -4,6 +4,7 @@ use super::explain;
 use crate::args::{ListArgs, Listing};
 use crate::failure::{Exit, Failure};
 use crate::out;
+use fathom_iosched::{Entry, SCHEDULERS, SPLITS};
 use fathom_lab::model;
 use fathom_lab::reproduce::PAPERS;
 use fathom_probe::Parameter;
@@ -65,11 +66,14 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
 fn named(what: Listing) -> Vec<Choice> {
     let choice = |name, summary| Choice { name, summary };
     let listed = |all: &[Listed]| all.iter().map(|l| choice(l.name, l.summary)).collect();
+    let entries = |all: &[Entry]| all.iter().map(|e| choice(e.name, e.summary)).collect();
     match what {
         Listing::Drives | Listing::Parameters => Vec::new(),
         Listing::Ftls => listed(FTLS),
         Listing::Buffers => listed(BUFFERS),
         Listing::Victims => listed(VICTIMS),
+        Listing::Schedulers => entries(SCHEDULERS),
+        Listing::Splits => entries(SPLITS),
         Listing::Traces => {
             let formats = Format::ALL.iter();
             formats.map(|f| choice(f.name(), f.about())).collect()

@@ -13,6 +13,7 @@ mod man;
 mod outcome;
 mod page;
 mod probe;
+mod queue;
 mod replay;
 mod report;
 mod reproduce;

@@ -25,6 +25,9 @@ pub(super) fn text(outcome: &Outcome) -> String {
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
     );
+    if let Some((config, stats)) = outcome.plan.queue.as_ref().zip(outcome.queue.as_ref()) {
+        text += &super::queue::text(config, stats);
+    }
     if let Some(work) = &outcome.work {
         text += &flash(work);
     }

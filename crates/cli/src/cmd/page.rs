@@ -1,6 +1,6 @@
 //! Runs of workloads as what their page shows.
 
-use super::{compare, outcome};
+use super::{compare, outcome, queue};
 use fathom_lab::compare::{Compared, Comparison};
 use fathom_lab::replay::{Bucket, Outcome, Quantile, Totals};
 use fathom_report::run::{Distribution, RunLines, RunPage, Stretch, Table, render};
@@ -28,6 +28,9 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         }
         facts.push(("blocks erased", work.erases.to_string()));
     }
+    if let Some(config) = &outcome.plan.queue {
+        facts.push(("block layer", queue::name(config)));
+    }
     facts.push(("Fathom", outcome.fathom.clone()));
     let mut rows = outcome::times(outcome);
     let head = rows.remove(0);
@@ -39,6 +42,9 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         head,
         rows,
     };
+    let through = outcome.plan.queue.as_ref().zip(outcome.queue.as_ref());
+    let mut notes = outcome.notes.clone();
+    notes.extend(through.map(|(config, stats)| queue::text(config, stats)));
     let details = outcome.drive.iter();
     render(&RunPage {
         title: format!("{} on {}", outcome.plan.workload.name, outcome.plan.target),
@@ -47,7 +53,7 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         warnings: Vec::new(),
         tables: vec![table],
         runs: vec![lines("", outcome)],
-        notes: outcome.notes.clone(),
+        notes,
         details: details
             .map(|toml| ("The modelled drive, resolved".into(), toml.clone()))
             .collect(),

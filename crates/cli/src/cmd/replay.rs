@@ -1,6 +1,6 @@
 //! `fathom replay`: a trace, or a generated workload, through a drive.
 
-use super::{outcome, page, workload};
+use super::{outcome, page, queue, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -28,6 +28,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         arrival: args.arrival,
         precondition: args.precondition,
         seed: args.workload.seed,
+        queue: queue::of(&args.queue)?,
     };
     if let Some(dir) = &args.out {
         store::check_output(dir)?;

@@ -59,7 +59,7 @@ fn format(name: &str) -> Result<Format, Failure> {
 }
 
 /// `NAME,KEY=VALUE,...` as a study file would have it, with the name under `key`.
-fn table(key: &str, text: &str) -> Result<toml::Value, Failure> {
+pub(super) fn table(key: &str, text: &str) -> Result<toml::Value, Failure> {
     let mut parts = text.split(',');
     let mut table = toml::Table::new();
     table.insert(key.into(), parts.next().unwrap_or_default().trim().into());

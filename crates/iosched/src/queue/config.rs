@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// When requests that were submitted reach the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "plug", rename_all = "kebab-case")]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Plug {
     /// At once.
     Off,

@@ -7,8 +7,9 @@
 //!
 //! The paper does not say how long the bound is, nor what a request is that is aligned and shorter than the buffer. Here
 //! a request is well split if it begins and ends at a boundary and is no longer than the buffer; whether it must also
-//! fill the buffer is `whole`. Nobody waits in the pending queue while the drive has nothing else to do unless `idle`
-//! says so: the paper speaks of delay ("PAI may slightly delay issuing requests"), so that it does by default.
+//! fill the buffer is `whole`. What has waited for as long as the bound joins the normal queue at its end, so that
+//! neither queue starves the other. A request waits in the pending queue even while the drive is idle, as the paper
+//! has it ("PAI may slightly delay issuing requests"); `work_conserving` lets it go then.
 
 use super::Fifo;
 use crate::{BadConfig, Io, Scheduler};
@@ -129,15 +130,16 @@ impl Scheduler for Pai {
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
-        let overdue = self.pending.first().is_some_and(|io| self.due(io) <= now);
+        while self.pending.first().is_some_and(|io| self.due(io) <= now) {
+            // Behind those that wait already: ahead of them, a stream of such requests would keep them back for ever.
+            let Some(overdue) = self.pending.pop() else {
+                break;
+            };
+            self.normal.push(overdue);
+        }
         let idle = self.tunables.work_conserving && self.in_flight == 0;
-        let next = if overdue {
-            self.pending.pop()
-        } else {
-            self.normal
-                .pop()
-                .or_else(|| if idle { self.pending.pop() } else { None })
-        };
+        let early = |pending: &mut Fifo| if idle { pending.pop() } else { None };
+        let next = self.normal.pop().or_else(|| early(&mut self.pending));
         self.in_flight += usize::from(next.is_some());
         next
     }

@@ -11,13 +11,13 @@ pub use nopas::NoPas;
 pub use pas::Pas;
 pub use pasa::Pasa;
 
-use crate::BadConfig;
+use crate::{BadConfig, Entry};
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
 /// How requests are split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "split", rename_all = "kebab-case")]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Split {
     /// Up to the generic limit.
     Nopas(NoPas),
@@ -27,6 +27,22 @@ pub enum Split {
     Pasa(Pasa),
 }
 
+/// Every splitter, with a line each.
+pub const SPLITS: &[Entry] = &[
+    Entry {
+        name: "nopas",
+        summary: "up to the generic limit, 512 KiB",
+    },
+    Entry {
+        name: "pas",
+        summary: "at the drive's read or write buffer size",
+    },
+    Entry {
+        name: "pasa",
+        summary: "as pas, and what is not aligned is cut at the next boundary first",
+    },
+];
+
 impl Default for Split {
     fn default() -> Self {
         Self::Nopas(NoPas::default())
@@ -34,6 +50,15 @@ impl Default for Split {
 }
 
 impl Split {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Nopas(_) => "nopas",
+            Self::Pas(_) => "pas",
+            Self::Pasa(_) => "pasa",
+        }
+    }
+
     /// The longest request that may begin at `offset`, in bytes; at least 1.
     #[inline]
     pub fn room(&self, op: Op, offset: u64) -> u64 {

@@ -15,15 +15,15 @@ pub(crate) fn config(name: &str) -> Config {
         "irbw-fifo" | "irbw-fifo-rp" => "bundle = \"1MiB\"",
         _ => "",
     };
-    toml::from_str(&format!("scheduler = \"{name}\"\n{sizes}")).unwrap()
+    toml::from_str(&format!("name = \"{name}\"\n{sizes}")).unwrap()
 }
 
 /// The splitters of the same drive.
 pub(crate) fn splits() -> [Split; 3] {
     [
-        "split = \"nopas\"",
-        "split = \"pas\"\nread = \"256KiB\"\nwrite = \"256KiB\"",
-        "split = \"pasa\"\nread = \"256KiB\"\nwrite = \"256KiB\"\nread_boundary = \"16KiB\"\nwrite_boundary = \"16KiB\"",
+        "name = \"nopas\"",
+        "name = \"pas\"\nread = \"256KiB\"\nwrite = \"256KiB\"",
+        "name = \"pasa\"\nread = \"256KiB\"\nwrite = \"256KiB\"\nread_boundary = \"16KiB\"\nwrite_boundary = \"16KiB\"",
     ]
     .map(|text| toml::from_str(text).unwrap())
 }

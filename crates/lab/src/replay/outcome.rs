@@ -4,6 +4,7 @@ use super::batches::Interval;
 use super::run::Plan;
 use crate::model::{DriveStats, Wear};
 use fathom_base::Dur;
+use fathom_iosched::QueueStats;
 use fathom_ssd::reshape::Counters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -164,6 +165,9 @@ pub struct Outcome {
     /// What went through a write buffer in front of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reshaped: Option<Reshaped>,
+    /// What went through the block layer above the drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueStats>,
     /// What the drive did during the run.
     pub work: Option<DriveStats>,
     /// The wear of its blocks at the end.

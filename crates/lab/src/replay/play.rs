@@ -4,6 +4,7 @@ use super::gauge::Observer;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Slab, Time};
 use fathom_block::{Completion, Device, IoError, Op, Request};
+use fathom_iosched::BlockQueue;
 use fathom_workload::Access;
 use fathom_workload::step::Arrival;
 
@@ -62,6 +63,12 @@ pub trait Subject: Device {
 impl Subject for Drive {
     fn stats(&self) -> Option<DriveStats> {
         Some(Drive::stats(self))
+    }
+}
+
+impl<D: Subject> Subject for BlockQueue<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.inner().stats()
     }
 }
 

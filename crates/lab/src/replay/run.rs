@@ -8,6 +8,7 @@ use super::requests::{RequestFile, RequestFileError};
 use crate::model::{Drive, Model};
 use crate::source::{SourceError, Workload};
 use fathom_block::{Device, IoError};
+use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +26,9 @@ pub struct Plan {
     pub precondition: Precondition,
     /// Of every random choice.
     pub seed: u64,
+    /// The block layer above the drive; accesses go to the drive as they are where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueConfig>,
 }
 
 /// A run without a result.
@@ -50,6 +54,9 @@ pub enum RunError {
         /// How many.
         in_flight: usize,
     },
+    /// The block layer above the drive.
+    #[error(transparent)]
+    Queue(#[from] BadConfig),
     /// The file of accesses.
     #[error(transparent)]
     Requests(#[from] RequestFileError),
@@ -68,6 +75,7 @@ impl RunError {
                  `align` it, `split` long accesses (docs/workloads.md)"
                     .into(),
             ),
+            Self::Queue(_) => Some("give it as NAME,KEY=VALUE, or a profile of the drive with `--profile`".into()),
             Self::Prepare(_) => Some("use another precondition or another drive".into()),
             _ => None,
         }
@@ -124,6 +132,7 @@ fn measure(
             .map(|(after, before)| after.since(&before)),
         wear: None,
         reshaped: accesses.buffered().map(Reshaped::from),
+        queue: None,
         notes: accesses.notes(),
         totals,
     })
@@ -150,10 +159,34 @@ pub fn run_model(
     requests: Option<&Path>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let outcome = measure(&mut drive, plan, requests, stop)?;
+    let (outcome, wear) = match &plan.queue {
+        None => {
+            let outcome = measure(&mut drive, plan, requests, stop)?;
+            (outcome, drive.wear())
+        }
+        Some(config) => {
+            let mut queue = BlockQueue::new(drive, config.clone())?;
+            let outcome = measure_queued(&mut queue, plan, requests, stop)?;
+            (outcome, queue.inner().wear())
+        }
+    };
     Ok(Outcome {
         drive: Some(model.to_toml()),
-        wear: drive.wear(),
+        wear,
+        ..outcome
+    })
+}
+
+/// The same through a block layer.
+fn measure_queued<D: Subject>(
+    queue: &mut BlockQueue<D>,
+    plan: &Plan,
+    requests: Option<&Path>,
+    stop: fn() -> bool,
+) -> Result<Outcome, RunError> {
+    let outcome = measure(queue, plan, requests, stop)?;
+    Ok(Outcome {
+        queue: Some(queue.stats().clone()),
         ..outcome
     })
 }
@@ -168,5 +201,11 @@ pub fn run_device(
     requests: Option<&Path>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    measure(&mut device, plan, requests, stop)
+    match &plan.queue {
+        None => measure(&mut device, plan, requests, stop),
+        Some(config) => {
+            let mut queue = BlockQueue::new(device, config.clone())?;
+            measure_queued(&mut queue, plan, requests, stop)
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::StudyError;
 use crate::replay::Precondition;
 use crate::source::Workload;
+use fathom_iosched::QueueConfig;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -31,6 +32,9 @@ pub struct Study {
     /// What is done to the drive before.
     #[serde(default)]
     pub precondition: Precondition,
+    /// The block layer above the drive, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueConfig>,
     /// Whether every access of every run is kept (`requests.parquet`).
     #[serde(default)]
     pub requests: bool,
@@ -88,6 +92,9 @@ pub struct Point {
     /// Another precondition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
+    /// Another block layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueConfig>,
 }
 
 impl Study {

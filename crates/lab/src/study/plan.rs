@@ -82,12 +82,14 @@ fn resolve(
     let name = name_of(workload, points, seed);
     let mut drive = study.drive.clone();
     let (mut arrival, mut precondition) = (study.arrival, study.precondition);
+    let mut queue = study.queue.clone();
     let mut settings = settings(&study.set);
     let mut of_workload = Vec::new();
     for (_, point) in points {
         drive = point.drive.clone().unwrap_or(drive);
         arrival = point.arrival.unwrap_or(arrival);
         precondition = point.precondition.unwrap_or(precondition);
+        queue = point.queue.clone().or(queue);
         settings.extend(self::settings(&point.set));
         of_workload.extend(self::settings(&point.workload));
     }
@@ -117,6 +119,7 @@ fn resolve(
             arrival,
             precondition,
             seed,
+            queue,
         },
         model,
         name,
