@@ -163,6 +163,21 @@ fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
 }
 
 #[test]
+fn pieces_stay_aligned_where_the_buffer_is_no_multiple_of_the_clustered_page() {
+    let sizes = "read = \"255KiB\"\nwrite = \"255KiB\"\nread_boundary = \"16KiB\"\nwrite_boundary = \"16KiB\"";
+    let split: Split = toml::from_str(&format!("name = \"pasa\"\n{sizes}")).unwrap();
+    let mut queue = queue(QueueConfig {
+        split,
+        ..QueueConfig::default()
+    });
+    run(
+        &mut queue,
+        vec![write(1, 16 * KIB, 512 * KIB), read(2, 4 * KIB, 4 * KIB)],
+    );
+    assert_eq!(given(&queue), [(16, 240), (256, 240), (496, 32), (4, 4)]);
+}
+
+#[test]
 fn what_is_plugged_waits_for_more_until_somebody_waits_for_it() {
     let timer = |requests| QueueConfig {
         plug: Plug::Timer {

@@ -5,8 +5,8 @@
 //! Otherwise, PASA first aligns the requests to the clustered page/block boundary and splits the requests by the read or
 //! write buffer size".
 //!
-//! After the first cut pieces begin at multiples of the buffer's size from a boundary; they stay aligned where the
-//! buffer is a multiple of the boundary.
+//! A buffer that is no multiple of the boundary (255 KiB on the paper's ssd-a) is taken as the multiple below: pieces of
+//! its whole size would not stay aligned after the first cut.
 
 use fathom_base::Bytes;
 use fathom_block::Op;
@@ -35,6 +35,7 @@ impl Pasa {
             _ => (self.write_boundary.0, self.write.0),
         };
         match offset % boundary {
+            0 if limit > boundary => limit - limit % boundary,
             0 => limit,
             over => (boundary - over).min(limit),
         }
