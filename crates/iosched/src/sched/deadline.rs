@@ -142,7 +142,9 @@ impl Scheduler for Deadline {
     fn remove(&mut self, io: &Io) {
         let (side, at) = (side_of(io), place(io));
         if self.next == Some((side, at)) {
-            self.next = self.lines[side].after(at).map(|next| (side, next));
+            self.next = self.lines[side]
+                .after(&self.pool, at)
+                .map(|next| (side, next));
         }
         self.lines[side].remove(&mut self.pool, at);
     }
@@ -153,7 +155,9 @@ impl Scheduler for Deadline {
             None => self.begin(now)?,
         };
         self.batching = self.batching.saturating_add(1);
-        self.next = self.lines[side].after(at).map(|next| (side, next));
+        self.next = self.lines[side]
+            .after(&self.pool, at)
+            .map(|next| (side, next));
         let io = self.lines[side].remove(&mut self.pool, at)?;
         self.head = io.end();
         Some(io)

@@ -31,6 +31,11 @@ pub(crate) fn write(key: u32, offset: u64) -> Io {
     }
 }
 
+/// The same for another process.
+pub(crate) fn of(process: u32, io: Io) -> Io {
+    Io { process, ..io }
+}
+
 /// Hands a request over that is queued at that very moment.
 pub(crate) fn put(scheduler: &mut dyn Scheduler, now: Time, io: Io) {
     scheduler.insert(now, Io { queued: now, ..io });

@@ -4,12 +4,12 @@
 //! each direction or process shares the pool, so that memory follows the number of requests, not that of lines.
 
 use crate::{Io, IoKey};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Where a request begins, and which one: reads may begin at the same byte.
+/// Where a request begins, and which one: reads may begin at the same byte. They go in the order in which they came.
 pub(crate) type Place = (u64, IoKey);
 
 /// The place of a request.
@@ -23,12 +23,15 @@ struct Slot {
     io: Option<Io>,
     older: u32,
     newer: u32,
+    sequence: u64,
 }
 
 /// The requests of all lines, by key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
+    /// Requests that have come so far.
+    came: u64,
 }
 
 impl Pool {
@@ -38,16 +41,27 @@ impl Pool {
         self.slots.get(key.0 as usize)?.io.as_ref()
     }
 
-    fn reserve(&mut self, key: IoKey) {
+    /// A number for a new request, above those of all before it.
+    fn reserve(&mut self, key: IoKey) -> u64 {
+        self.came += 1;
         let index = key.0 as usize;
         if self.slots.len() <= index {
             let empty = Slot {
                 io: None,
                 older: NONE,
                 newer: NONE,
+                sequence: 0,
             };
             self.slots.resize(index + 1, empty);
         }
+        self.came
+    }
+
+    /// Where a place stands among those of one byte; that of no request is behind all.
+    #[inline]
+    fn rank(&self, at: Place) -> (u64, u64) {
+        let slot = self.slots.get(at.1.0 as usize);
+        (at.0, slot.map_or(u64::MAX, |slot| slot.sequence))
     }
 }
 
@@ -58,7 +72,8 @@ impl Pool {
 pub(crate) struct Line {
     oldest: u32,
     newest: u32,
-    places: BTreeSet<Place>,
+    /// By where they begin, then by arrival.
+    places: BTreeMap<(u64, u64), IoKey>,
 }
 
 impl Default for Line {
@@ -66,7 +81,7 @@ impl Default for Line {
         Self {
             oldest: NONE,
             newest: NONE,
-            places: BTreeSet::new(),
+            places: BTreeMap::new(),
         }
     }
 }
@@ -84,29 +99,28 @@ impl Line {
 
     /// A request joins, behind those that were queued before it.
     pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
-        pool.reserve(io.key);
+        let sequence = pool.reserve(io.key);
         debug_assert!(pool.get(io.key).is_none(), "{:?} is in a line", io.key);
-        self.places.insert(place(&io));
-        self.link(pool, io, self.newest);
+        self.places.insert((io.offset, sequence), io.key);
+        self.link(pool, io, sequence, self.newest);
     }
 
     /// A request of the line is another one now; one that has become older moves ahead of those that it is older than.
     pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
-        if !self.places.remove(&place(before)) {
+        let (_, sequence) = pool.rank(place(before));
+        if self.places.remove(&(before.offset, sequence)).is_none() {
             return;
         }
-        self.places.insert(place(&io));
+        self.places.insert((io.offset, sequence), io.key);
         if let Some((_, older)) = self.unlink(pool, before.key) {
-            self.link(pool, io, older);
+            self.link(pool, io, sequence, older);
         }
     }
 
     /// Takes out a request of the line.
     #[inline]
     pub(crate) fn remove(&mut self, pool: &mut Pool, at: Place) -> Option<Io> {
-        if !self.places.remove(&at) {
-            return None;
-        }
+        self.places.remove(&pool.rank(at))?;
         self.unlink(pool, at.1).map(|(io, _)| io)
     }
 
@@ -119,18 +133,34 @@ impl Line {
     /// The first in order of place.
     #[inline]
     pub(crate) fn lowest(&self) -> Option<Place> {
-        self.places.first().copied()
+        self.at_or_above(0)
+    }
+
+    /// The first in order of place that begins at a byte or above it.
+    #[inline]
+    pub(crate) fn at_or_above(&self, offset: u64) -> Option<Place> {
+        let (&(offset, _), &key) = self.places.range((offset, 0)..).next()?;
+        Some((offset, key))
     }
 
     /// The next one in order of place.
     #[inline]
-    pub(crate) fn after(&self, at: Place) -> Option<Place> {
-        let beyond = (at.0, IoKey(at.1.0.saturating_add(1)));
-        self.places.range(beyond..).next().copied()
+    pub(crate) fn after(&self, pool: &Pool, at: Place) -> Option<Place> {
+        let (offset, sequence) = pool.rank(at);
+        let beyond = (offset, sequence.saturating_add(1));
+        let (&(offset, _), &key) = self.places.range(beyond..).next()?;
+        Some((offset, key))
+    }
+
+    /// The nearest place below; of several requests there, the one that came first.
+    #[inline]
+    pub(crate) fn before(&self, pool: &Pool, at: Place) -> Option<Place> {
+        let (&(offset, _), _) = self.places.range(..pool.rank(at)).next_back()?;
+        self.at_or_above(offset)
     }
 
     /// Puts a request behind `older`, or farther ahead where that was queued later.
-    fn link(&mut self, pool: &mut Pool, io: Io, mut older: u32) {
+    fn link(&mut self, pool: &mut Pool, io: Io, sequence: u64, mut older: u32) {
         while let Some(ahead) = pool.get(IoKey(older))
             && ahead.queued > io.queued
         {
@@ -149,6 +179,7 @@ impl Line {
             io: Some(io),
             older,
             newer,
+            sequence,
         };
     }
 
@@ -200,7 +231,7 @@ mod tests {
         }
         assert_eq!(a.lowest(), Some((9000 - 4 * 512, IoKey(4))));
         assert_eq!(
-            a.after((9000 - 4 * 512, IoKey(4))),
+            a.after(&pool, (9000 - 4 * 512, IoKey(4))),
             Some((9000 - 2 * 512, IoKey(2)))
         );
         a.remove(&mut pool, (9000 - 2 * 512, IoKey(2)));
@@ -221,14 +252,17 @@ mod tests {
     }
 
     #[test]
-    fn reads_at_one_place_stay_apart() {
+    fn reads_at_one_place_stay_apart_and_in_order() {
         let mut pool = Pool::default();
         let mut line = Line::default();
-        for key in [7, 2] {
+        for key in [7, 2, 5] {
             line.insert(&mut pool, at(key, 4096, 0));
         }
-        assert_eq!(line.after((4096, IoKey(2))), Some((4096, IoKey(7))));
-        assert_eq!(line.after((4096, IoKey(7))), None);
-        assert_eq!(by_age(&mut line, &mut pool), [7, 2]);
+        let after = |key| line.after(&pool, (4096, IoKey(key))).map(|next| next.1.0);
+        assert_eq!((after(7), after(2), after(5)), (Some(2), Some(5), None));
+        assert_eq!(line.lowest(), Some((4096, IoKey(7))));
+        assert_eq!(line.before(&pool, (8192, IoKey(9))), Some((4096, IoKey(7))));
+        assert_eq!(line.before(&pool, (4096, IoKey(7))), None);
+        assert_eq!(by_age(&mut line, &mut pool), [7, 2, 5]);
     }
 }

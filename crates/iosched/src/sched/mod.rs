@@ -1,17 +1,19 @@
 //! The schedulers, one file each, and what they are built from.
 
+mod bundles;
+pub mod cfq;
 pub mod deadline;
 mod fifo;
 #[cfg(test)]
 mod hand;
-mod line;
 pub mod irbw_fifo;
 pub mod irbw_fifo_rp;
-mod bundles;
-pub mod mq_deadline;
 pub mod kyber;
+mod line;
+pub mod mq_deadline;
 pub mod noop;
 pub mod pai;
+mod seek;
 
 pub(crate) use fifo::Fifo;
 pub(crate) use line::{Line, Place, Pool, place};

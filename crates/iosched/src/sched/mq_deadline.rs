@@ -19,7 +19,7 @@
 //! hardware queue.
 
 use super::{Line, Place, Pool, place};
-use crate::{BadConfig, Io, IoKey, Scheduler};
+use crate::{BadConfig, Io, Scheduler};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
@@ -80,11 +80,7 @@ impl Class {
 
     /// The next request of a kind by place.
     fn next(&self, side: usize) -> Option<Place> {
-        let line = &self.lines[side];
-        match self.latest[side].checked_sub(1) {
-            Some(below) => line.after((below, IoKey(u32::MAX))),
-            None => line.lowest(),
-        }
+        self.lines[side].at_or_above(self.latest[side])
     }
 }
 

@@ -1,6 +1,7 @@
 //! The policy of mq-deadline, by hand-made sequences.
 
 use super::*;
+use crate::IoKey;
 use crate::sched::hand::{LEN, next, put, read, write};
 
 const ALL: usize = usize::MAX;

@@ -1,0 +1,216 @@
+//! Which of two requests is nearer to the head, and how far and how late a process usually asks: what the anticipatory
+//! scheduler and CFQ have in common.
+//!
+//! Linux 2.6, `block/as-iosched.c` and `block/cfq-iosched.c`. Both are elevators in one direction that seek back a
+//! little where that is shorter ("strict one way elevator except in the case where we allow short backward seeks"), and
+//! both keep means of what every process does that forget by an eighth a sample. Sectors are bytes here and ticks of
+//! the kernel are nanoseconds, so that a mean is finer than it was.
+
+use super::{Line, Place, Pool};
+use fathom_base::{Dur, Time};
+
+/// Where the head is, as far as one can tell, and what going back costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// The end of the last request, in bytes.
+    pub(crate) at: u64,
+    /// How far it goes back at most, in bytes.
+    pub(crate) back_max: u64,
+    /// How many bytes ahead are as good as one byte back.
+    pub(crate) back_penalty: u64,
+}
+
+impl Head {
+    /// The way to a place, in bytes ahead or their equal; `None` if it is behind and too far.
+    #[inline]
+    fn cost(&self, offset: u64) -> Option<u64> {
+        match offset.checked_sub(self.at) {
+            Some(ahead) => Some(ahead),
+            None => {
+                let back = self.at - offset;
+                (back <= self.back_max).then(|| back.saturating_mul(self.back_penalty))
+            }
+        }
+    }
+
+    /// The nearer of two; of two that are too far behind, the lower.
+    #[inline]
+    pub(crate) fn nearer(&self, a: Option<Place>, b: Option<Place>) -> Option<Place> {
+        let (Some(a), Some(b)) = (a, b) else {
+            return a.or(b);
+        };
+        let a_wins = match (self.cost(a.0), self.cost(b.0)) {
+            (Some(x), Some(y)) => x < y || (x == y && a.0 >= b.0),
+            (None, None) => a.0 <= b.0,
+            (x, _) => x.is_some(),
+        };
+        Some(if a_wins { a } else { b })
+    }
+
+    /// What goes after the request at `from`, which is still in the line: its neighbour above, or the lowest, or its
+    /// neighbour below.
+    #[inline]
+    pub(crate) fn next(&self, pool: &Pool, line: &Line, from: Place) -> Option<Place> {
+        let lowest = || line.lowest().filter(|&lowest| lowest != from);
+        let above = line.after(pool, from).or_else(lowest);
+        self.nearer(above, line.before(pool, from))
+    }
+
+    /// How far a place is from the head, in bytes, either way.
+    #[inline]
+    pub(crate) fn distance(&self, offset: u64) -> u64 {
+        self.at.abs_diff(offset)
+    }
+}
+
+/// One, in the fixed point of the means.
+const ONE: u64 = 256;
+
+/// A mean that forgets: seven eighths of what it was and an eighth of what comes.
+///
+/// As in the kernel, the weights are rounded down, so that they add up to 249 of 256 in the long run, and the mean is up
+/// to 3 % too high.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mean {
+    samples: u64,
+    total: u64,
+}
+
+impl Mean {
+    pub(crate) fn add(&mut self, value: u64) {
+        self.samples = (7 * self.samples + ONE) / 8;
+        let eighth = value.saturating_mul(ONE / 8);
+        self.total = (self.total - self.total / 8).saturating_add(eighth);
+    }
+
+    /// The mean; `None` before the first sample.
+    pub(crate) fn get(&self) -> Option<u64> {
+        (self.total.saturating_add(self.samples / 2)).checked_div(self.samples)
+    }
+
+    /// The mean, where there are enough samples to trust it: more than 80 of 256, that is three.
+    pub(crate) fn trusted(&self) -> Option<u64> {
+        self.get().filter(|_| self.samples > 80)
+    }
+}
+
+/// What a process usually does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Habit {
+    /// From a completion to its next request, in nanoseconds.
+    pub(crate) think: Mean,
+    /// From the end of a request to the beginning of its next one, in bytes.
+    pub(crate) seek: Mean,
+    /// When a request of its was last done.
+    pub(crate) ended: Time,
+    /// The end of its last request, in bytes.
+    pub(crate) place: u64,
+}
+
+impl Habit {
+    /// It has taken so long to ask again; what is longer than `most` counts as that.
+    pub(crate) fn thought(&mut self, time: Dur, most: Dur) {
+        self.think.add(time.min(most).0);
+    }
+
+    /// It asks for this place. One long way out of many does not count in full: at most four times the mean and 1 GiB
+    /// for the first two, 64 MiB later (2 * 1024 * 1024 and 2 * 1024 * 64 sectors).
+    pub(crate) fn sought(&mut self, offset: u64) -> u64 {
+        let slack = if self.seek.samples <= 60 {
+            1 << 30
+        } else {
+            64 << 20
+        };
+        let usual = self.seek.get().unwrap_or(0);
+        let distance = self.place.abs_diff(offset);
+        self.seek
+            .add(distance.min(usual.saturating_mul(4).saturating_add(slack)));
+        distance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IoKey;
+
+    const HEAD: Head = Head {
+        at: 10_000,
+        back_max: 1000,
+        back_penalty: 2,
+    };
+
+    fn nearer(a: u64, b: u64) -> u64 {
+        let place = |offset| Some((offset, IoKey(0)));
+        let found = HEAD.nearer(place(a), place(b)).unwrap().0;
+        assert_eq!(HEAD.nearer(place(b), place(a)).unwrap().0, found);
+        found
+    }
+
+    #[test]
+    fn going_back_costs_twice_as_much_and_ends_at_the_limit() {
+        assert_eq!(nearer(10_300, 10_200), 10_200);
+        assert_eq!(nearer(10_300, 9_900), 9_900);
+        assert_eq!(nearer(10_199, 9_900), 10_199);
+        // As far either way: forward.
+        assert_eq!(nearer(10_200, 9_900), 10_200);
+        assert_eq!(nearer(1 << 40, 8_999), 1 << 40);
+        assert_eq!(nearer(1 << 40, 9_000), 9_000);
+        // Both too far behind: the way back is gone once, to the lowest.
+        assert_eq!(nearer(100, 8_000), 100);
+    }
+
+    #[test]
+    fn what_comes_next_may_lie_below_or_at_the_bottom() {
+        let mut pool = Pool::default();
+        let mut next_to = |places: &[u64], from: u64| {
+            let mut line = Line::default();
+            for (key, &offset) in (0..).zip(places) {
+                line.insert(&mut pool, crate::sched::hand::read(key, offset));
+            }
+            let key = places.iter().position(|&offset| offset == from).unwrap() as u32;
+            let next = HEAD
+                .next(&pool, &line, (from, IoKey(key)))
+                .map(|next| next.0);
+            for (key, &offset) in (0..).zip(places) {
+                line.remove(&mut pool, (offset, IoKey(key)));
+            }
+            next
+        };
+        assert_eq!(next_to(&[9_800, 9_900, 12_000], 9_900), Some(9_800));
+        assert_eq!(next_to(&[9_800, 9_900, 10_100], 9_900), Some(10_100));
+        assert_eq!(next_to(&[100, 5_000, 9_900], 9_900), Some(100));
+        assert_eq!(next_to(&[9_900], 9_900), None);
+    }
+
+    #[test]
+    fn a_mean_is_trusted_after_three_samples_and_follows_what_changes() {
+        let mut mean = Mean::default();
+        assert_eq!(mean.get(), None);
+        for _ in 0..2 {
+            mean.add(8_000_000);
+        }
+        assert_eq!((mean.get().is_some(), mean.trusted()), (true, None));
+        for _ in 0..100 {
+            mean.add(8_000_000);
+        }
+        let full = mean.trusted().unwrap();
+        assert!((8_000_000..8_240_000).contains(&full), "{full}");
+        mean.add(0);
+        // An eighth of the way to the new value.
+        let less = mean.trusted().unwrap();
+        assert!((7_000_000..7_210_000).contains(&less), "{less}");
+    }
+
+    #[test]
+    fn one_long_way_counts_for_no_more_than_the_slack() {
+        let mut habit = Habit::default();
+        for _ in 0..20 {
+            assert_eq!(habit.sought(0), 0);
+        }
+        assert_eq!(habit.sought(1 << 40), 1 << 40);
+        // One sample of at most 64 MiB, weighed by an eighth, give or take the rounding of the weights.
+        let mean = habit.seek.trusted().unwrap();
+        assert!((7 << 20..10 << 20).contains(&mean), "{mean}");
+    }
+}
