@@ -10,6 +10,9 @@ use fathom_workload::generate::GENERATORS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
 
+/// The page on the block layer.
+const SCHEDULERS_PAGE: &str = include_str!("../../../../docs/schedulers.md");
+
 /// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
 fn page(parameter: Parameter) -> &'static str {
     macro_rules! page {
@@ -81,6 +84,9 @@ fn choice(name: &str) -> Option<String> {
     if let Some(victim) = VICTIMS.iter().find(|victim| victim.name == name) {
         return Some(page("victim policy", victim.summary, victim.explanation));
     }
+    if let Some(text) = section(name) {
+        return Some(text);
+    }
     if let Some(format) = Format::from_name(name) {
         return Some(page("trace format", format.about(), format.explain()));
     }
@@ -93,6 +99,14 @@ fn choice(name: &str) -> Option<String> {
         "# step {name}: {}\n\ndocs/workloads.md says what it takes.\n",
         step.help
     ))
+}
+
+/// The section of docs/schedulers.md on a scheduler or a splitter.
+fn section(name: &str) -> Option<String> {
+    let start = format!("\n## `{name}`: ");
+    let (_, rest) = SCHEDULERS_PAGE.split_once(&start)?;
+    let end = rest.find("\n#").unwrap_or(rest.len());
+    Some(format!("# {name}: {}\n", rest.get(..end)?.trim_end()))
 }
 
 /// Paragraphs, which blank lines part, and items of lists, in lines of at most 100 columns.
@@ -145,6 +159,7 @@ fn unknown(name: &str, drive: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_iosched::{SCHEDULERS, SPLITS};
 
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
@@ -160,6 +175,16 @@ mod tests {
             ] {
                 assert!(text.contains(part), "{parameter} lacks {part}");
             }
+        }
+    }
+
+    #[test]
+    fn every_scheduler_and_splitter_has_its_section() {
+        for entry in SCHEDULERS.iter().chain(SPLITS) {
+            let text = choice(entry.name).unwrap();
+            let title = format!("# {}: {}\n\n", entry.name, entry.summary);
+            assert!(text.starts_with(&title), "{text}");
+            assert!(text.lines().count() > 2 && !text.contains("\n#"), "{text}");
         }
     }
 
