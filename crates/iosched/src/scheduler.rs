@@ -79,7 +79,7 @@ macro_rules! schedulers {
     ($($module:ident :: $variant:ident $name:literal $summary:literal,)+) => {
         /// Which scheduler, and its tunables.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "scheduler", rename_all = "kebab-case")]
+        #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Config {
             $(#[doc = $summary] #[serde(rename = $name)] $variant($module::Tunables),)+
         }
