@@ -13,7 +13,7 @@
 //!
 //! Nothing here decides between reads and bundles.
 
-use crate::{BadConfig, Io};
+use crate::{BadConfig, Io, IoKey};
 use fathom_base::{Bytes, SECTOR_BYTES, Time};
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -32,29 +32,39 @@ pub struct Tunables {
 pub(super) type Age = (Time, u64);
 
 /// Writes of one logical block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Bundle {
     /// By where they begin: they do not overlap.
-    writes: BTreeMap<u64, Io>,
-    ages: BTreeSet<Age>,
-    yielded: bool,
+    writes: BTreeMap<u64, IoKey>,
+    /// That of its oldest write.
+    age: Age,
+}
+
+/// A request that is held, and the number that it got when it came.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    io: Option<Io>,
+    number: u64,
 }
 
 /// Reads in order of age, and writes in bundles.
 #[derive(Clone, Debug)]
 pub(super) struct Bundles {
     bundle: u64,
-    reads: BTreeMap<Age, Io>,
-    /// Bundles that have not begun, by their place in units of a bundle.
-    waiting: BTreeMap<u64, Bundle>,
-    /// Those by age.
-    order: BTreeSet<(Age, u64)>,
-    /// What is left of the bundle that has begun.
-    writing: Bundle,
-    /// The number that a request got when it came, by its key.
-    numbers: Vec<u64>,
+    /// By key.
+    slots: Vec<Slot>,
     came: u64,
-    writes: usize,
+    held: usize,
+    reads: BTreeMap<Age, IoKey>,
+    /// Bundles that have not begun, by their place in units of a bundle, and by age.
+    waiting: BTreeMap<u64, Bundle>,
+    order: BTreeSet<(Age, u64)>,
+    /// The places of those of them that have given way: one, or a few where another has become older since.
+    yielded: BTreeSet<u64>,
+    /// What is left of the bundle that has begun, its age, and whether it has given way.
+    writing: BTreeMap<u64, IoKey>,
+    writing_age: Age,
+    writing_yielded: bool,
 }
 
 impl Bundles {
@@ -68,13 +78,16 @@ impl Bundles {
         } else {
             return Ok(Self {
                 bundle,
+                slots: Vec::new(),
+                came: 0,
+                held: 0,
                 reads: BTreeMap::new(),
                 waiting: BTreeMap::new(),
                 order: BTreeSet::new(),
-                writing: Bundle::default(),
-                numbers: Vec::new(),
-                came: 0,
-                writes: 0,
+                yielded: BTreeSet::new(),
+                writing: BTreeMap::new(),
+                writing_age: Age::default(),
+                writing_yielded: false,
             });
         };
         Err(BadConfig {
@@ -86,23 +99,19 @@ impl Bundles {
 
     pub(super) fn insert(&mut self, io: Io) {
         let index = io.key.0 as usize;
-        if self.numbers.len() <= index {
-            self.numbers.resize(index + 1, 0);
+        if self.slots.len() <= index {
+            self.slots.resize(index + 1, Slot::default());
         }
         self.came += 1;
-        self.numbers[index] = self.came;
+        self.slots[index].number = self.came;
         self.put(io);
     }
 
     /// A request grew. It does not lie in the bundle that has begun, for [`Bundles::may_merge`] forbids that.
     pub(super) fn changed(&mut self, before: &Io, io: Io) {
-        if self.take(before) {
+        if self.remove(before) {
             self.put(io);
         }
-    }
-
-    pub(super) fn remove(&mut self, io: &Io) {
-        self.take(io);
     }
 
     /// The age of the oldest read.
@@ -117,46 +126,51 @@ impl Bundles {
 
     /// Whether a bundle has begun and is not at its end.
     pub(super) fn is_writing(&self) -> bool {
-        !self.writing.writes.is_empty()
+        !self.writing.is_empty()
     }
 
     /// The age of the bundle whose turn it is: the one that has begun, or else the oldest.
     pub(super) fn turn_age(&self) -> Option<Age> {
-        match self.writing.ages.first() {
-            Some(&age) if self.is_writing() => Some(age),
-            _ => self.bundle_age(),
+        match self.is_writing() {
+            true => Some(self.writing_age),
+            false => self.bundle_age(),
         }
     }
 
     /// Whether the bundle whose turn it is has given way before; if not, it has now.
     pub(super) fn has_yielded(&mut self) -> bool {
-        let next = if self.is_writing() {
-            Some(&mut self.writing)
-        } else {
-            let first = self.order.first().map(|&(_, place)| place);
-            first.and_then(|place| self.waiting.get_mut(&place))
-        };
-        next.is_some_and(|bundle| std::mem::replace(&mut bundle.yielded, true))
+        if self.is_writing() {
+            return std::mem::replace(&mut self.writing_yielded, true);
+        }
+        let first = self.order.first();
+        first.is_some_and(|&(_, place)| !self.yielded.insert(place))
     }
 
     /// Takes out the oldest read.
     pub(super) fn pop_read(&mut self) -> Option<Io> {
-        self.reads.pop_first().map(|(_, io)| io)
+        let (_, key) = self.reads.pop_first()?;
+        self.let_go(key)
     }
 
     /// Takes out the next write of the bundle that has begun, or else begins the oldest.
     pub(super) fn pop_write(&mut self) -> Option<Io> {
         if !self.is_writing() {
-            let (_, place) = self.order.pop_first()?;
-            self.writing = self.waiting.remove(&place)?;
+            let (age, place) = self.order.pop_first()?;
+            self.writing = self.waiting.remove(&place)?.writes;
+            self.writing_age = age;
+            self.writing_yielded = self.yielded.remove(&place);
         }
-        let (_, io) = self.writing.writes.pop_first()?;
-        self.writes -= 1;
-        Some(io)
+        let (_, key) = self.writing.pop_first()?;
+        self.let_go(key)
+    }
+
+    fn let_go(&mut self, key: IoKey) -> Option<Io> {
+        self.held -= 1;
+        self.slots.get_mut(key.0 as usize)?.io.take()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.reads.len() + self.writes
+        self.held
     }
 
     /// A write ends where its bundle does.
@@ -172,10 +186,7 @@ impl Bundles {
         if !held.is_write() {
             return true;
         }
-        let begun = |io: &Io| {
-            let same = self.writing.writes.get(&io.offset);
-            same.is_some_and(|write| write.key == io.key)
-        };
+        let begun = |io: &Io| self.writing.get(&io.offset) == Some(&io.key);
         self.place(held) == self.place(new) && !begun(held) && !begun(new)
     }
 
@@ -184,51 +195,67 @@ impl Bundles {
     }
 
     fn age(&self, io: &Io) -> Age {
-        let number = self.numbers.get(io.key.0 as usize);
-        (io.queued, number.copied().unwrap_or_default())
+        let slot = self.slots.get(io.key.0 as usize);
+        (io.queued, slot.map_or(0, |slot| slot.number))
     }
 
     fn put(&mut self, io: Io) {
         let age = self.age(&io);
+        self.slots[io.key.0 as usize].io = Some(io);
+        self.held += 1;
         if !io.is_write() {
-            self.reads.insert(age, io);
+            self.reads.insert(age, io.key);
             return;
         }
         let place = self.place(&io);
-        let bundle = self.waiting.entry(place).or_default();
-        let oldest = bundle.ages.first().copied();
-        if oldest.is_none_or(|oldest| age < oldest) {
-            if let Some(oldest) = oldest {
-                self.order.remove(&(oldest, place));
-            }
+        let bundle = self.waiting.entry(place).or_insert_with(|| {
             self.order.insert((age, place));
+            let writes = BTreeMap::new();
+            Bundle { writes, age }
+        });
+        bundle.writes.insert(io.offset, io.key);
+        if age < bundle.age {
+            self.order.remove(&(bundle.age, place));
+            self.order.insert((age, place));
+            bundle.age = age;
         }
-        bundle.ages.insert(age);
-        bundle.writes.insert(io.offset, io);
-        self.writes += 1;
     }
 
-    /// Whether there was such a request, outside of the bundle that has begun.
-    fn take(&mut self, io: &Io) -> bool {
+    /// Takes out a request; whether there was such a one outside of the bundle that has begun.
+    pub(super) fn remove(&mut self, io: &Io) -> bool {
         let age = self.age(io);
-        if !io.is_write() {
-            return self.reads.remove(&age).is_some();
-        }
+        let found = match io.is_write() {
+            false => self.reads.remove(&age).is_some(),
+            true => self.remove_write(io, age),
+        };
+        found && self.let_go(io.key).is_some()
+    }
+
+    fn remove_write(&mut self, io: &Io, age: Age) -> bool {
         let place = self.place(io);
         let Some(bundle) = self.waiting.get_mut(&place) else {
             return false;
         };
-        if !bundle.ages.remove(&age) {
+        if bundle.writes.get(&io.offset) != Some(&io.key) {
             return false;
         }
         bundle.writes.remove(&io.offset);
-        self.writes -= 1;
-        let next = bundle.ages.first().copied();
-        if next.is_none_or(|next| age < next) {
-            self.order.remove(&(age, place));
-            match next {
-                Some(next) => drop(self.order.insert((next, place))),
-                None => drop(self.waiting.remove(&place)),
+        if age > bundle.age {
+            return true;
+        }
+        // The oldest is gone, which only a merge does: the next one is looked for among the writes of this bundle.
+        self.order.remove(&(age, place));
+        let left = bundle.writes.values();
+        let slots = left.filter_map(|key| self.slots.get(key.0 as usize));
+        let ages = slots.filter_map(|slot| Some((slot.io?.queued, slot.number)));
+        match ages.min() {
+            Some(next) => {
+                bundle.age = next;
+                self.order.insert((next, place));
+            }
+            None => {
+                self.waiting.remove(&place);
+                self.yielded.remove(&place);
             }
         }
         true

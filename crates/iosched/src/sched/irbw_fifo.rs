@@ -147,11 +147,17 @@ mod tests {
 
     #[test]
     fn a_bundle_loses_the_age_of_a_write_that_is_taken_out() {
-        let (old, young) = (write(0, 0, 1), write(1, 8192, 4));
-        let mut scheduler = filled(&[old, young, read(2, 1 << 20, 3)]);
+        let old = write(0, 0, 1);
+        let mut scheduler = filled(&[
+            old,
+            write(1, 8192, 4),
+            write(2, 4096, 6),
+            read(3, 1 << 20, 3),
+            read(4, 2 << 20, 5),
+        ]);
         scheduler.remove(&old);
-        assert_eq!(scheduler.len(), 2);
-        assert_eq!(keys(&mut scheduler, Time(5)), [2, 1]);
+        assert_eq!(scheduler.len(), 4);
+        assert_eq!(keys(&mut scheduler, Time(7)), [3, 2, 1, 4]);
     }
 
     #[test]

@@ -149,6 +149,34 @@ mod tests {
     }
 
     #[test]
+    fn a_read_that_came_before_a_bundle_began_is_no_favour_either() {
+        let mut scheduler = filled(&[write(0, 0, 5), write(1, 4096, 6)]);
+        assert_eq!(scheduler.dispatch(Time(7)).unwrap().key.0, 0);
+        // It had to wait for a write that it overlaps.
+        scheduler.insert(Time(8), read(2, 1 << 20, 3));
+        scheduler.insert(Time(8), read(3, 2 << 20, 8));
+        scheduler.insert(Time(8), read(4, 3 << 20, 8));
+        assert_eq!(keys(&mut scheduler, Time(9)), [2, 3, 1, 4]);
+    }
+
+    #[test]
+    fn the_next_bundle_at_a_place_yields_anew() {
+        for is_written in [true, false] {
+            let first = write(0, 0, 1);
+            let mut scheduler = filled(&[first, read(1, 1 << 20, 2)]);
+            assert_eq!(scheduler.dispatch(Time(3)).unwrap().key.0, 1);
+            if is_written {
+                assert_eq!(scheduler.dispatch(Time(3)), Some(first));
+            } else {
+                scheduler.remove(&first);
+            }
+            scheduler.insert(Time(4), write(2, 4096, 4));
+            scheduler.insert(Time(5), read(3, 1 << 20, 5));
+            assert_eq!(keys(&mut scheduler, Time(6)), [3, 2]);
+        }
+    }
+
+    #[test]
     fn a_stream_of_reads_does_not_keep_a_bundle_back() {
         let mut scheduler = filled(&[write(0, 0, 1)]);
         let mut order = Vec::new();
