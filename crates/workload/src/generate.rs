@@ -14,6 +14,7 @@
 //! not matter, and [`crate::step::Arrival`] how many may be outstanding.
 
 mod config;
+mod iometer;
 mod likes;
 mod load;
 mod pacing;
@@ -86,6 +87,7 @@ generators! {
     Zipf: "zipf", plain::zipf, "few places take many accesses: a power law", plain::ZIPF;
     HotCold: "hot-cold", plain::hot_cold, "a hot share of the space and a cold rest", plain::HOT_COLD;
     Pareto: "pareto", plain::pareto, "self-similar: 20 % of the space takes 80 %, within it again", plain::PARETO;
+    IometerFileServer: "iometer-file-server", iometer::file_server, "Iometer's file server: small and large, mostly reads, all at random", iometer::FILE_SERVER_EXPLANATION;
     Financial1Like: "financial1-like", likes::financial1, "OLTP, write-dominant, like Financial1 in its published figures", likes::FINANCIAL1;
     Financial2Like: "financial2-like", likes::financial2, "OLTP, read-dominant, like Financial2 in its published figures", likes::FINANCIAL2;
     TpccLike: "tpcc-like", likes::tpcc, "TPC-C on a large array: random, mostly 8 KiB", likes::TPCC;

@@ -1,0 +1,46 @@
+//! Access specifications of Iometer: sizes by share, reads by share, all at random.
+//!
+//! The file server pattern is the one that came with Iometer ("File Server Access Pattern (as defined by Intel)"), the
+//! one that `irbw` 5.1 runs. An Iometer worker keeps so many accesses outstanding, whatever they take: that is the
+//! arrival `closed:N` of a replay.
+
+use super::{Load, Pacing, Pattern, Range, Side, Sizes};
+use fathom_base::Bytes;
+
+/// Lengths in bytes and how many of a hundred accesses have them.
+const FILE_SERVER: [(u64, f64); 8] = [
+    (512, 10.0),
+    (1 << 10, 5.0),
+    (2 << 10, 5.0),
+    (4 << 10, 60.0),
+    (8 << 10, 2.0),
+    (16 << 10, 4.0),
+    (32 << 10, 4.0),
+    (64 << 10, 10.0),
+];
+
+pub(super) const FILE_SERVER_EXPLANATION: &str = "\
+Iometer's file server access pattern: 80 % reads, all at random and aligned to sectors; 512 B 10 %, 1 KiB 5 %, 2 KiB 5 %, \
+4 KiB 60 %, 8 KiB 2 %, 16 KiB 4 %, 32 KiB 4 %, 64 KiB 10 %, reads and writes alike. `irbw` 5.1 (Figure 10) runs it. \
+Iometer knows no times but keeps so many accesses outstanding: `--arrival closed:N`. Without other settings 1,000,000 \
+accesses in 1 GiB.";
+
+/// [`FILE_SERVER_EXPLANATION`].
+pub(super) fn file_server() -> Load {
+    let side = Side::of(Sizes::weighted(&FILE_SERVER));
+    Load {
+        accesses: 1_000_000,
+        read_percent: 80.0,
+        reads: side.clone(),
+        writes: side,
+        range: Range {
+            start: Bytes(0),
+            len: Bytes::gib(1),
+        },
+        align: Bytes(512),
+        pattern: Pattern::Uniform,
+        run_depth: 64,
+        repeat_depth: 1024,
+        pacing: Pacing::Closed,
+    }
+}
