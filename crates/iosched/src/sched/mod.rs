@@ -1,5 +1,6 @@
 //! The schedulers, one file each, and what they are built from.
 
+pub mod bfq;
 mod bundles;
 pub mod cfq;
 pub mod deadline;
@@ -14,6 +15,7 @@ pub mod mq_deadline;
 pub mod noop;
 pub mod pai;
 mod seek;
+mod wf2q;
 
 pub(crate) use fifo::Fifo;
 pub(crate) use line::{Line, Place, Pool, place};
