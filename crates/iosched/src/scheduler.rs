@@ -1,7 +1,7 @@
 //! What a scheduler is, and the list of them.
 
 use crate::Io;
-use crate::sched::{cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai};
+use crate::sched::{anticipatory, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai};
 use fathom_base::Time;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,7 @@ macro_rules! schedulers {
 schedulers! {
     noop::Noop "noop" "first come, first served; adjacent requests are merged",
     deadline::Deadline "deadline" "one direction at a time, in order of place; nobody waits past a deadline",
+    anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads on nearby",
     cfq::Cfq "cfq" "every process in turn, for a slice of time; idle a little for one that was just answered",
     pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
     irbw_fifo::IrbwFifo "irbw-fifo" "writes gathered into bundles of the logical block; reads and bundles first come, first served",

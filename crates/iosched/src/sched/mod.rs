@@ -1,5 +1,6 @@
 //! The schedulers, one file each, and what they are built from.
 
+pub mod anticipatory;
 pub mod bfq;
 mod bundles;
 pub mod cfq;

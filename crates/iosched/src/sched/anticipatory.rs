@@ -1,0 +1,496 @@
+//! Anticipatory: an elevator that keeps the drive idle a little after a read, in case its process reads on nearby.
+//!
+//! Linux 2.6.23, `block/as-iosched.c` and Documentation/block/as-iosched.txt; read as it is in 2.6.24, for want of
+//! 2.6.23 itself; `irbw` 2.3 and 3. What is waited for (sync: reads, and writes that are waited for; "reads" below) and
+//! what is not ("writes") go in *batches*, each for a while; within a batch by nearness ([`Head`]), going back 512 MiB at
+//! most at twice the cost. Once in a `read_expire` or `write_expire` the oldest goes if it has waited as long.
+//!
+//! In a batch of reads, when the last read of a process is done and it has no other, the drive is kept idle for up to
+//! `antic_expire`. That ends at once when the process asks, when another asks as near as one may hope for (near is 4 MiB,
+//! and twice that for each tick waited), or when the oldest read has expired. It does not begin for a process that
+//! usually thinks longer, nor for a new one while new ones do, or while more than half of them never read again.
+//!
+//! Writes are counted, not timed, as a drive takes them into its cache; how many a batch has is adjusted until
+//! a batch takes `write_batch_expire`. Between batches the drive runs dry.
+//!
+//! As in 2.6.32, not as in 2.6.24: a batch of writes that had to wait for the last reads has its time from when they are
+//! done. Before, it kept the time of the batch of reads, which is over, so that it ended before it had begun: where the drive has several
+//! requests at a time, reads that never end kept writes back for ever. Left out, because a queue of requests knows no
+//! exit of a process: that a wait ends with the process, and the probability that another takes the place of one that is
+//! gone, which counts as zero. Ticks are those of 250 Hz, as the expiry of 124 ms that `irbw` 3 tells of is 31 of them.
+
+use super::seek::{Habit, Head, Mean};
+use super::{Line, Place, Pool, place};
+use crate::{BadConfig, Io, Scheduler};
+use fathom_base::{Dur, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The names and the defaults of Linux, as they are at 250 Hz but for `antic_expire`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {
+    /// How long a read waits before it goes whatever is anticipated; 124 ms (`HZ / 8`). `irbw` 3 tries 124 to 4 ms.
+    pub read_expire: Dur,
+    /// The same for a write; 248 ms (`HZ / 4`).
+    pub write_expire: Dur,
+    /// How long reads go on while writes wait; 500 ms (`HZ / 2`).
+    pub read_batch_expire: Dur,
+    /// How long writes go on while reads wait, as a goal; 124 ms (`HZ / 8`).
+    pub write_batch_expire: Dur,
+    /// How long the next read of a process is waited for; 6 ms (`HZ / 150` at 1000 Hz; one tick of 4 ms at 250 Hz). With
+    /// 0, nothing is anticipated.
+    pub antic_expire: Dur,
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self {
+            read_expire: Dur::ms(124),
+            write_expire: Dur::ms(248),
+            read_batch_expire: Dur::ms(500),
+            write_batch_expire: Dur::ms(124),
+            antic_expire: Dur::ms(6),
+        }
+    }
+}
+
+const ASYNC: usize = 0;
+const SYNC: usize = 1;
+
+/// A tick of the kernel's clock at 250 Hz.
+const TICK: Dur = Dur::ms(4);
+/// The longest time of thinking that is told from longer ones (`MAX_THINKTIME`).
+const THINK_MAX: Dur = Dur::ms(20);
+/// The farthest that the head goes back (`MAXBACK`, 1024 * 1024 sectors), in bytes.
+const BACK_MAX: u64 = 512 << 20;
+/// What is near at once (8192 sectors), in bytes.
+const NEAR: u64 = 4 << 20;
+
+/// A process, as far as its requests tell.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    habit: Habit,
+    /// Requests of its that are held.
+    queued: u32,
+    /// Whether it has read before.
+    started: bool,
+    /// Whether a read of its was done.
+    answered: bool,
+}
+
+/// Whether the drive is kept idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// No.
+    Off,
+    /// It will be when the last read is done.
+    ForEnd,
+    /// Until then.
+    Until(Time),
+    /// It was, and what goes next goes without.
+    Over,
+}
+
+/// What a batch does next.
+enum Step {
+    Give(Place),
+    Idle,
+    Ended,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Anticipatory {
+    tunables: Tunables,
+    pool: Pool,
+    lines: [Line; 2],
+    next: [Option<Place>; 2],
+    heads: [Head; 2],
+    processes: Vec<Process>,
+    by_number: BTreeMap<u32, usize>,
+    /// Of processes that had read once: the time to their second read, and the way there.
+    new_think: Mean,
+    new_seek: Mean,
+    /// How many of them never read again, of 256.
+    exit_share: u64,
+    /// Which kind goes now, and until when.
+    side: usize,
+    batch_ends: Time,
+    /// Waits for the last requests of the other kind.
+    is_changing: bool,
+    /// Waits for its first completion.
+    is_new: bool,
+    /// Writes of a batch, and of this one that are left.
+    write_count: u64,
+    writes_left: u64,
+    /// Whether this batch of writes had nobody to give way to.
+    writes_idled: bool,
+    fifo_checked: [Time; 2],
+    wait: Wait,
+    /// Whose read went last, if it was a read, and when it was done.
+    awaited: Option<usize>,
+    answered_at: Option<Time>,
+    in_flight: u32,
+}
+
+impl Anticipatory {
+    /// An empty elevator.
+    ///
+    /// # Errors
+    /// None: every setting can be.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        let head = Head {
+            at: 0,
+            back_max: BACK_MAX,
+            back_penalty: 2,
+        };
+        let ticks = tunables.write_batch_expire.0 / TICK.0;
+        Ok(Self {
+            tunables: tunables.clone(),
+            pool: Pool::default(),
+            lines: [Line::default(), Line::default()],
+            next: [None; 2],
+            heads: [head; 2],
+            processes: Vec::new(),
+            by_number: BTreeMap::new(),
+            new_think: Mean::default(),
+            new_seek: Mean::default(),
+            exit_share: 0,
+            side: SYNC,
+            batch_ends: Time::ZERO + tunables.read_batch_expire,
+            is_changing: false,
+            is_new: false,
+            write_count: (ticks / 10).max(2),
+            writes_left: 0,
+            writes_idled: false,
+            fifo_checked: [Time::ZERO; 2],
+            wait: Wait::Off,
+            awaited: None,
+            answered_at: None,
+            in_flight: 0,
+        })
+    }
+
+    fn process(&mut self, number: u32) -> usize {
+        let fresh = self.processes.len();
+        let index = *self.by_number.entry(number).or_insert(fresh);
+        if index == fresh {
+            self.processes.push(Process::default());
+        }
+        index
+    }
+
+    fn add(&mut self, io: Io) {
+        let side = side_of(&io);
+        self.lines[side].insert(&mut self.pool, io);
+        self.next[side] = self.heads[side].nearer(self.next[side], Some(place(&io)));
+    }
+
+    fn take(&mut self, side: usize, at: Place) -> Option<Io> {
+        if self.next[side] == Some(at) {
+            self.next[side] = self.heads[side].next(&self.pool, &self.lines[side], at);
+        }
+        self.lines[side].remove(&mut self.pool, at)
+    }
+
+    /// What a read tells about a process: its own, or one as near as its own; `as_update_iohist`.
+    fn learn(&mut self, process: usize, now: Time, io: &Io) {
+        let this = &mut self.processes[process];
+        if this.started || this.answered {
+            let idle = this.answered && this.queued == 0;
+            let think = if idle {
+                now.since(this.habit.ended).min(THINK_MAX)
+            } else {
+                Dur::ZERO
+            };
+            if this.habit.think.get().is_none() {
+                self.new_think.add(think.0);
+                self.exit_share = 7 * self.exit_share / 8;
+            }
+            this.habit.thought(think, THINK_MAX);
+            let is_new = this.habit.seek.get().is_none();
+            let distance = this.habit.sought(io.offset);
+            if is_new {
+                self.new_seek.add(distance);
+            }
+        }
+        this.habit.place = io.end();
+        this.started = true;
+    }
+
+    /// Whether a read of another process is as near as one may hope for; `as_close_req`.
+    fn is_near(&self, process: usize, now: Time, io: &Io) -> bool {
+        let waited = match self.answered_at {
+            Some(at) if self.wait != Wait::Off => now.since(at),
+            _ => Dur::ZERO,
+        };
+        if waited > THINK_MAX || waited > self.tunables.antic_expire {
+            return true;
+        }
+        let reach = NEAR << (waited.0 / TICK.0);
+        let head = &self.heads[self.side];
+        if head.at <= io.offset.saturating_add(reach / 2) && io.offset <= head.at + reach {
+            return true;
+        }
+        let usual = self.processes[process].habit.seek.get();
+        let usual = usual.or(self.new_seek.get()).unwrap_or(0);
+        usual > head.distance(io.offset)
+    }
+
+    /// Whether there is no reason to wait for a process (any more), given what would go next or has just come;
+    /// `as_can_break_anticipation`.
+    fn ends_wait(&mut self, process: usize, now: Time, io: Option<Io>) -> bool {
+        let expire = self.tunables.antic_expire;
+        let too_long = self.answered_at.is_some_and(|at| now.since(at) >= expire);
+        // Where the process itself has just asked, that is held by now.
+        if too_long || self.processes[process].queued > 0 {
+            return true;
+        }
+        if let Some(io) = io.filter(|io| io.sync)
+            && self.is_near(process, now, &io)
+        {
+            self.learn(process, now, &io);
+            return true;
+        }
+        match self.processes[process].habit.think.get() {
+            Some(mean) => mean > expire.0,
+            None => self.new_think.get().unwrap_or(0) > expire.0 || self.exit_share > 128,
+        }
+    }
+
+    /// Whether the drive should be idle rather than give what would go next.
+    fn anticipates(&mut self, now: Time) -> bool {
+        let Some(process) = self.awaited.filter(|_| self.wait != Wait::Over) else {
+            return false;
+        };
+        let next = self.next[self.side].and_then(|at| self.pool.get(at.1).copied());
+        !self.ends_wait(process, now, next)
+    }
+
+    fn begin_wait(&mut self) {
+        self.wait = match self.answered_at {
+            Some(at) => Wait::Until(at + self.tunables.antic_expire),
+            None => Wait::ForEnd,
+        };
+    }
+
+    fn is_waiting(&self) -> bool {
+        matches!(self.wait, Wait::ForEnd | Wait::Until(_))
+    }
+
+    /// Ends a wait that was in vain.
+    fn time_out(&mut self, now: Time) {
+        let Wait::Until(until) = self.wait else {
+            return;
+        };
+        if now < until {
+            return;
+        }
+        self.wait = Wait::Over;
+        let unknown = |process: usize| self.processes[process].habit.think.get().is_none();
+        if self.awaited.is_some_and(unknown) {
+            self.exit_share = (7 * self.exit_share + 256) / 8;
+        }
+    }
+
+    /// The oldest of a kind if it has expired. Asked in vain within an expiry of the last time: many that have expired
+    /// would make the head jump.
+    fn expired(&mut self, side: usize, now: Time) -> Option<Place> {
+        let expire = [self.tunables.write_expire, self.tunables.read_expire][side];
+        if now.since(self.fifo_checked[side]) < expire {
+            return None;
+        }
+        self.fifo_checked[side] = now;
+        let oldest = self.lines[side].oldest(&self.pool)?;
+        (now >= oldest.queued + expire).then(|| place(oldest))
+    }
+
+    fn batch_is_over(&self, now: Time) -> bool {
+        let is_open = self.is_changing || self.is_new;
+        let used_up = self.side == ASYNC && self.writes_left == 0;
+        !is_open && (now > self.batch_ends || used_up)
+    }
+
+    /// The next request of the batch, or why there is none.
+    fn go_on(&mut self, now: Time) -> Step {
+        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
+        if reads && writes && self.batch_is_over(now) {
+            return Step::Ended;
+        }
+        if let Some(at) = self.expired(self.side, now) {
+            return Step::Give(at);
+        }
+        if self.side == SYNC && self.tunables.antic_expire > Dur::ZERO && self.anticipates(now) {
+            self.begin_wait();
+            return Step::Idle;
+        }
+        if reads && !writes && self.next[self.side].is_some() {
+            self.batch_ends = now + self.tunables.read_batch_expire;
+        }
+        self.next[self.side].map_or(Step::Ended, Step::Give)
+    }
+
+    /// Begins a batch of the other kind if there is any of it, with the oldest.
+    fn change_batch(&mut self, now: Time) -> Option<Place> {
+        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
+        let side = if reads && !(writes && self.side == SYNC) {
+            SYNC
+        } else {
+            ASYNC
+        };
+        self.is_changing |= side != self.side;
+        if side == ASYNC {
+            self.is_new &= self.side == ASYNC;
+            self.writes_left = self.write_count;
+            self.writes_idled = false;
+        }
+        self.side = side;
+        self.fifo_checked[side] = now;
+        self.lines[side].oldest(&self.pool).map(place)
+    }
+
+    /// The drive has nothing of the other kind any more.
+    fn open_batch(&mut self, now: Time) {
+        self.is_changing = false;
+        match self.side {
+            ASYNC => self.batch_ends = now + self.tunables.write_batch_expire,
+            _ => self.is_new = true,
+        }
+    }
+
+    /// A batch of writes is over, all of it done: the next one has more or fewer of them; `update_write_batch`.
+    fn adjust_writes(&mut self, now: Time) {
+        let goal = self.tunables.write_batch_expire;
+        let took = (now + goal).since(self.batch_ends);
+        if took > goal && !self.writes_idled {
+            match took > goal * 3 {
+                true => self.write_count /= 2,
+                false => self.write_count -= 1,
+            }
+        } else if took < goal && self.writes_left == 0 {
+            match goal > took * 3 {
+                true => self.write_count = self.write_count.saturating_mul(2),
+                false => self.write_count += 1,
+            }
+        }
+        self.write_count = self.write_count.max(1);
+    }
+
+    fn give(&mut self, side: usize, at: Place) -> Option<Io> {
+        self.heads[side].at = self.pool.get(at.1)?.end();
+        // From here on, even if something else was to come next.
+        self.next[side] = self.heads[side].next(&self.pool, &self.lines[side], at);
+        let io = self.lines[side].remove(&mut self.pool, at)?;
+        let process = self.process(io.process);
+        self.processes[process].queued -= 1;
+        self.wait = Wait::Off;
+        self.answered_at = None;
+        self.awaited = (side == SYNC).then_some(process);
+        if side == ASYNC {
+            self.writes_left = self.writes_left.saturating_sub(1);
+        }
+        self.in_flight += 1;
+        Some(io)
+    }
+}
+
+fn side_of(io: &Io) -> usize {
+    usize::from(io.sync)
+}
+
+impl Scheduler for Anticipatory {
+    fn insert(&mut self, now: Time, io: Io) {
+        let process = self.process(io.process);
+        if io.sync {
+            self.learn(process, now, &io);
+        }
+        self.processes[process].queued += 1;
+        self.add(io);
+        if self.is_waiting()
+            && let Some(awaited) = self.awaited
+            && self.ends_wait(awaited, now, Some(io))
+        {
+            self.wait = Wait::Over;
+        }
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        let side = side_of(before);
+        if side != side_of(&io) {
+            self.take(side, place(before));
+            return self.add(io);
+        }
+        self.lines[side].change(&mut self.pool, before, io);
+        if self.next[side] == Some(place(before)) {
+            self.next[side] = Some(place(&io));
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        if self.take(side_of(io), place(io)).is_some() {
+            let process = self.process(io.process);
+            self.processes[process].queued -= 1;
+        }
+    }
+
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        self.time_out(now);
+        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
+        if self.side == ASYNC && !reads && (self.writes_left == 0 || !writes) {
+            self.writes_idled = true;
+        }
+        if self.is_empty() || self.is_waiting() || self.is_changing {
+            return None;
+        }
+        let at = match self.go_on(now) {
+            Step::Give(at) => at,
+            Step::Idle => return None,
+            Step::Ended => self.change_batch(now)?,
+        };
+        if self.is_changing {
+            if self.in_flight > 0 {
+                return None;
+            }
+            self.open_batch(now);
+        }
+        self.give(self.side, at)
+    }
+
+    fn completed(&mut self, now: Time, io: &Io) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.is_changing && self.in_flight == 0 {
+            self.open_batch(now);
+        }
+        if self.is_new && self.side == side_of(io) {
+            self.adjust_writes(now);
+            self.batch_ends = now + self.tunables.read_batch_expire;
+            self.is_new = false;
+        }
+        let process = self.process(io.process);
+        if self.awaited == Some(process) {
+            self.answered_at = Some(now);
+            if self.wait == Wait::ForEnd {
+                self.begin_wait();
+            }
+        }
+        if io.sync {
+            self.processes[process].answered = true;
+            self.processes[process].habit.ended = now;
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        match self.wait {
+            Wait::Until(until) if !self.is_empty() => Some(until),
+            _ => None,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.lines[ASYNC].len() + self.lines[SYNC].len()
+    }
+}
+
+#[cfg(test)]
+mod tests;
