@@ -4,7 +4,8 @@
 //! `wait` jumps, a real drive's `wait` sleeps, so that what stands above is the same code in both worlds.
 //!
 //! The rules:
-//! - Requests that arrive at one instant are served in order of submission (FIFO by sequence number).
+//! - Requests that arrive at one instant are served in order of submission (FIFO by sequence number); a layer that
+//!   schedules may serve those of several processes in another order.
 //! - Completions of one instant arrive together, in the order in which the device finished them.
 //! - A device never completes a request twice and never forgets one. A device that is dropped with
 //!   requests in flight has lost them; the conformance suite checks that none is.

@@ -260,8 +260,9 @@ pub(crate) struct ReplayArgs {
     pub(crate) set: Vec<Setting>,
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
-    /// At the times of the workload (open), or N outstanding whatever the times (closed:N)
-    #[arg(long, value_name = "open|closed:N", default_value = "open", value_parser = arrival)]
+    /// At the times of the workload (open), N outstanding whatever the times (closed:N), or P processes that each play
+    /// it with a seed of their own, with N outstanding (processes:P or processes:P:N)
+    #[arg(long, value_name = "open|closed:N|processes:P", default_value = "open", value_parser = arrival)]
     pub(crate) arrival: Arrival,
     /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
     #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
@@ -457,12 +458,20 @@ fn budget(text: &str) -> Result<Budget, String> {
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {
-    let wrong = || "write open, or closed:N with N from 1 on".to_owned();
+    let wrong = || "write open, closed:N or processes:P:N with P and N from 1 on".to_owned();
+    let many = |n: &str| n.parse().map_err(|_| wrong());
     match text.split_once(':') {
         None if text == "open" => Ok(Arrival::Open),
         Some(("closed", n)) => {
-            let outstanding = n.parse().map_err(|_| wrong())?;
+            let outstanding = many(n)?;
             Ok(Arrival::Closed { outstanding })
+        }
+        Some(("processes", n)) => {
+            let (processes, outstanding) = n.split_once(':').unwrap_or((n, "1"));
+            Ok(Arrival::Processes {
+                processes: many(processes)?,
+                outstanding: many(outstanding)?,
+            })
         }
         _ => Err(wrong()),
     }

@@ -1,7 +1,9 @@
 //! What a scheduler is, and the list of them.
 
 use crate::Io;
-use crate::sched::{anticipatory, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai};
+use crate::sched::{
+    anticipatory, bfq, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai,
+};
 use fathom_base::Time;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -116,7 +118,7 @@ macro_rules! schedulers {
 
 schedulers! {
     noop::Noop "noop" "first come, first served; adjacent requests are merged",
-    deadline::Deadline "deadline" "one direction at a time, in order of place; nobody waits past a deadline",
+    deadline::Deadline "deadline" "one direction at a time, in order of place; what has waited too long begins the next batch",
     anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads on nearby",
     cfq::Cfq "cfq" "every process in turn, for a slice of time; idle a little for one that was just answered",
     pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
@@ -124,4 +126,5 @@ schedulers! {
     irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "the same, and reads go before bundles, each of which yields once",
     mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, and three classes of priority",
     kyber::Kyber "kyber" "first come, first served within reads and writes, as many at a time as keep the latency low",
+    bfq::Bfq "bfq" "a share of the throughput for each process by its weight, in budgets of sectors",
 }

@@ -162,4 +162,12 @@ pub enum Arrival {
         /// Accesses in flight, at least 1.
         outstanding: NonZeroU32,
     },
+    /// So many processes, each of which plays the workload with a seed of its own: as soon as fewer than so many of its
+    /// own accesses are outstanding. It waits for all of them.
+    Processes {
+        /// How many, at least 1.
+        processes: NonZeroU32,
+        /// Accesses of each in flight, at least 1.
+        outstanding: NonZeroU32,
+    },
 }

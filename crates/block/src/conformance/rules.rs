@@ -163,7 +163,9 @@ pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let depth = driver.info.queue_depth.clamp(1, 16);
     let mut in_order: Vec<Completion> = Vec::new();
     for _ in 0..depth {
-        let read = driver.request(Op::Read, 1, 1);
+        // Of one process: a layer may be fair to several.
+        let mut read = driver.request(Op::Read, 1, 1);
+        read.tag.process = 0;
         driver.offer(read, Expect::Success)?;
     }
     while driver.in_flight() > 0 {

@@ -25,6 +25,14 @@ pub(super) fn text(outcome: &Outcome) -> String {
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
     );
+    if let Some(fairness) = totals.fairness() {
+        let _ = writeln!(
+            text,
+            "fairness over processes (Jain's index): {fairness:.3}\n"
+        );
+        text += &super::table::table(&processes(outcome));
+        text.push('\n');
+    }
     if let Some((config, stats)) = outcome.plan.queue.as_ref().zip(outcome.queue.as_ref()) {
         text += &super::queue::text(config, stats);
     }
@@ -61,6 +69,10 @@ pub(super) fn arrival(outcome: &Outcome) -> String {
     match outcome.plan.arrival {
         Arrival::Open => "at its own times".to_owned(),
         Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
+        Arrival::Processes {
+            processes,
+            outstanding,
+        } => format!("{processes} processes with {outstanding} outstanding each"),
     }
 }
 
@@ -87,6 +99,28 @@ const HEAD: [&str; 9] = [
     "p99.9",
     "max",
 ];
+
+/// What each process got.
+pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
+    let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(
+        (1..)
+            .zip(&outcome.totals.processes)
+            .map(|(number, process)| {
+                let seconds = process.finished.as_secs_f64().max(1e-9);
+                vec![
+                    format!("{number}"),
+                    process.count.to_string(),
+                    human_duration(process.finished.0),
+                    human_bytes((process.bytes as f64 / seconds) as u64),
+                    short(process.response_mean_ns),
+                    short(process.max_ns as f64),
+                ]
+            }),
+    );
+    rows
+}
 
 /// Response times: from when an access is asked for until it is done.
 pub(super) fn times(outcome: &Outcome) -> Vec<Vec<String>> {

@@ -1,8 +1,8 @@
 //! Anticipatory: an elevator that keeps the drive idle a little after a read, in case its process reads on nearby.
 //!
-//! Linux 2.6.23, `block/as-iosched.c` and Documentation/block/as-iosched.txt; read as it is in 2.6.24, for want of
+//! Linux 2.6.23, `block/as-iosched.c`; read as it is in 2.6.24, for want of
 //! 2.6.23 itself; `irbw` 2.3 and 3. What is waited for (sync: reads, and writes that are waited for; "reads" below) and
-//! what is not ("writes") go in *batches*, each for a while; within a batch by nearness ([`Head`]), going back 512 MiB at
+//! what is not ("writes") go in *batches*, each for a while; within a batch by nearness (`seek.rs`), going back 512 MiB at
 //! most at twice the cost. Once in a `read_expire` or `write_expire` the oldest goes if it has waited as long.
 //!
 //! In a batch of reads, when the last read of a process is done and it has no other, the drive is kept idle for up to

@@ -7,7 +7,7 @@
 //! the drive until it has used up its *budget*, a number of sectors, or its time, or has nothing more to ask. Which queue
 //! is next is B-WF2Q+ (`wf2q.rs`), by weights of 10 times 8 less the priority. The budget follows what the queue made of
 //! the last one: four times as much if it was used up, twice as much if time ran out, less if the process did not come
-//! back. Within a queue requests go by nearness ([`Head`]), and the oldest goes once a turn if it has expired. What nobody
+//! back. Within a queue requests go by nearness (`seek.rs`), and the oldest goes once a turn if it has expired. What nobody
 //! waits for is charged three times, unless weights differ.
 //!
 //! A sync queue that has run dry keeps the drive idle for `slice_idle` after its last completion if the shares depend on

@@ -3,7 +3,7 @@
 //! Linux 2.6.23, `block/cfq-iosched.c`, read as it is in 2.6.24 for want of 2.6.23 itself; `irbw` 2.3. A queue for what
 //! each process waits for (sync: reads, and writes that are waited for), one for each priority for what nobody waits
 //! for. Queues have the drive in turn, each for a *slice* of time that begins with its first completion and is longer
-//! at a higher priority. Within a slice requests go by nearness ([`Head`]); the oldest goes first once a slice if it has
+//! at a higher priority. Within a slice requests go by nearness (`seek.rs`); the oldest goes first once a slice if it has
 //! expired. When a sync queue runs dry within its slice, the drive is kept idle a little, in case its process, which has
 //! just been answered, asks again; not for a process that usually takes longer than that to ask.
 //!

@@ -1,6 +1,6 @@
 //! Deadline: an elevator in one direction at a time, and a bound on how long a request waits for it.
 //!
-//! Linux 2.6.23, `block/deadline-iosched.c`, and Documentation/block/deadline-iosched.txt; `irbw` 2.3. Requests are held
+//! Linux 2.6.23, `block/deadline-iosched.c`; `irbw` 2.3. Requests are held
 //! twice, by place and by age, reads apart from writes. They go in *batches* of one kind that ascend without a gap; when
 //! a batch ends, reads are preferred unless they were preferred `writes_starved` times while writes waited. The next
 //! batch begins with the oldest of its kind if that has waited too long; else it goes on with the next place of the

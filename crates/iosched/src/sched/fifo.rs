@@ -37,10 +37,6 @@ impl Fifo {
         self.len
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Puts a request at the end.
     #[inline]
     pub(crate) fn push(&mut self, io: Io) {
@@ -82,12 +78,6 @@ impl Fifo {
     pub(crate) fn pop(&mut self) -> Option<Io> {
         let key = self.first()?.key;
         self.take(key)
-    }
-
-    /// The request of that key, if it is in the list.
-    #[inline]
-    pub(crate) fn get(&self, key: IoKey) -> Option<&Io> {
-        self.slots.get(key.0 as usize)?.io.as_ref()
     }
 
     /// The request of that key, to change.
@@ -138,7 +128,9 @@ mod tests {
     #[test]
     fn what_is_taken_out_of_the_middle_leaves_the_order() {
         let mut fifo = Fifo::default();
-        [3, 0, 7, 5].map(|key| fifo.push(io(key)));
+        for key in [3, 0, 7, 5] {
+            fifo.push(io(key));
+        }
         assert_eq!(fifo.take(IoKey(0)).map(|io| io.key.0), Some(0));
         assert_eq!(fifo.take(IoKey(0)), None);
         assert_eq!(fifo.take(IoKey(5)).map(|io| io.key.0), Some(5));
@@ -147,6 +139,6 @@ mod tests {
             .map(|io| io.key.0)
             .collect();
         assert_eq!(order, [3, 7, 0]);
-        assert!(fifo.is_empty() && fifo.first().is_none());
+        assert!(fifo.len() == 0 && fifo.first().is_none());
     }
 }

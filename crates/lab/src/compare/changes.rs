@@ -90,6 +90,10 @@ fn arrival(arrival: Arrival) -> String {
     match arrival {
         Arrival::Open => "open".into(),
         Arrival::Closed { outstanding } => format!("closed:{outstanding}"),
+        Arrival::Processes {
+            processes,
+            outstanding,
+        } => format!("processes:{processes}:{outstanding}"),
     }
 }
 

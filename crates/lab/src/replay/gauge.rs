@@ -1,7 +1,7 @@
 //! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
 
 use super::batches::Batches;
-use super::outcome::{Bucket, Distribution, Outcome, Quantile, Side, Totals};
+use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals};
 use super::play::Played;
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::DriveStats;
@@ -123,6 +123,8 @@ pub struct Gauge {
     writes: Times,
     all: Times,
     others: u64,
+    /// By process.
+    processes: Vec<Process>,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
     requests: Option<RequestFile>,
@@ -140,6 +142,7 @@ impl Gauge {
             writes: Times::new(),
             all: Times::new(),
             others: 0,
+            processes: Vec::new(),
             buckets: Vec::with_capacity(BUCKETS_MAX),
             bucket_ns: BUCKET_NS,
             requests: None,
@@ -152,6 +155,21 @@ impl Gauge {
     pub fn keep(mut self, requests: RequestFile) -> Self {
         self.requests = Some(requests);
         self
+    }
+
+    fn process(&mut self, played: &Played) {
+        let index = played.process as usize;
+        if self.processes.len() <= index {
+            self.processes.resize(index + 1, Process::default());
+        }
+        let process = &mut self.processes[index];
+        let response = played.completed.since(played.asked).0;
+        process.count += 1;
+        process.bytes += played.access.len;
+        process.response_mean_ns +=
+            (response as f64 - process.response_mean_ns) / process.count as f64;
+        process.max_ns = process.max_ns.max(response);
+        process.finished = process.finished.max(played.completed.since(self.start));
     }
 
     fn bucket(&mut self, at: Time) -> &mut Bucket {
@@ -195,6 +213,11 @@ impl Gauge {
                 writes: self.writes.distribution(),
             },
             others: self.others,
+            processes: if self.processes.len() > 1 {
+                self.processes
+            } else {
+                Vec::new()
+            },
             duration: self.last.since(self.start),
             bucket: Dur(self.bucket_ns),
             timeline: self.buckets,
@@ -217,6 +240,7 @@ impl Observer for Gauge {
         if matches!(played.access.op, Op::Read | Op::Write) {
             self.all.add(played);
         }
+        self.process(played);
         let response = played.completed.since(played.asked).0;
         let before = self.buckets.len();
         let bytes = played.access.len;

@@ -83,8 +83,23 @@ pub struct Distribution {
     pub writes: Vec<Quantile>,
 }
 
+/// What one of several processes got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Mean response time.
+    pub response_mean_ns: f64,
+    /// The longest.
+    pub max_ns: u64,
+    /// From the start of the run to its last completion.
+    pub finished: Dur,
+}
+
 /// What was measured on a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Reads and writes.
     pub all: Option<Side>,
@@ -97,6 +112,9 @@ pub struct Totals {
     pub distribution: Distribution,
     /// Flushes and trims.
     pub others: u64,
+    /// What each process got, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
     /// From the start to the last completion.
     pub duration: Dur,
     /// The width of a stretch of the timeline.
@@ -110,6 +128,17 @@ impl Totals {
     pub fn accesses_per_second(&self) -> f64 {
         let count = self.all.map_or(0, |side| side.count) + self.others;
         count as f64 * 1e9 / (self.duration.0.max(1)) as f64
+    }
+
+    /// Jain's index of what the processes got, bytes a second until each was done: 1 where all got the same, `1 / n` where
+    /// one of n got all (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` with fewer than two processes.
+    pub fn fairness(&self) -> Option<f64> {
+        let rate = |process: &Process| process.bytes as f64 / process.finished.0.max(1) as f64;
+        let rates: Vec<f64> = self.processes.iter().map(rate).collect();
+        let (sum, squares) = rates
+            .iter()
+            .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
     /// Bytes per second.
@@ -174,4 +203,39 @@ pub struct Outcome {
     pub wear: Option<Wear>,
     /// Notes on what was left out: lines skipped, accesses dropped or changed by a step.
     pub notes: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_one_among_equals_and_an_nth_where_one_has_all() {
+        let process = |bytes, seconds: u64| Process {
+            bytes,
+            finished: Dur::ms(1000 * seconds),
+            ..Process::default()
+        };
+        let of = |processes: &[Process]| {
+            let totals = Totals {
+                processes: processes.to_vec(),
+                ..Totals::default()
+            };
+            totals.fairness()
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[process(5, 1)]), None);
+        let near = |processes: &[Process], fairness: f64| {
+            let found = of(processes).unwrap();
+            assert!(
+                (found - fairness).abs() < 1e-12,
+                "{found} and not {fairness}"
+            );
+        };
+        near(&[process(5, 1), process(10, 2), process(20, 4)], 1.0);
+        let none = process(0, 1);
+        near(&[process(8, 1), none, none, none], 0.25);
+        // Rates of 3 and 1: 16 / (2 * 10).
+        near(&[process(6, 2), process(2, 2)], 0.8);
+    }
 }

@@ -3,7 +3,7 @@
 use super::gauge::Observer;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Slab, Time};
-use fathom_block::{Completion, Device, IoError, Op, Request};
+use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
 use fathom_iosched::BlockQueue;
 use fathom_workload::Access;
 use fathom_workload::step::Arrival;
@@ -13,6 +13,8 @@ use fathom_workload::step::Arrival;
 pub struct Played {
     /// Which access of the workload, counted from 0.
     pub number: u64,
+    /// Which process asked for it, counted from 0; all is one process unless the arrival says otherwise.
+    pub process: u32,
     /// What it was. Its time is that of the workload.
     pub access: Access,
     /// When it was asked for, on the device's clock.
@@ -50,6 +52,7 @@ pub enum PlayError<E: std::error::Error> {
 
 struct InFlight {
     number: u64,
+    process: u32,
     access: Access,
     asked: Time,
 }
@@ -84,6 +87,8 @@ struct Loop<'a> {
     observer: &'a mut dyn Observer,
     in_flight: Slab<InFlight>,
     done: Vec<Completion>,
+    /// The processes of what was done and is not looked at yet, and when it was.
+    answered: Vec<(u32, Time)>,
     start: Time,
     next: u64,
 }
@@ -98,51 +103,121 @@ pub fn play<E: std::error::Error>(
     arrival: Arrival,
     observer: &mut dyn Observer,
 ) -> Result<(), PlayError<E>> {
-    let start = device.now();
-    let mut playing = Loop {
-        device,
-        observer,
-        in_flight: Slab::default(),
-        done: Vec::new(),
-        start,
-        next: 0,
-    };
-    playing.observer.begin(start);
+    let mut playing = Loop::new(device, observer);
     for access in source {
-        playing.hand_over(access.map_err(PlayError::Source)?, arrival)?;
+        let access = access.map_err(PlayError::Source)?;
+        let asked = match arrival {
+            Arrival::Open => playing.until(access.at)?,
+            Arrival::Closed { outstanding } | Arrival::Processes { outstanding, .. } => {
+                playing.until_fewer(outstanding.get())?
+            }
+        };
+        playing.answered.clear();
+        playing.hand_over(access, asked, Tag::default())?;
     }
-    while !playing.in_flight.is_empty() {
-        playing.settle(Time::MAX)?;
-    }
-    Ok(())
+    playing.finish()
 }
 
-impl Loop<'_> {
-    /// Waits until an access may go to the device and hands it over.
+/// Plays the accesses of several processes, each as soon as fewer than `outstanding` of its own are in flight. A process
+/// waits for its writes, too.
+///
+/// # Errors
+/// As [`play`].
+pub(super) fn play_processes<S, E>(
+    device: &mut dyn Subject,
+    sources: Vec<S>,
+    outstanding: u32,
+    observer: &mut dyn Observer,
+) -> Result<(), PlayError<E>>
+where
+    S: Iterator<Item = Result<Access, E>>,
+    E: std::error::Error,
+{
+    let mut playing = Loop::new(device, observer);
+    let mut sources = sources;
+    // Each begins with as many as it may have; after that, one for each that is done.
+    for _ in 0..outstanding {
+        let all = (0..sources.len() as u32).map(|process| (process, playing.start));
+        playing.answered.extend(all);
+    }
+    loop {
+        let mut answered = std::mem::take(&mut playing.answered);
+        for (process, asked) in answered.drain(..) {
+            let source = sources.get_mut(process as usize);
+            if let Some(access) = source.and_then(Iterator::next) {
+                let access = access.map_err(PlayError::Source)?;
+                let tag = Tag {
+                    process,
+                    sync: true,
+                    ..Tag::default()
+                };
+                playing.hand_over(access, asked, tag)?;
+            }
+        }
+        // What was done while the device was busy is in the list already.
+        answered.append(&mut playing.answered);
+        playing.answered = answered;
+        if playing.answered.is_empty() {
+            if playing.in_flight.is_empty() {
+                return Ok(());
+            }
+            playing.settle(Time::MAX)?;
+        }
+    }
+}
+
+impl<'a> Loop<'a> {
+    fn new(device: &'a mut dyn Subject, observer: &'a mut dyn Observer) -> Self {
+        let start = device.now();
+        observer.begin(start);
+        Self {
+            device,
+            observer,
+            in_flight: Slab::default(),
+            done: Vec::new(),
+            answered: Vec::new(),
+            start,
+            next: 0,
+        }
+    }
+
+    /// Waits until a time of the workload has come.
+    fn until<E: std::error::Error>(&mut self, at: Time) -> Result<Time, PlayError<E>> {
+        let due = Time(self.start.0.saturating_add(at.0));
+        while self.device.now() < due {
+            self.collect(due)?;
+        }
+        Ok(due)
+    }
+
+    /// Waits until fewer than so many accesses are in flight.
+    fn until_fewer<E: std::error::Error>(&mut self, many: u32) -> Result<Time, PlayError<E>> {
+        while self.in_flight.len() >= many as usize {
+            self.settle(Time::MAX)?;
+        }
+        Ok(self.device.now())
+    }
+
+    /// Waits until everything is done.
+    fn finish<E: std::error::Error>(&mut self) -> Result<(), PlayError<E>> {
+        while !self.in_flight.is_empty() {
+            self.settle(Time::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Hands an access over; waits only where the device is busy.
     fn hand_over<E: std::error::Error>(
         &mut self,
         access: Access,
-        arrival: Arrival,
+        asked: Time,
+        tag: Tag,
     ) -> Result<(), PlayError<E>> {
-        let asked = match arrival {
-            Arrival::Open => {
-                let due = Time(self.start.0.saturating_add(access.at.0));
-                while self.device.now() < due {
-                    self.collect(due)?;
-                }
-                due
-            }
-            Arrival::Closed { outstanding } => {
-                while self.in_flight.len() >= outstanding.get() as usize {
-                    self.settle(Time::MAX)?;
-                }
-                self.device.now()
-            }
-        };
         let (number, offset) = (self.next, access.offset);
         self.next += 1;
         let id = self.in_flight.insert(InFlight {
             number,
+            process: tag.process,
             access,
             asked,
         });
@@ -151,7 +226,10 @@ impl Loop<'_> {
         } else {
             access.len
         };
-        let mut request = Request::new(u64::from(id), access.op, offset, len);
+        let mut request = Request {
+            tag,
+            ..Request::new(u64::from(id), access.op, offset, len)
+        };
         while let Err(busy) = self.device.submit(request) {
             request = busy.0;
             self.settle(Time::MAX)?;
@@ -179,6 +257,7 @@ impl Loop<'_> {
         for completion in done.drain(..) {
             let Some(InFlight {
                 number,
+                process,
                 access,
                 asked,
             }) = self.in_flight.remove(completion.id.0 as u32)
@@ -188,8 +267,10 @@ impl Loop<'_> {
             if let Err(error) = completion.result {
                 return Err(PlayError::Device { number, error });
             }
+            self.answered.push((process, completion.completed));
             let played = Played {
                 number,
+                process,
                 access,
                 asked,
                 submitted: completion.submitted,
@@ -288,6 +369,37 @@ mod tests {
         .unwrap();
         for pair in seen.played.windows(2) {
             assert_eq!(pair[1].asked, pair[0].completed);
+        }
+    }
+
+    #[test]
+    fn each_process_waits_for_its_own_accesses() {
+        for outstanding in [1, 3] {
+            let mut drive = drive();
+            // The second has fewer to do, and nobody does its part.
+            let process = |p: u64, n: u64| {
+                (0..n).map(move |i| Ok::<_, Infallible>(write(0, (p * 100 + i) * 4096)))
+            };
+            let sources = vec![process(0, 40), process(1, 10), process(2, 40)];
+            let mut seen = Seen::default();
+            play_processes(&mut drive, sources, outstanding, &mut seen).unwrap();
+            let of = |p: u32| -> Vec<Played> {
+                let all = seen.played.iter();
+                all.filter(|played| played.process == p).copied().collect()
+            };
+            assert_eq!([0, 1, 2].map(|p| of(p).len()), [40, 10, 40]);
+            for process in [0, 1, 2] {
+                let mut own = of(process);
+                own.sort_by_key(|played| played.number);
+                for (index, played) in own.iter().enumerate() {
+                    let earlier = own.iter().take(index);
+                    let open = earlier.filter(|e| e.completed > played.asked).count();
+                    // As many as it may have, as soon as it may.
+                    assert!(open < outstanding as usize);
+                    let at_once = own.iter().any(|e| e.completed == played.asked);
+                    assert!(index < outstanding as usize || at_once);
+                }
+            }
         }
     }
 
