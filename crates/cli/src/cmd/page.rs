@@ -1,6 +1,7 @@
 //! Runs of workloads as what their page shows.
 
 use super::{compare, outcome, queue};
+use fathom_iosched::{QueueConfig, QueueStats};
 use fathom_lab::compare::{Compared, Comparison};
 use fathom_lab::replay::{Bucket, Outcome, Quantile, Totals};
 use fathom_report::run::{Distribution, RunLines, RunPage, Stretch, Table, render};
@@ -43,21 +44,48 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         rows,
     };
     let through = outcome.plan.queue.as_ref().zip(outcome.queue.as_ref());
-    let mut notes = outcome.notes.clone();
-    notes.extend(through.map(|(config, stats)| queue::text(config, stats)));
+    let queued = through.map(|(config, stats)| given(config, stats));
+    let each = outcome
+        .totals
+        .fairness()
+        .map(|fairness| each(outcome, fairness));
     let details = outcome.drive.iter();
     render(&RunPage {
         title: format!("{} on {}", outcome.plan.workload.name, outcome.plan.target),
         about: String::new(),
         facts: named(facts),
         warnings: Vec::new(),
-        tables: vec![table],
+        tables: [Some(table), queued, each].into_iter().flatten().collect(),
         runs: vec![lines("", outcome)],
-        notes,
+        notes: outcome.notes.clone(),
         details: details
             .map(|toml| ("The modelled drive, resolved".into(), toml.clone()))
             .collect(),
     })
+}
+
+/// What the block layer gave the drive.
+fn given(config: &QueueConfig, stats: &QueueStats) -> Table {
+    let mut rows = queue::given(config, stats);
+    Table {
+        title: format!("Block layer: {}", queue::name(config)),
+        note: queue::through(stats),
+        head: rows.remove(0),
+        rows,
+    }
+}
+
+/// What each process got.
+fn each(outcome: &Outcome, fairness: f64) -> Table {
+    let mut rows = outcome::processes(outcome);
+    Table {
+        title: "Processes".into(),
+        note: format!(
+            "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
+        ),
+        head: rows.remove(0),
+        rows,
+    }
 }
 
 /// The page of runs over one another.

@@ -41,32 +41,54 @@ pub(super) fn name(config: &QueueConfig) -> String {
     format!("{}, {}", config.split.name(), config.scheduler.name())
 }
 
-/// What was merged and split, and what the drive was given, a line each.
-pub(super) fn text(config: &QueueConfig, stats: &QueueStats) -> String {
-    let merged = stats.back_merges + stats.front_merges;
-    let mut text = format!(
-        "block layer ({}): {} reads and writes in {} pieces, {merged} of them merged, {} held back behind an overlap; \
-         {:.1} at the drive on average\n",
-        name(config),
+/// What was merged and split, in a sentence.
+pub(super) fn through(stats: &QueueStats) -> String {
+    format!(
+        "{} reads and writes in {} pieces, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
+         time on average.",
         stats.submitted,
         stats.pieces,
+        stats.back_merges + stats.front_merges,
         stats.held_back,
         stats.mean_depth(),
-    );
-    for (kind, side) in [("reads", &stats.reads), ("writes", &stats.writes)] {
-        if side.count > 0 {
-            text += &given(kind, side, config.alignment.0);
-        }
-    }
-    text
+    )
 }
 
-fn given(kind: &str, side: &Dispatched, alignment: u64) -> String {
-    format!(
-        "the drive was given {} {kind} of {} on average, {:.0} % of them aligned to {}\n",
-        side.count,
+/// What the drive was given, with a heading.
+pub(super) fn given(config: &QueueConfig, stats: &QueueStats) -> Vec<Vec<String>> {
+    let aligned = format!("aligned to {}", human_bytes(config.alignment.0));
+    let head = [
+        "given to the drive",
+        "count",
+        "mean length",
+        "longest",
+        &aligned,
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let sides = [("reads", &stats.reads), ("writes", &stats.writes)];
+    let some = sides.into_iter().filter(|(_, side)| side.count > 0);
+    rows.extend(some.map(|(name, side)| row(name, side)));
+    rows
+}
+
+fn row(name: &str, side: &Dispatched) -> Vec<String> {
+    let share = 100.0 * side.aligned as f64 / side.count.max(1) as f64;
+    let longest = side.by_len.keys().next_back().copied();
+    vec![
+        name.to_owned(),
+        side.count.to_string(),
         human_bytes(side.bytes / side.count.max(1)),
-        100.0 * side.aligned as f64 / side.count.max(1) as f64,
-        human_bytes(alignment),
+        human_bytes(longest.unwrap_or(0)),
+        format!("{share:.1} %"),
+    ]
+}
+
+/// Both, for the terminal.
+pub(super) fn text(config: &QueueConfig, stats: &QueueStats) -> String {
+    let table = super::table::table(&given(config, stats));
+    format!(
+        "block layer ({}): {}\n{table}",
+        name(config),
+        through(stats)
     )
 }
