@@ -70,6 +70,56 @@ fn whole(step: &Step, steps: &[Step]) -> bool {
     step.name.starts_with("abandoned") || steps.contains(step)
 }
 
+/// The schedulers that run over a model run over a real drive, unchanged.
+#[test]
+fn schedulers_run_over_a_scratch_file() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let scratch = dir.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    for scheduler in [
+        "noop",
+        "anticipatory",
+        "cfq",
+        "irbw-fifo-rp,bundle=1MiB",
+        "bfq",
+    ] {
+        let args = [
+            "replay",
+            "generate:iometer-file-server",
+            "--on",
+            "scratch",
+            "--size",
+            "8MiB",
+            "--step",
+            "shrink,capacity=8MiB",
+            "--accesses",
+            "60",
+            "--arrival",
+            "processes:3:4",
+            "--sched",
+            scheduler,
+            "--json",
+        ];
+        let output = fathom(dir.path()).args(args).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{scheduler}: {error}");
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let each = outcome["totals"]["processes"].as_array().unwrap();
+        assert!(
+            each.iter().all(|process| process["count"] == 60),
+            "{each:?}"
+        );
+        assert_eq!((each.len(), names(&scratch).len()), (3, 0), "{scheduler}");
+        let queue = &outcome["queue"];
+        let given = |side: &str| queue[side]["bytes"].as_u64().unwrap();
+        let asked = outcome["totals"]["all"]["bytes"].as_u64().unwrap();
+        assert_eq!(given("reads") + given("writes"), asked, "{scheduler}");
+    }
+}
+
 #[test]
 fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
     let dir = disk_dir();
