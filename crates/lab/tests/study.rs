@@ -37,6 +37,18 @@ fn mutated(text: &str, rng: &mut Rng) -> String {
 }
 
 #[test]
+fn the_study_of_schedulers_has_a_block_layer_for_each_of_its_points_but_one() {
+    let text = include_str!("../../../examples/schedulers.toml");
+    let runs = plan(&Study::from_toml(text).unwrap()).unwrap();
+    assert_eq!(runs.len(), 12);
+    for run in runs {
+        let point = &run.points[1].1;
+        let scheduler = run.plan.queue.as_ref().map(|queue| queue.scheduler.name());
+        assert_eq!(scheduler, (point != "none").then_some(point.as_str()));
+    }
+}
+
+#[test]
 fn a_study_file_that_is_wrong_never_panics() {
     let runs = plan(&Study::from_toml(STUDY).unwrap()).unwrap();
     assert_eq!(runs.len(), 18);
