@@ -44,6 +44,14 @@ pub trait Scheduler: std::fmt::Debug {
         self.len() == 0
     }
 
+    /// Whether it can stand above a drive with logical blocks of so many bytes.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the tunable that does not fit.
+    fn check(&self, _logical_block: u64) -> Result<(), BadConfig> {
+        Ok(())
+    }
+
     /// The longest request that it wants to begin at `offset`, in bytes; at least one logical block.
     fn room(&self, _op: Op, _offset: u64) -> u64 {
         u64::MAX

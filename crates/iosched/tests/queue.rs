@@ -343,6 +343,29 @@ fn what_a_queue_cannot_be_is_said() {
         ..QueueConfig::default()
     });
     assert!(error.contains("fathom probe --only read_buffer"), "{error}");
+    // A bundle of whole sectors, over a drive whose logical block is longer.
+    let info = DeviceInfo {
+        logical_block_bytes: 4096,
+        ..queue(QueueConfig::default()).inner().info().clone()
+    };
+    for name in ["irbw-fifo", "irbw-fifo-rp"] {
+        let scheduler = |bundle: &str| -> Config {
+            toml::from_str(&format!("name = \"{name}\"\nbundle = \"{bundle}\"")).unwrap()
+        };
+        let over = |bundle: &str| {
+            let config = QueueConfig {
+                scheduler: scheduler(bundle),
+                ..QueueConfig::default()
+            };
+            BlockQueue::new(NullDevice::new(info.clone(), Dur::us(1)), config).map(|_| ())
+        };
+        assert_eq!(over("12KiB"), Ok(()));
+        let error = over("6KiB").unwrap_err().to_string();
+        assert!(
+            error.contains("`bundle` is 6KiB") && error.contains("4096 bytes"),
+            "{error}"
+        );
+    }
     let error = build(QueueConfig {
         depth: 0,
         ..QueueConfig::default()

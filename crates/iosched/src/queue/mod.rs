@@ -73,6 +73,7 @@ impl<D: Device> BlockQueue<D> {
         let block = u64::from(inner.info().logical_block_bytes);
         config.split.check(block)?;
         let scheduler = config.scheduler.build()?;
+        scheduler.check(block)?;
         if config.depth == 0 || config.requests == 0 {
             return Err(BadConfig {
                 scheduler: "queue",

@@ -181,6 +181,21 @@ impl Bundles {
         }
     }
 
+    /// Whether a bundle begins and ends with logical blocks of so many bytes.
+    pub(super) fn check(&self, scheduler: &'static str, block: u64) -> Result<(), BadConfig> {
+        if self.bundle.is_multiple_of(block) {
+            return Ok(());
+        }
+        Err(BadConfig {
+            scheduler,
+            key: "bundle",
+            problem: format!(
+                "is {}, and must be a multiple of the drive's logical block of {block} bytes",
+                Bytes(self.bundle)
+            ),
+        })
+    }
+
     /// A merged write lies in one bundle, and not in the one that has begun.
     pub(super) fn may_merge(&self, held: &Io, new: &Io) -> bool {
         if !held.is_write() {

@@ -57,6 +57,10 @@ impl Scheduler for IrbwFifo {
         self.held.len()
     }
 
+    fn check(&self, logical_block: u64) -> Result<(), BadConfig> {
+        self.held.check("irbw-fifo", logical_block)
+    }
+
     fn room(&self, op: Op, offset: u64) -> u64 {
         self.held.room(op, offset)
     }

@@ -72,6 +72,10 @@ impl Scheduler for IrbwFifoRp {
         self.held.len()
     }
 
+    fn check(&self, logical_block: u64) -> Result<(), BadConfig> {
+        self.held.check("irbw-fifo-rp", logical_block)
+    }
+
     fn room(&self, op: Op, offset: u64) -> u64 {
         self.held.room(op, offset)
     }
