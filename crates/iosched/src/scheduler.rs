@@ -63,12 +63,12 @@ pub trait Scheduler: std::fmt::Debug {
     }
 }
 
-/// A scheduler's tunable that cannot be, or something that it needs and was not given.
+/// A setting of the block layer that cannot be, or something that it needs and was not given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{scheduler}: `{key}` {problem}")]
+#[error("{part}: `{key}` {problem}")]
 pub struct BadConfig {
-    /// Which scheduler.
-    pub scheduler: &'static str,
+    /// Which scheduler, or `split`, or `queue`.
+    pub part: &'static str,
     /// Which tunable.
     pub key: &'static str,
     /// What is wrong with it, and what it may be.

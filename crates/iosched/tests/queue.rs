@@ -285,7 +285,7 @@ fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
         let Config::Pai(mut tunables) = config("pai") else {
             panic!("not pai");
         };
-        tunables.bound.0 = bound.parse().unwrap();
+        tunables.bound = bound.parse().unwrap();
         Config::Pai(tunables)
     };
     let with = |bound: &str| {
@@ -371,4 +371,14 @@ fn what_a_queue_cannot_be_is_said() {
         ..QueueConfig::default()
     });
     assert!(error.contains("`depth` is 0"), "{error}");
+    for (process, priority) in [("first", 4), ("1", 8)] {
+        let error = build(QueueConfig {
+            priorities: [(process.to_owned(), priority)].into(),
+            ..QueueConfig::default()
+        });
+        assert!(
+            error.contains(&format!("`{process}` the priority {priority}")),
+            "{error}"
+        );
+    }
 }

@@ -114,7 +114,7 @@ pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
                     process.count.to_string(),
                     human_duration(process.finished.0),
                     human_bytes((process.bytes as f64 / seconds) as u64),
-                    short(process.response_mean_ns),
+                    short(process.response_ns as f64 / process.count.max(1) as f64),
                     short(process.max_ns as f64),
                 ]
             }),

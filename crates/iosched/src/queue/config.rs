@@ -1,6 +1,6 @@
 //! What a queue is set to.
 
-use crate::{Config, Split};
+use crate::{BadConfig, Config, Split};
 use fathom_base::{Bytes, Dur};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,12 +52,23 @@ pub struct QueueConfig {
 }
 
 impl QueueConfig {
-    /// The priority of a process, where one is given.
-    pub(super) fn priority_of(&self, process: u32) -> Option<u8> {
-        if self.priorities.is_empty() {
-            return None;
-        }
-        self.priorities.get(&process.to_string()).copied()
+    /// The priorities by process.
+    ///
+    /// # Errors
+    /// [`BadConfig`] where a process is no number or a priority is above 7.
+    pub(super) fn priorities(&self) -> Result<BTreeMap<u32, u8>, BadConfig> {
+        let read = |(process, &priority): (&String, &u8)| {
+            let number = process.parse().ok().filter(|_| priority <= 7);
+            let pair = number.map(|number| (number, priority));
+            pair.ok_or_else(|| BadConfig {
+                part: "queue",
+                key: "priorities",
+                problem: format!(
+                    "gives `{process}` the priority {priority}; it takes numbers of processes, and priorities from 0 to 7"
+                ),
+            })
+        };
+        self.priorities.iter().map(read).collect()
     }
 }
 

@@ -25,6 +25,8 @@ impl<D: Device> BlockQueue<D> {
             return self.whole.push_back(slot);
         }
         let (tag, queued) = (parent.request.tag, parent.submitted);
+        let priority = self.priorities.get(&tag.process);
+        let priority = priority.copied().unwrap_or(PRIORITY);
         let begin = offset;
         // Not done before its last piece is in: what is merged may not complete while this goes on.
         while offset < end {
@@ -35,7 +37,7 @@ impl<D: Device> BlockQueue<D> {
                 offset,
                 len,
                 process: tag.process,
-                priority: self.config.priority_of(tag.process).unwrap_or(PRIORITY),
+                priority,
                 sync: tag.sync || op == Op::Read,
                 fua: tag.fua && op == Op::Write,
                 queued,
@@ -81,7 +83,9 @@ impl<D: Device> BlockQueue<D> {
         if let Some(piece) = self.pieces.get_mut(slot) {
             piece.io = io;
         }
-        self.mergeable.insert(&io);
+        if self.config.merge {
+            self.mergeable.insert(&io);
+        }
         if self.is_plugged() {
             self.plug.push(slot);
         } else {

@@ -30,7 +30,7 @@ use fathom_block::{
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Piece, Place};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The longest request that the queue takes; it is split.
 const LONGEST: u64 = 1 << 30;
@@ -44,6 +44,7 @@ pub struct BlockQueue<D> {
     info: DeviceInfo,
     config: QueueConfig,
     scheduler: Box<dyn Scheduler>,
+    priorities: BTreeMap<u32, u8>,
     depth: u32,
     parents: Slab<Parent>,
     pieces: Slab<Piece>,
@@ -71,12 +72,13 @@ impl<D: Device> BlockQueue<D> {
     /// [`BadConfig`] names the setting that cannot be.
     pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadConfig> {
         let block = u64::from(inner.info().logical_block_bytes);
+        let priorities = config.priorities()?;
         config.split.check(block)?;
         let scheduler = config.scheduler.build()?;
         scheduler.check(block)?;
         if config.depth == 0 || config.requests == 0 {
             return Err(BadConfig {
-                scheduler: "queue",
+                part: "queue",
                 key: if config.depth == 0 {
                     "depth"
                 } else {
@@ -94,6 +96,7 @@ impl<D: Device> BlockQueue<D> {
             depth: config.depth.min(inner.info().queue_depth),
             info,
             scheduler,
+            priorities,
             config,
             inner,
             parents: Slab::default(),

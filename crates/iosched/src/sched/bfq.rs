@@ -139,7 +139,7 @@ impl Bfq {
             });
         };
         Err(BadConfig {
-            scheduler: "bfq",
+            part: "bfq",
             key: wrong.0,
             problem: wrong.1,
         })

@@ -91,7 +91,7 @@ impl Bundles {
             });
         };
         Err(BadConfig {
-            scheduler,
+            part: scheduler,
             key: "bundle",
             problem,
         })
@@ -187,7 +187,7 @@ impl Bundles {
             return Ok(());
         }
         Err(BadConfig {
-            scheduler,
+            part: scheduler,
             key: "bundle",
             problem: format!(
                 "is {}, and must be a multiple of the drive's logical block of {block} bytes",

@@ -173,7 +173,7 @@ impl Cfq {
         ];
         if let Some(&(key, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(BadConfig {
-                scheduler: "cfq",
+                part: "cfq",
                 key,
                 problem: "is 0; it is at least 1".into(),
             });

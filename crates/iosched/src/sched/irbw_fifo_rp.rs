@@ -194,6 +194,6 @@ mod tests {
     #[test]
     fn the_size_of_a_bundle_is_asked_for_in_its_own_name() {
         let error = IrbwFifoRp::new(&Tunables::default()).unwrap_err();
-        assert_eq!((error.scheduler, error.key), ("irbw-fifo-rp", "bundle"));
+        assert_eq!((error.part, error.key), ("irbw-fifo-rp", "bundle"));
     }
 }

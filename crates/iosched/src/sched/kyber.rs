@@ -175,7 +175,7 @@ impl Kyber {
         for (key, target) in targets {
             if target == Dur::ZERO {
                 return Err(BadConfig {
-                    scheduler: "kyber",
+                    part: "kyber",
                     key,
                     problem: "is 0; it must be above 0, for no request takes no time".into(),
                 });

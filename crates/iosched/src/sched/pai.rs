@@ -6,10 +6,9 @@
 //! dispatching the requests from the pending queue".
 //!
 //! The paper does not say how long the bound is, nor what a request is that is aligned and shorter than the buffer. Here
-//! a request is well split if it begins and ends at a boundary and is no longer than the buffer; whether it must also
-//! fill the buffer is `whole`. What has waited for as long as the bound joins the normal queue at its end, so that
-//! neither queue starves the other. A request waits in the pending queue even while the drive is idle, as the paper
-//! has it ("PAI may slightly delay issuing requests"); `work_conserving` lets it go then.
+//! a request is well split if it begins and ends at a boundary and is no longer than the buffer. What has waited for as
+//! long as the bound joins the normal queue at its end, so that neither queue starves the other. A request waits in the
+//! pending queue even while the drive is idle, as the paper has it ("PAI may slightly delay issuing requests").
 
 use super::Fifo;
 use crate::{BadConfig, Io, Scheduler};
@@ -18,7 +17,7 @@ use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
 /// Sizes of the drive, from its profile, and the bound on waiting.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tunables {
     /// The drive's read buffer.
@@ -29,23 +28,20 @@ pub struct Tunables {
     pub read_boundary: Bytes,
     /// Where a well-split write begins and ends: a multiple of the clustered page or block.
     pub write_boundary: Bytes,
-    /// The longest that a request waits to be merged.
-    pub bound: Bound,
-    /// Whether a well-split request fills the buffer, too.
-    pub whole: bool,
-    /// Whether requests are let go early when the drive would be idle.
-    pub work_conserving: bool,
+    /// The longest that a request waits to be merged; 1 ms: ours, as the paper gives none, and of the order of one program
+    /// and its transfer.
+    pub bound: Dur,
 }
 
-/// How long a badly-split request may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Bound(pub Dur);
-
-impl Default for Bound {
-    /// 1 ms: ours, as the paper gives none. Of the order of one program and its transfer.
+impl Default for Tunables {
     fn default() -> Self {
-        Self(Dur::ms(1))
+        Self {
+            read: Bytes(0),
+            write: Bytes(0),
+            read_boundary: Bytes(0),
+            write_boundary: Bytes(0),
+            bound: Dur::ms(1),
+        }
     }
 }
 
@@ -55,7 +51,6 @@ pub struct Pai {
     tunables: Tunables,
     normal: Fifo,
     pending: Fifo,
-    in_flight: usize,
 }
 
 impl Pai {
@@ -73,7 +68,7 @@ impl Pai {
         for (key, size, parameter) in sizes {
             if size.0 == 0 {
                 return Err(BadConfig {
-                    scheduler: "pai",
+                    part: "pai",
                     key,
                     problem: format!(
                         "is missing; it is the drive's `{parameter}`, which `fathom probe --only {parameter}` measures"
@@ -85,7 +80,6 @@ impl Pai {
             tunables: tunables.clone(),
             normal: Fifo::default(),
             pending: Fifo::default(),
-            in_flight: 0,
         })
     }
 
@@ -95,11 +89,11 @@ impl Pai {
             _ => (self.tunables.write.0, self.tunables.write_boundary.0),
         };
         let aligned = io.offset.is_multiple_of(boundary) && io.end().is_multiple_of(boundary);
-        aligned && io.len <= limit && (!self.tunables.whole || io.len == limit)
+        aligned && io.len <= limit
     }
 
     fn due(&self, io: &Io) -> Time {
-        io.queued + self.tunables.bound.0
+        io.queued + self.tunables.bound
     }
 }
 
@@ -137,15 +131,7 @@ impl Scheduler for Pai {
             };
             self.normal.push(overdue);
         }
-        let idle = self.tunables.work_conserving && self.in_flight == 0;
-        let early = |pending: &mut Fifo| if idle { pending.pop() } else { None };
-        let next = self.normal.pop().or_else(|| early(&mut self.pending));
-        self.in_flight += usize::from(next.is_some());
-        next
-    }
-
-    fn completed(&mut self, _now: Time, _io: &Io) {
-        self.in_flight -= 1;
+        self.normal.pop()
     }
 
     fn next_timer(&self) -> Option<Time> {

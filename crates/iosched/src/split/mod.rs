@@ -87,7 +87,7 @@ impl Split {
         for &(key, size) in sizes {
             if size == 0 || !size.is_multiple_of(block) {
                 return Err(BadConfig {
-                    scheduler: "split",
+                    part: "split",
                     key,
                     problem: format!(
                         "is {size} bytes, and must be a positive multiple of the drive's logical block of {block} bytes"

@@ -31,13 +31,13 @@ pub(crate) fn splits() -> [Split; 3] {
 /// The longest that a request may wait behind a stream of others: what the scheduler promises, and some to spare.
 pub(crate) fn starvation(name: &str) -> Dur {
     match name {
-        // First come, first served: the queue ahead of it.
-        "noop" | "irbw-fifo" => Dur::ms(50),
-        // A bundle yields once.
-        "irbw-fifo-rp" => Dur::ms(50),
-        "pai" => Dur::ms(50),
+        // The queue ahead of it, or a batch of each kind.
+        "noop" | "irbw-fifo" | "irbw-fifo-rp" | "pai" | "kyber" => Dur::ms(50),
+        // Turns of one other process, of an eighth of a second and a tenth.
+        "bfq" | "cfq" => Dur::ms(500),
+        // Half a second of reads before writes.
+        "anticipatory" => Dur::ms(1_000),
         // Its expiry is five seconds, and a batch may be under way.
-        "deadline" | "mq-deadline" => Dur::ms(6_000),
         _ => Dur::ms(6_000),
     }
 }

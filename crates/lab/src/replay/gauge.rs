@@ -166,8 +166,7 @@ impl Gauge {
         let response = played.completed.since(played.asked).0;
         process.count += 1;
         process.bytes += played.access.len;
-        process.response_mean_ns +=
-            (response as f64 - process.response_mean_ns) / process.count as f64;
+        process.response_ns += response;
         process.max_ns = process.max_ns.max(response);
         process.finished = process.finished.max(played.completed.since(self.start));
     }

@@ -90,8 +90,8 @@ pub struct Process {
     pub count: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// Mean response time.
-    pub response_mean_ns: f64,
+    /// The sum of response times.
+    pub response_ns: u64,
     /// The longest.
     pub max_ns: u64,
     /// From the start of the run to its last completion.

@@ -93,40 +93,15 @@ struct Loop<'a> {
     next: u64,
 }
 
-/// Plays accesses until the last one is done. Equal sources give equal runs on a modelled device.
+/// Plays accesses until the last one is done: one source after the other, or each as a process of its own. Equal sources
+/// give equal runs on a modelled device.
 ///
 /// # Errors
 /// [`PlayError`] with the access; what is in flight then is given up.
-pub fn play<E: std::error::Error>(
+pub fn play<S, E>(
     device: &mut dyn Subject,
-    source: impl IntoIterator<Item = Result<Access, E>>,
+    sources: impl IntoIterator<Item = S>,
     arrival: Arrival,
-    observer: &mut dyn Observer,
-) -> Result<(), PlayError<E>> {
-    let mut playing = Loop::new(device, observer);
-    for access in source {
-        let access = access.map_err(PlayError::Source)?;
-        let asked = match arrival {
-            Arrival::Open => playing.until(access.at)?,
-            Arrival::Closed { outstanding } | Arrival::Processes { outstanding, .. } => {
-                playing.until_fewer(outstanding.get())?
-            }
-        };
-        playing.answered.clear();
-        playing.hand_over(access, asked, Tag::default())?;
-    }
-    playing.finish()
-}
-
-/// Plays the accesses of several processes, each as soon as fewer than `outstanding` of its own are in flight. A process
-/// waits for its writes, too.
-///
-/// # Errors
-/// As [`play`].
-pub(super) fn play_processes<S, E>(
-    device: &mut dyn Subject,
-    sources: Vec<S>,
-    outstanding: u32,
     observer: &mut dyn Observer,
 ) -> Result<(), PlayError<E>>
 where
@@ -134,36 +109,19 @@ where
     E: std::error::Error,
 {
     let mut playing = Loop::new(device, observer);
-    let mut sources = sources;
-    // Each begins with as many as it may have; after that, one for each that is done.
-    for _ in 0..outstanding {
-        let all = (0..sources.len() as u32).map(|process| (process, playing.start));
-        playing.answered.extend(all);
+    if let Arrival::Processes { outstanding, .. } = arrival {
+        return playing.processes(sources.into_iter().collect(), outstanding.get());
     }
-    loop {
-        let mut answered = std::mem::take(&mut playing.answered);
-        for (process, asked) in answered.drain(..) {
-            let source = sources.get_mut(process as usize);
-            if let Some(access) = source.and_then(Iterator::next) {
-                let access = access.map_err(PlayError::Source)?;
-                let tag = Tag {
-                    process,
-                    sync: true,
-                    ..Tag::default()
-                };
-                playing.hand_over(access, asked, tag)?;
-            }
-        }
-        // What was done while the device was busy is in the list already.
-        answered.append(&mut playing.answered);
-        playing.answered = answered;
-        if playing.answered.is_empty() {
-            if playing.in_flight.is_empty() {
-                return Ok(());
-            }
-            playing.settle(Time::MAX)?;
-        }
+    for access in sources.into_iter().flatten() {
+        let access = access.map_err(PlayError::Source)?;
+        let asked = match arrival {
+            Arrival::Closed { outstanding } => playing.until_fewer(outstanding.get())?,
+            _ => playing.until(access.at)?,
+        };
+        playing.answered.clear();
+        playing.hand_over(access, asked, Tag::default())?;
     }
+    playing.finish()
 }
 
 impl<'a> Loop<'a> {
@@ -179,6 +137,41 @@ impl<'a> Loop<'a> {
             start,
             next: 0,
         }
+    }
+
+    /// Plays the accesses of several processes, each as soon as fewer than `outstanding` of its own are in flight. A
+    /// process waits for its writes, too.
+    fn processes<S, E>(&mut self, mut sources: Vec<S>, outstanding: u32) -> Result<(), PlayError<E>>
+    where
+        S: Iterator<Item = Result<Access, E>>,
+        E: std::error::Error,
+    {
+        // Each begins with as many as it may have; after that, one for each that is done.
+        for _ in 0..outstanding {
+            let all = (0..sources.len() as u32).map(|process| (process, self.start));
+            self.answered.extend(all);
+        }
+        while !(self.answered.is_empty() && self.in_flight.is_empty()) {
+            let mut answered = std::mem::take(&mut self.answered);
+            for (process, asked) in answered.drain(..) {
+                let source = sources.get_mut(process as usize);
+                if let Some(access) = source.and_then(Iterator::next) {
+                    let tag = Tag {
+                        process,
+                        sync: true,
+                        ..Tag::default()
+                    };
+                    self.hand_over(access.map_err(PlayError::Source)?, asked, tag)?;
+                }
+            }
+            // What was done while the device was busy is in the list already.
+            answered.append(&mut self.answered);
+            self.answered = answered;
+            if self.answered.is_empty() && !self.in_flight.is_empty() {
+                self.settle(Time::MAX)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until a time of the workload has come.
@@ -339,7 +332,7 @@ mod tests {
             furthest.set(furthest.get().max(pulled.get() - done.get()));
             Ok::<_, Infallible>(write(0, i % 500 * 4096))
         });
-        play(&mut drive, source, Arrival::Open, &mut Counting(&done)).unwrap();
+        play(&mut drive, [source], Arrival::Open, &mut Counting(&done)).unwrap();
         assert_eq!((pulled.get(), done.get()), (5000, 5000));
         assert!(furthest.get() <= depth + 1, "{}", furthest.get());
     }
@@ -349,7 +342,7 @@ mod tests {
         let mut drive = drive();
         let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
         let mut seen = Seen::default();
-        play(&mut drive, accesses, Arrival::Open, &mut seen).unwrap();
+        play(&mut drive, [accesses], Arrival::Open, &mut seen).unwrap();
         assert_eq!(seen.played.len(), 50);
         let start = seen.played.iter().map(|p| p.asked).min().unwrap();
         for played in &seen.played {
@@ -362,7 +355,7 @@ mod tests {
         let outstanding = 1.try_into().unwrap();
         play(
             &mut drive,
-            accesses,
+            [accesses],
             Arrival::Closed { outstanding },
             &mut seen,
         )
@@ -374,7 +367,7 @@ mod tests {
 
     #[test]
     fn each_process_waits_for_its_own_accesses() {
-        for outstanding in [1, 3] {
+        for outstanding in [1u32, 3] {
             let mut drive = drive();
             // The second has fewer to do, and nobody does its part.
             let process = |p: u64, n: u64| {
@@ -382,7 +375,11 @@ mod tests {
             };
             let sources = vec![process(0, 40), process(1, 10), process(2, 40)];
             let mut seen = Seen::default();
-            play_processes(&mut drive, sources, outstanding, &mut seen).unwrap();
+            let arrival = Arrival::Processes {
+                processes: 3.try_into().unwrap(),
+                outstanding: outstanding.try_into().unwrap(),
+            };
+            play(&mut drive, sources, arrival, &mut seen).unwrap();
             let of = |p: u32| -> Vec<Played> {
                 let all = seen.played.iter();
                 all.filter(|played| played.process == p).copied().collect()
@@ -409,7 +406,7 @@ mod tests {
         let end = drive.info().capacity_bytes;
         let accesses = [write(0, 0), write(1, end), write(2, 0)];
         let accesses = accesses.into_iter().map(Ok::<_, Infallible>);
-        let result = play(&mut drive, accesses, Arrival::Open, &mut Seen::default());
+        let result = play(&mut drive, [accesses], Arrival::Open, &mut Seen::default());
         assert!(
             matches!(result, Err(PlayError::Device { number: 1, .. })),
             "{result:?}"

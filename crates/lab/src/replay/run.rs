@@ -2,7 +2,7 @@
 
 use super::gauge::Gauge;
 use super::outcome::{Outcome, Reshaped};
-use super::play::{PlayError, Subject, play, play_processes};
+use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::{Drive, Model};
@@ -107,33 +107,24 @@ fn measure(
     if let Some(path) = requests {
         gauge = gauge.keep(RequestFile::create(path, device.now())?);
     }
-    let processes = match plan.arrival {
-        Arrival::Processes { processes, .. } => u64::from(processes.get()),
-        _ => 1,
+    // What a step finds in a first pass, and does, is told of the first process.
+    let mut accesses = plan.workload.open(plan.seed)?;
+    let others = match plan.arrival {
+        Arrival::Processes { processes, .. } => u64::from(processes.get()) - 1,
+        _ => 0,
     };
-    let mut sources = (0..processes)
+    let mut others = (1..=others)
         .map(|process| plan.workload.open(plan.seed.wrapping_add(process)))
         .collect::<Result<Vec<_>, _>>()?;
     let before = device.stats();
-    let played = match (plan.arrival, sources.first_mut()) {
-        (Arrival::Processes { outstanding, .. }, _) => {
-            let each = sources.iter_mut().collect();
-            play_processes(device, each, outstanding.get(), &mut gauge)
-        }
-        (_, Some(accesses)) => play(device, accesses, plan.arrival, &mut gauge),
-        (_, None) => Ok(()),
-    };
-    match played {
+    let sources = std::iter::once(&mut accesses).chain(&mut others);
+    match play(device, sources, plan.arrival, &mut gauge) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => {}
         played => played?,
     }
     let totals = gauge.finish()?;
     let after = device.stats();
-    // What a step has found in a first pass, and done, is that of the first process.
-    let Some(accesses) = sources.first() else {
-        return Err(RunError::Interrupted);
-    };
     let workload = Workload {
         steps: accesses.steps.clone(),
         ..plan.workload.clone()

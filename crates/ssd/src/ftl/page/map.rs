@@ -12,7 +12,7 @@
 use super::NOTHING;
 use prefetch_index::prefetch_index;
 
-/// First writes that are entered together. A processor follows no more misses than this at a time.
+/// First writes that are entered together.
 const TOGETHER: usize = 16;
 /// Units whose bits share a word.
 const WORD: usize = 64;
