@@ -240,7 +240,8 @@ pub(crate) fn life(spec: &Spec, seed: u64, cuts: u32) -> Result<Ssd, String> {
 }
 
 fn cut_everywhere(spec: &Spec, effort: Effort) -> Outcome {
-    let mut n = 1 + effort.seed % effort.every;
+    // A drive with a large buffer does some thirty operations in all.
+    let mut n = 1 + effort.seed % effort.every.min(32);
     let mut cuts = 0;
     while cut_at(spec, n).map_err(|why| format!("at {n}: {why}"))? {
         n += effort.every;
