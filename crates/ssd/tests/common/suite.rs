@@ -82,7 +82,11 @@ fn full_and_trimmed(spec: &Spec, effort: Effort) -> Outcome {
     let moved = t.drive.merges().moved_units - moved;
     // Buffers may turn the order round, a log that all data blocks share goes on where it was, and a victim that is
     // drawn may be a full one: what was written since is then moved.
+    // A map that lies in flash is still held, and where each of its pages is padded, stale ones between the data make room
+    // scarce.
+    let padded_map = spec.mapping.kind == MappingKind::Dftl && spec.unit() < line;
     let in_order = spec.write_buffer.is_none()
+        && !padded_map
         && spec.mapping.kind != MappingKind::Hybrid
         && spec.gc.victim != Victim::DChoices;
     want(!in_order || moved == 0, || {
