@@ -1,0 +1,80 @@
+//! What runs above a drive: programs, whose next access may depend on how the last ones went.
+//!
+//! A trace says what was asked for once; a program says what is asked for next, given what is done. A closed loop, a
+//! process that waits for its reads and thinks between them, a page cache that writes back after a while: all are
+//! programs. The loop that plays them (`lab::replay`) asks each actor what it wants, hands that over, and tells it of
+//! every answer; it knows nothing else of them. A stream of accesses with an arrival is the simplest program
+//! ([`Stream`]).
+//!
+//! A program draws from [`fathom_base::Rng`] alone and sees time only as it is told, so that on a modelled drive a run
+//! is a function of (drive, program, seed).
+
+mod processes;
+mod stream;
+
+pub use processes::Processes;
+pub use stream::Stream;
+
+use crate::Access;
+use fathom_base::Time;
+use fathom_block::Tag;
+
+/// One access that an actor asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// What. Its own time is that of a trace, if it is from one.
+    pub access: Access,
+    /// On whose behalf, and whether somebody waits for it.
+    pub tag: Tag,
+    /// From when on its response time counts, not later than now.
+    pub asked: Time,
+    /// The bytes of a write that somebody will verify.
+    pub data: Option<Box<[u8]>>,
+}
+
+/// What an actor does now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It asks for this, and is asked again at once.
+    Ask(Ask),
+    /// Nothing before that time (later than now), unless an access of the program is done before;
+    /// [`Time::MAX`] for nothing at all until then.
+    Wait(Time),
+}
+
+/// An access that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// What it was.
+    pub access: &'a Access,
+    /// On whose behalf it was.
+    pub tag: Tag,
+    /// When it was done.
+    pub completed: Time,
+    /// The bytes of a read, where the drive keeps bytes.
+    pub data: Option<&'a [u8]>,
+}
+
+/// Something that uses a drive. Times count from its start.
+///
+/// It is over when no actor asks for anything or waits for a time, and nothing is in flight.
+pub trait Program {
+    /// What may go wrong: a trace that cannot be read, data that is not what was written.
+    type Error: std::error::Error;
+
+    /// How many threads it has. Each asks on its own: where the drive takes no more, one waits and the others go on.
+    fn actors(&self) -> usize;
+
+    /// What an actor (from 0) does now. It is asked at the start, after every answer to the program, and when its time
+    /// has come.
+    ///
+    /// # Errors
+    /// The end of the run.
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error>;
+
+    /// An access of that actor is done.
+    ///
+    /// # Errors
+    /// The end of the run.
+    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error>;
+}

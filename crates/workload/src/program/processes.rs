@@ -1,0 +1,52 @@
+//! Several processes, each with a stream of its own, of which each waits for what it has asked for.
+
+use super::{Answer, Ask, Next, Program, Stream};
+use crate::Access;
+use fathom_base::Time;
+use fathom_block::Tag;
+
+/// Closed loops side by side; the number of an actor is that of its process.
+#[derive(Debug)]
+pub struct Processes<S> {
+    loops: Vec<Stream<S>>,
+}
+
+impl<S> Processes<S> {
+    /// Each goes on as soon as fewer than `outstanding` of its own accesses are in flight. It waits for all of them, its
+    /// writes as well.
+    pub fn new(sources: impl IntoIterator<Item = S>, outstanding: u32) -> Self {
+        let closed = |source| Stream::closed(source, outstanding);
+        Self {
+            loops: sources.into_iter().map(closed).collect(),
+        }
+    }
+}
+
+impl<S, E> Program for Processes<S>
+where
+    S: Iterator<Item = Result<Access, E>>,
+    E: std::error::Error,
+{
+    type Error = E;
+
+    fn actors(&self) -> usize {
+        self.loops.len()
+    }
+
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, E> {
+        let next = self.loops[actor].next(0, now)?;
+        let tag = Tag {
+            process: actor as u32,
+            sync: true,
+            ..Tag::default()
+        };
+        Ok(match next {
+            Next::Ask(ask) => Next::Ask(Ask { tag, ..ask }),
+            wait => wait,
+        })
+    }
+
+    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), E> {
+        self.loops[actor].done(0, answer)
+    }
+}
