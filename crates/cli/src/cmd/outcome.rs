@@ -11,6 +11,9 @@ const STRETCHES: usize = 60;
 
 pub(super) fn text(outcome: &Outcome) -> String {
     let mut text = heading(outcome);
+    if let Some(warning) = warning(outcome) {
+        let _ = writeln!(text, "{warning}\n");
+    }
     text += &super::table::table(&times(outcome));
     let totals = &outcome.totals;
     let _ = write!(
@@ -62,6 +65,21 @@ fn heading(outcome: &Outcome) -> String {
         "{} on {}, {arrival}, seed {}\n\n",
         plan.workload.name, plan.target, plan.seed
     )
+}
+
+/// That the run did not come to its end, and how.
+pub(super) fn warning(outcome: &Outcome) -> Option<String> {
+    let cut = outcome.cut_short.as_ref()?;
+    Some(format!(
+        "The run was cut short at {}. What follows is about the accesses that completed before it; {} in flight then, \
+         which may or may not have reached the drive. What to do: {}.",
+        cut.error,
+        match cut.lost {
+            1 => "1 more was".to_owned(),
+            lost => format!("{lost} more were"),
+        },
+        cut.help
+    ))
 }
 
 /// How accesses were handed over, in words.

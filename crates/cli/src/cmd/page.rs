@@ -54,7 +54,7 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         title: format!("{} on {}", outcome.plan.workload.name, outcome.plan.target),
         about: String::new(),
         facts: named(facts),
-        warnings: Vec::new(),
+        warnings: outcome::warning(outcome).into_iter().collect(),
         tables: [Some(table), queued, each].into_iter().flatten().collect(),
         runs: vec![lines("", outcome)],
         notes: outcome.notes.clone(),

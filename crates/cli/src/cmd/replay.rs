@@ -50,7 +50,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
                 store::write_whole(dir, &[(store::REPORT_FILE, html.as_bytes())])?;
             }
             show(&outcome, args.json)?;
-            Ok(Exit::Done)
+            Ok(match outcome.cut_short {
+                None => Exit::Done,
+                Some(_) => Exit::Negative,
+            })
         }
     }
 }

@@ -27,6 +27,16 @@ impl Responses {
         rows.sort_unstable_by_key(|(number, _)| *number);
         Self { rows }
     }
+
+    /// How many accesses there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
 }
 
 /// Two means over the same accesses, batch by batch.

@@ -1,9 +1,11 @@
 //! What a run gives: figures with their units in their names, and everything that is needed to repeat it.
 
 use super::batches::Interval;
+use super::play::PlayError;
 use super::run::Plan;
 use crate::model::{DriveStats, Wear};
 use fathom_base::Dur;
+use fathom_block::IoErrorKind;
 use fathom_iosched::QueueStats;
 use fathom_ssd::reshape::Counters;
 use serde::{Deserialize, Serialize};
@@ -180,6 +182,52 @@ impl From<&Counters> for Reshaped {
     }
 }
 
+/// A drive that failed on the way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutShort {
+    /// Which access failed, counted from 0.
+    pub number: u64,
+    /// How.
+    pub error: String,
+    /// What to do.
+    pub help: String,
+    /// Accesses that were in flight then: some may have reached the drive.
+    pub lost: usize,
+}
+
+impl CutShort {
+    /// Of a drive that failed an access that it might have done; `None` for anything else, such as an access past its
+    /// end.
+    pub(super) fn of<E: std::error::Error>(error: &PlayError<E>) -> Option<Self> {
+        let PlayError::Device {
+            number,
+            error,
+            lost,
+        } = error
+        else {
+            return None;
+        };
+        let help = match error.kind {
+            IoErrorKind::Gone => {
+                "look at its cable, its power and the kernel's log; what stood on it may be damaged"
+            }
+            IoErrorKind::NoSpace => {
+                "make room on what holds the file, or use a smaller one (`--size`)"
+            }
+            IoErrorKind::Medium | IoErrorKind::Os(_) => {
+                "look at the kernel's log and the drive's own (smartctl)"
+            }
+            _ => return None,
+        };
+        Some(Self {
+            number: *number,
+            error: error.to_string(),
+            help: help.to_owned(),
+            lost: *lost,
+        })
+    }
+}
+
 /// A whole run: what was asked, of which drive, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -201,6 +249,9 @@ pub struct Outcome {
     pub work: Option<DriveStats>,
     /// The wear of its blocks at the end.
     pub wear: Option<Wear>,
+    /// How the run ended where it did not come to its end; its figures are about what completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CutShort>,
     /// Notes on what was left out: lines skipped, accesses dropped or changed by a step.
     pub notes: Vec<String>,
 }

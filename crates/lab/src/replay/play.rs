@@ -1,4 +1,4 @@
-//! The run loop: hands accesses to a device at their time or as soon as there is room, and watches them end.
+//! The run loop: asks a program what it wants, hands that to a device, and tells it of what is done.
 
 use super::gauge::Observer;
 use crate::model::{Drive, DriveStats};
@@ -6,14 +6,14 @@ use fathom_base::{Slab, Time};
 use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
 use fathom_iosched::BlockQueue;
 use fathom_workload::Access;
-use fathom_workload::step::Arrival;
+use fathom_workload::program::{Answer, Ask, Next, Program};
 
 /// An access that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
     /// Which access of the workload, counted from 0.
     pub number: u64,
-    /// Which process asked for it, counted from 0; all is one process unless the arrival says otherwise.
+    /// Which process asked for it, counted from 0; all is one process unless the program has several.
     pub process: u32,
     /// What it was. Its time is that of the workload.
     pub access: Access,
@@ -28,9 +28,9 @@ pub struct Played {
 /// A workload that could not be played to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError<E: std::error::Error> {
-    /// The source of the accesses failed.
+    /// The program failed: its source of accesses, or what it read.
     #[error(transparent)]
-    Source(E),
+    Program(E),
     /// The device failed an access.
     #[error("access {}: {error}", number + 1)]
     Device {
@@ -38,6 +38,8 @@ pub enum PlayError<E: std::error::Error> {
         number: u64,
         /// What the device said.
         error: IoError,
+        /// Accesses that were in flight then, and are given up.
+        lost: usize,
     },
     /// The device took an access and does not complete it.
     #[error("the drive stopped: {in_flight} accesses never complete")]
@@ -52,7 +54,8 @@ pub enum PlayError<E: std::error::Error> {
 
 struct InFlight {
     number: u64,
-    process: u32,
+    actor: usize,
+    tag: Tag,
     access: Access,
     asked: Time,
 }
@@ -82,198 +85,188 @@ impl Subject for Box<dyn Device> {
     }
 }
 
-struct Loop<'a> {
+struct Loop<'a, P: ?Sized> {
     device: &'a mut dyn Subject,
+    program: &'a mut P,
     observer: &'a mut dyn Observer,
+    actors: Vec<Actor>,
     in_flight: Slab<InFlight>,
     done: Vec<Completion>,
-    /// The processes of what was done and is not looked at yet, and when it was.
-    answered: Vec<(u32, Time)>,
     start: Time,
     next: u64,
 }
 
-/// Plays accesses until the last one is done: one source after the other, or each as a process of its own. Equal sources
-/// give equal runs on a modelled device.
+/// What the loop knows of an actor.
+#[derive(Clone, Default)]
+struct Actor {
+    /// What the device could not take: the actor waits until it can.
+    refused: Option<Request>,
+    /// When it wants to be asked again, on the device's clock.
+    until: Time,
+}
+
+/// Plays a program until it is over. Equal programs give equal runs on a modelled device.
 ///
 /// # Errors
 /// [`PlayError`] with the access; what is in flight then is given up.
-pub fn play<S, E>(
+pub fn play<P: Program + ?Sized>(
     device: &mut dyn Subject,
-    sources: impl IntoIterator<Item = S>,
-    arrival: Arrival,
+    program: &mut P,
     observer: &mut dyn Observer,
-) -> Result<(), PlayError<E>>
-where
-    S: Iterator<Item = Result<Access, E>>,
-    E: std::error::Error,
-{
-    let mut playing = Loop::new(device, observer);
-    if let Arrival::Processes { outstanding, .. } = arrival {
-        return playing.processes(sources.into_iter().collect(), outstanding.get());
-    }
-    for access in sources.into_iter().flatten() {
-        let access = access.map_err(PlayError::Source)?;
-        let asked = match arrival {
-            Arrival::Closed { outstanding } => playing.until_fewer(outstanding.get())?,
-            _ => playing.until(access.at)?,
-        };
-        playing.answered.clear();
-        playing.hand_over(access, asked, Tag::default())?;
-    }
-    playing.finish()
+) -> Result<(), PlayError<P::Error>> {
+    let start = device.now();
+    observer.begin(start);
+    let playing = Loop {
+        actors: vec![Actor::default(); program.actors()],
+        device,
+        program,
+        observer,
+        in_flight: Slab::default(),
+        done: Vec::new(),
+        start,
+        next: 0,
+    };
+    playing.run()
 }
 
-impl<'a> Loop<'a> {
-    fn new(device: &'a mut dyn Subject, observer: &'a mut dyn Observer) -> Self {
-        let start = device.now();
-        observer.begin(start);
-        Self {
-            device,
-            observer,
-            in_flight: Slab::default(),
-            done: Vec::new(),
-            answered: Vec::new(),
-            start,
-            next: 0,
+impl<P: Program + ?Sized> Loop<'_, P> {
+    fn run(mut self) -> Result<(), PlayError<P::Error>> {
+        loop {
+            let asked = self.ask_all()?;
+            let actors = self.actors.iter();
+            let until = actors.map(|a| a.until).min().unwrap_or(Time::MAX);
+            if !self.in_flight.is_empty() || until < Time::MAX {
+                self.collect(until)?;
+            } else if !asked {
+                return self.over();
+            }
         }
     }
 
-    /// Plays the accesses of several processes, each as soon as fewer than `outstanding` of its own are in flight. A
-    /// process waits for its writes, too.
-    fn processes<S, E>(&mut self, mut sources: Vec<S>, outstanding: u32) -> Result<(), PlayError<E>>
-    where
-        S: Iterator<Item = Result<Access, E>>,
-        E: std::error::Error,
-    {
-        // Each begins with as many as it may have; after that, one for each that is done.
-        for _ in 0..outstanding {
-            let all = (0..sources.len() as u32).map(|process| (process, self.start));
-            self.answered.extend(all);
+    /// Nothing is asked for, awaited or in flight.
+    fn over(&self) -> Result<(), PlayError<P::Error>> {
+        let refused = self.actors.iter().filter(|a| a.refused.is_some()).count();
+        match refused {
+            0 => Ok(()),
+            in_flight => Err(PlayError::Stopped { in_flight }),
         }
-        while !(self.answered.is_empty() && self.in_flight.is_empty()) {
-            let mut answered = std::mem::take(&mut self.answered);
-            for (process, asked) in answered.drain(..) {
-                let source = sources.get_mut(process as usize);
-                if let Some(access) = source.and_then(Iterator::next) {
-                    let tag = Tag {
-                        process,
-                        sync: true,
-                        ..Tag::default()
-                    };
-                    self.hand_over(access.map_err(PlayError::Source)?, asked, tag)?;
+    }
+
+    /// Every actor asks for what it wants; whether the device has got anything.
+    fn ask_all(&mut self) -> Result<bool, PlayError<P::Error>> {
+        let mut any = false;
+        for actor in 0..self.actors.len() {
+            self.actors[actor].until = Time::MAX;
+            if let Some(request) = self.actors[actor].refused.take()
+                && !self.submit(actor, request)
+            {
+                continue;
+            }
+            loop {
+                let now = Time(self.device.now().since(self.start).0);
+                match self.program.next(actor, now).map_err(PlayError::Program)? {
+                    Next::Wait(Time::MAX) => break,
+                    Next::Wait(time) => {
+                        self.actors[actor].until = Time(self.start.0.saturating_add(time.0));
+                        break;
+                    }
+                    Next::Ask(ask) => {
+                        any = true;
+                        let request = self.enter(actor, ask);
+                        if !self.submit(actor, request) {
+                            break;
+                        }
+                    }
                 }
             }
-            // What was done while the device was busy is in the list already.
-            answered.append(&mut self.answered);
-            self.answered = answered;
-            if self.answered.is_empty() && !self.in_flight.is_empty() {
-                self.settle(Time::MAX)?;
-            }
         }
-        Ok(())
+        Ok(any)
     }
 
-    /// Waits until a time of the workload has come.
-    fn until<E: std::error::Error>(&mut self, at: Time) -> Result<Time, PlayError<E>> {
-        let due = Time(self.start.0.saturating_add(at.0));
-        while self.device.now() < due {
-            self.collect(due)?;
-        }
-        Ok(due)
-    }
-
-    /// Waits until fewer than so many accesses are in flight.
-    fn until_fewer<E: std::error::Error>(&mut self, many: u32) -> Result<Time, PlayError<E>> {
-        while self.in_flight.len() >= many as usize {
-            self.settle(Time::MAX)?;
-        }
-        Ok(self.device.now())
-    }
-
-    /// Waits until everything is done.
-    fn finish<E: std::error::Error>(&mut self) -> Result<(), PlayError<E>> {
-        while !self.in_flight.is_empty() {
-            self.settle(Time::MAX)?;
-        }
-        Ok(())
-    }
-
-    /// Hands an access over; waits only where the device is busy.
-    fn hand_over<E: std::error::Error>(
-        &mut self,
-        access: Access,
-        asked: Time,
-        tag: Tag,
-    ) -> Result<(), PlayError<E>> {
-        let (number, offset) = (self.next, access.offset);
-        self.next += 1;
+    /// Makes a request of what an actor asks for.
+    fn enter(&mut self, actor: usize, ask: Ask) -> Request {
+        let access = ask.access;
         let id = self.in_flight.insert(InFlight {
-            number,
-            process: tag.process,
+            number: self.next,
+            actor,
+            tag: ask.tag,
             access,
-            asked,
+            asked: Time(self.start.0.saturating_add(ask.asked.0)),
         });
+        self.next += 1;
         let len = if access.op == Op::Flush {
             0
         } else {
             access.len
         };
-        let mut request = Request {
-            tag,
-            ..Request::new(u64::from(id), access.op, offset, len)
-        };
-        while let Err(busy) = self.device.submit(request) {
-            request = busy.0;
-            self.settle(Time::MAX)?;
+        Request {
+            tag: ask.tag,
+            data: ask.data,
+            ..Request::new(u64::from(id), access.op, access.offset, len)
         }
-        Ok(())
     }
 
-    /// Waits for completions; the device must have some.
-    fn settle<E: std::error::Error>(&mut self, until: Time) -> Result<(), PlayError<E>> {
-        if self.collect(until)? == 0 && until == Time::MAX {
-            let in_flight = self.in_flight.len();
-            return Err(PlayError::Stopped { in_flight });
+    /// Whether the device takes it; the actor waits with it where not.
+    fn submit(&mut self, actor: usize, request: Request) -> bool {
+        match self.device.submit(request) {
+            Ok(()) => true,
+            Err(busy) => {
+                self.actors[actor].refused = Some(busy.0);
+                false
+            }
         }
-        Ok(())
     }
 
-    /// Waits until `until` or a completion; how many have come.
-    fn collect<E: std::error::Error>(&mut self, until: Time) -> Result<usize, PlayError<E>> {
+    /// Waits until `until` or a completion, and tells of what is done.
+    fn collect(&mut self, until: Time) -> Result<(), PlayError<P::Error>> {
         if self.observer.interrupted() {
             return Err(PlayError::Interrupted);
         }
         let mut done = std::mem::take(&mut self.done);
         self.device.wait(until, &mut done);
-        let count = done.len();
-        for completion in done.drain(..) {
-            let Some(InFlight {
-                number,
-                process,
-                access,
-                asked,
-            }) = self.in_flight.remove(completion.id.0 as u32)
-            else {
-                continue;
-            };
-            if let Err(error) = completion.result {
-                return Err(PlayError::Device { number, error });
-            }
-            self.answered.push((process, completion.completed));
-            let played = Played {
-                number,
-                process,
-                access,
-                asked,
-                submitted: completion.submitted,
-                completed: completion.completed,
-            };
-            let device = &*self.device;
-            self.observer.played(&played, &|| device.stats());
+        if done.is_empty() && until == Time::MAX {
+            let in_flight = self.in_flight.len();
+            return Err(PlayError::Stopped { in_flight });
         }
+        // What is done together with one that failed is done all the same.
+        let settled = done.drain(..).map(|completion| self.settle(&completion));
+        let settled = settled.fold(Ok(()), Result::and);
         self.done = done;
-        Ok(count)
+        settled
+    }
+
+    fn settle(&mut self, completion: &Completion) -> Result<(), PlayError<P::Error>> {
+        let Some(was) = self.in_flight.remove(completion.id.0 as u32) else {
+            return Ok(());
+        };
+        let number = was.number;
+        if let Err(error) = completion.result {
+            let lost = self.in_flight.len();
+            return Err(PlayError::Device {
+                number,
+                error,
+                lost,
+            });
+        }
+        let played = Played {
+            number,
+            process: was.tag.process,
+            access: was.access,
+            asked: was.asked,
+            submitted: completion.submitted,
+            completed: completion.completed,
+        };
+        let device = &*self.device;
+        self.observer.played(&played, &|| device.stats());
+        let answer = Answer {
+            access: &was.access,
+            tag: was.tag,
+            completed: Time(completion.completed.since(self.start).0),
+            data: completion.data.as_deref(),
+        };
+        self.program
+            .done(was.actor, answer)
+            .map_err(PlayError::Program)
     }
 }
 
@@ -282,6 +275,7 @@ mod tests {
     use super::*;
     use crate::model::{Model, find};
     use fathom_base::Dur;
+    use fathom_workload::program::{Processes, Stream};
     use std::cell::Cell;
     use std::convert::Infallible;
 
@@ -332,7 +326,7 @@ mod tests {
             furthest.set(furthest.get().max(pulled.get() - done.get()));
             Ok::<_, Infallible>(write(0, i % 500 * 4096))
         });
-        play(&mut drive, [source], Arrival::Open, &mut Counting(&done)).unwrap();
+        play(&mut drive, &mut Stream::open(source), &mut Counting(&done)).unwrap();
         assert_eq!((pulled.get(), done.get()), (5000, 5000));
         assert!(furthest.get() <= depth + 1, "{}", furthest.get());
     }
@@ -342,7 +336,7 @@ mod tests {
         let mut drive = drive();
         let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
         let mut seen = Seen::default();
-        play(&mut drive, [accesses], Arrival::Open, &mut seen).unwrap();
+        play(&mut drive, &mut Stream::open(accesses), &mut seen).unwrap();
         assert_eq!(seen.played.len(), 50);
         let start = seen.played.iter().map(|p| p.asked).min().unwrap();
         for played in &seen.played {
@@ -352,14 +346,7 @@ mod tests {
         // One at a time: each is asked for when the one before it is done.
         let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
         let mut seen = Seen::default();
-        let outstanding = 1.try_into().unwrap();
-        play(
-            &mut drive,
-            [accesses],
-            Arrival::Closed { outstanding },
-            &mut seen,
-        )
-        .unwrap();
+        play(&mut drive, &mut Stream::closed(accesses, 1), &mut seen).unwrap();
         for pair in seen.played.windows(2) {
             assert_eq!(pair[1].asked, pair[0].completed);
         }
@@ -375,11 +362,8 @@ mod tests {
             };
             let sources = vec![process(0, 40), process(1, 10), process(2, 40)];
             let mut seen = Seen::default();
-            let arrival = Arrival::Processes {
-                processes: 3.try_into().unwrap(),
-                outstanding: outstanding.try_into().unwrap(),
-            };
-            play(&mut drive, sources, arrival, &mut seen).unwrap();
+            let mut program = Processes::new(sources, outstanding);
+            play(&mut drive, &mut program, &mut seen).unwrap();
             let of = |p: u32| -> Vec<Played> {
                 let all = seen.played.iter();
                 all.filter(|played| played.process == p).copied().collect()
@@ -406,7 +390,11 @@ mod tests {
         let end = drive.info().capacity_bytes;
         let accesses = [write(0, 0), write(1, end), write(2, 0)];
         let accesses = accesses.into_iter().map(Ok::<_, Infallible>);
-        let result = play(&mut drive, [accesses], Arrival::Open, &mut Seen::default());
+        let result = play(
+            &mut drive,
+            &mut Stream::open(accesses),
+            &mut Seen::default(),
+        );
         assert!(
             matches!(result, Err(PlayError::Device { number: 1, .. })),
             "{result:?}"

@@ -1,7 +1,7 @@
 //! One run from what the user asked for: the drive, the workload, the figures.
 
 use super::gauge::Gauge;
-use super::outcome::{Outcome, Reshaped};
+use super::outcome::{CutShort, Outcome, Reshaped};
 use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
@@ -9,6 +9,7 @@ use crate::model::{Drive, Model};
 use crate::source::{SourceError, Workload};
 use fathom_block::{Device, IoError};
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
+use fathom_workload::program::{Processes, Stream};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -45,6 +46,9 @@ pub enum RunError {
         /// What the drive said.
         error: IoError,
     },
+    /// The drive failed on the way, and only a whole run will do.
+    #[error("{}", .0.error)]
+    CutShort(CutShort),
     /// The drive failed while it was prepared.
     #[error("while the drive was prepared: {0}")]
     Prepare(IoError),
@@ -76,6 +80,7 @@ impl RunError {
                     .into(),
             ),
             Self::Queue(_) => Some("give it as NAME,KEY=VALUE, or a profile of the drive with `--profile`".into()),
+            Self::CutShort(cut) => Some(cut.help.clone()),
             Self::Prepare(_) => Some("use another precondition or another drive".into()),
             _ => None,
         }
@@ -85,8 +90,8 @@ impl RunError {
 impl From<PlayError<SourceError>> for RunError {
     fn from(error: PlayError<SourceError>) -> Self {
         match error {
-            PlayError::Source(error) => Self::Source(error),
-            PlayError::Device { number, error } => Self::Device { number, error },
+            PlayError::Program(error) => Self::Source(error),
+            PlayError::Device { number, error, .. } => Self::Device { number, error },
             PlayError::Stopped { in_flight } => Self::Stopped { in_flight },
             PlayError::Interrupted => Self::Interrupted,
         }
@@ -117,12 +122,24 @@ fn measure(
         .map(|process| plan.workload.open(plan.seed.wrapping_add(process)))
         .collect::<Result<Vec<_>, _>>()?;
     let before = device.stats();
-    let sources = std::iter::once(&mut accesses).chain(&mut others);
-    match play(device, sources, plan.arrival, &mut gauge) {
+    let played = match plan.arrival {
+        Arrival::Open => play(device, &mut Stream::open(&mut accesses), &mut gauge),
+        Arrival::Closed { outstanding } => {
+            let mut stream = Stream::closed(&mut accesses, outstanding.get());
+            play(device, &mut stream, &mut gauge)
+        }
+        Arrival::Processes { outstanding, .. } => {
+            let sources = std::iter::once(&mut accesses).chain(&mut others);
+            let mut processes = Processes::new(sources, outstanding.get());
+            play(device, &mut processes, &mut gauge)
+        }
+    };
+    let cut_short = match played {
         // A file that cannot be written ends the run, too; `finish` says why.
-        Err(PlayError::Interrupted) if !stop() => {}
-        played => played?,
-    }
+        Err(PlayError::Interrupted) if !stop() => None,
+        Err(error) => Some(CutShort::of(&error).ok_or(error)?),
+        Ok(()) => None,
+    };
     let totals = gauge.finish()?;
     let after = device.stats();
     let workload = Workload {
@@ -144,6 +161,7 @@ fn measure(
         queue: None,
         notes: accesses.notes(),
         totals,
+        cut_short,
     })
 }
 

@@ -159,6 +159,9 @@ fn run_group(
             };
             let outcome = run_model(&run.model, drive, &run.plan, requests.as_deref(), stop)
                 .map_err(|error| failed(run, error))?;
+            if let Some(cut) = outcome.cut_short {
+                return Err(failed(run, RunError::CutShort(cut)));
+            }
             store::save_outcome(&dir, &outcome)?;
             progress.step(&run.name, true);
             Ok((index, outcome))
