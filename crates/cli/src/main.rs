@@ -7,6 +7,7 @@ mod args;
 mod cmd;
 mod failure;
 mod out;
+mod progress;
 mod watch;
 
 use clap::Parser as _;

@@ -6,14 +6,21 @@
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const colour = (style) => css(style < 4 ? "--s" + style : style === 4 ? "--mark" : "--soft");
+  const colour = (style) => css("--s" + style % 10);
+
+  // A place on the horizontal axis may have a name: of bars by their number, of points by their value.
+  const places = (chart) => [...new Set(chart.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+  const label = (chart, x) => chart.names[chart.lines[0].x.indexOf(x)] ?? String(x);
 
   function trace(chart, line) {
     const hovertemplate = `<b>${line.name}</b><br>${chart.x}: %{x}<br>${chart.y}: %{y:.4g}<extra></extra>`;
     const common = { name: line.name, x: line.x, y: line.y, hovertemplate };
     if (chart.shape === "bars") {
       // Side by side at equal distances, whatever the numbers are.
-      return { ...common, x: line.x.map(String), type: "bar", marker: { color: colour(line.style) } };
+      return {
+        ...common, x: line.x.map((x) => label(chart, x)), type: "bar", marker: { color: colour(line.style) },
+        error_y: { type: "data", array: line.half, visible: line.half.length > 0, color: css("--ink"), thickness: 1, width: 2 },
+      };
     }
     const steps = chart.shape === "steps";
     return {
@@ -29,11 +36,13 @@
   function xAxis(chart) {
     const axis = { title: { text: chart.x, standoff: 8 }, ...look(), tickangle: 0 };
     if (chart.shape === "steps") return { ...axis, rangemode: "tozero" };
-    const places = [...new Set(chart.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+    const xs = places(chart), texts = xs.map((x) => label(chart, x));
     if (chart.shape === "bars") {
-      return { ...axis, type: "category", categoryorder: "array", categoryarray: places.map(String), nticks: 12 };
+      return { ...axis, type: "category", categoryorder: "array", categoryarray: texts, nticks: 12 };
     }
-    return { ...axis, tickvals: places, ticktext: places.map(String) };
+    // Sizes that double stand at equal distances.
+    const wide = xs.length > 2 && xs[0] > 0 && xs[xs.length - 1] / xs[0] >= 64;
+    return { ...axis, ...(wide ? { type: "log" } : {}), tickvals: xs, ticktext: texts };
   }
 
   function draw(chart) {

@@ -110,6 +110,8 @@ pub struct Chart {
     pub y: String,
     /// The lines, each in the same order in every figure of the page.
     pub lines: Vec<ChartLine>,
+    /// What places on the horizontal axis are called, in the order of the first line's; their numbers where empty.
+    pub names: Vec<String>,
 }
 
 /// A line of a figure.

@@ -1,55 +1,108 @@
 //! `fathom reproduce`: a paper's experiments again, and its claims beside what was measured.
 
 mod page;
+mod paper;
 mod rows;
 mod why;
 mod words;
 
 use crate::args::ReproduceArgs;
 use crate::failure::{Exit, Failure};
+use crate::progress::Progress;
 use crate::{out, watch};
-use fathom_lab::reproduce::{self, Options, PAPERS};
+use fathom_lab::reproduce::{self, Files, Options, PAPERS, Paper};
 use fathom_lab::store;
-use fathom_lab::study::{StudyError, Watcher};
+use fathom_lab::study::StudyError;
 use std::path::{Path, PathBuf};
 
 /// Everything that was measured, beside the page.
 const RESULTS_FILE: &str = "results.json";
 
 pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
-    if reproduce::find(&args.paper).is_none() {
+    let Some(paper) = reproduce::find(&args.paper) else {
         let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
         let message = format!("there is no paper `{}`", args.paper);
         return Err(Failure::input("fathom::reproduce::paper", message)
-            .help(format!("there is {}", names.join(", "))));
-    }
+            .help(format!("there are {}", names.join(", "))));
+    };
     watch::on_interrupt()
         .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    match &paper.files {
+        None => epo(args),
+        Some(files) => of_files(args, paper, files),
+    }
+}
+
+/// What the `epo` paper's own code gives.
+fn epo(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let prepared = reproduce::prepare(&Options {
         quick: args.quick,
         writes: args.writes,
         traces: args.traces.clone(),
     })?;
     let place = Place::of(args.out.as_deref())?;
-    let progress = Progress {
-        quiet: args.quiet,
-        of: prepared.runs(),
-        done: 0.into(),
+    let progress = Progress::new(args.quiet, prepared.runs());
+    let ran = reproduce::run(&prepared, place.path(), &progress, watch::interrupted);
+    let Some(results) = ended(ran, &place)? else {
+        return Ok(Exit::Negative);
     };
-    let results = match reproduce::run(&prepared, place.path(), &progress, watch::interrupted) {
+    let page = || page::page(&prepared, &results);
+    tell(args, &place, &results, page, || {
+        words::text(&prepared, &results)
+    })
+}
+
+/// What a paper gives that is data alone.
+fn of_files(args: &ReproduceArgs, paper: &Paper, files: &Files) -> Result<Exit, Failure> {
+    for (flag, given) in [
+        ("--traces", args.traces.is_some()),
+        ("--writes", args.writes.is_some()),
+    ] {
+        if given {
+            let message = format!("`{flag}` is for traces, and `{}` has none", paper.name);
+            return Err(Failure::input("fathom::reproduce::flag", message)
+                .help("leave it out; `--quick` runs a part"));
+        }
+    }
+    let prepared = reproduce::paper::prepare(files, args.quick)?;
+    let place = Place::of(args.out.as_deref())?;
+    let progress = Progress::new(args.quiet, prepared.runs());
+    let ran = reproduce::paper::run(&prepared, place.path(), &progress, watch::interrupted);
+    let Some(found) = ended(ran, &place)? else {
+        return Ok(Exit::Negative);
+    };
+    let page = || paper::page(paper, &prepared, &found);
+    tell(args, &place, &found, page, || {
+        paper::text(paper, &prepared, &found)
+    })
+}
+
+/// What came of it, unless the user wanted no more.
+fn ended<T>(ran: Result<T, StudyError>, place: &Place) -> Result<Option<T>, Failure> {
+    match ran {
         Err(StudyError::Interrupted) => {
-            out::note(match &place {
+            out::note(match place {
                 Place::Kept(_) => "Interrupted; the same command goes on from here.",
                 Place::Passing(_) => "Interrupted; with --out it would go on from here.",
             });
-            return Ok(Exit::Negative);
+            Ok(None)
         }
-        results => results?,
-    };
-    if let Place::Kept(dir) = &place {
-        let html = page::page(&prepared, &results);
+        ran => Ok(Some(ran?)),
+    }
+}
+
+/// Keeps the page and the numbers where the user wants them, and prints.
+fn tell(
+    args: &ReproduceArgs,
+    place: &Place,
+    results: &impl serde::Serialize,
+    page: impl FnOnce() -> String,
+    text: impl FnOnce() -> String,
+) -> Result<Exit, Failure> {
+    if let Place::Kept(dir) = place {
+        let html = page();
         // Plain numbers, names and lists: serialising them cannot fail.
-        let json = serde_json::to_vec_pretty(&results).unwrap_or_default();
+        let json = serde_json::to_vec_pretty(results).unwrap_or_default();
         let files = [
             (store::REPORT_FILE, html.as_bytes()),
             (RESULTS_FILE, json.as_slice()),
@@ -57,9 +110,9 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
         store::write_whole(dir, &files)?;
     }
     if args.json {
-        out::json(&results)?;
+        out::json(results)?;
     } else {
-        out::data(&words::text(&prepared, &results))?;
+        out::data(&text())?;
     }
     Ok(Exit::Done)
 }
@@ -97,22 +150,6 @@ impl Place {
         match self {
             Place::Kept(dir) => dir,
             Place::Passing(dir) => dir.path(),
-        }
-    }
-}
-
-struct Progress {
-    quiet: bool,
-    of: usize,
-    done: std::sync::atomic::AtomicUsize,
-}
-
-impl Watcher for Progress {
-    fn run_done(&self, name: &str, _done: usize, _of: usize, again: bool) {
-        let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if !self.quiet {
-            let kept = if again { "" } else { " (was there)" };
-            out::note(&format!("{done} of {}: {name}{kept}", self.of));
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::table::table;
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
+use crate::progress::Progress;
 use crate::{out, watch};
-use fathom_lab::study::{self, Row, Study, StudyError, Watcher};
+use fathom_lab::study::{self, Row, Study, StudyError};
 use fathom_report::text::human_duration;
 use std::fmt::Write as _;
 
@@ -18,7 +19,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     watch::on_interrupt()
         .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
-    let progress = Progress { quiet: args.quiet };
+    let progress = Progress::new(args.quiet, runs.len());
     match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {
             out::note("Interrupted; the same command goes on from here.");
@@ -33,19 +34,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
                 out::data(&text(&study, &rows))?;
             }
             Ok(Exit::Done)
-        }
-    }
-}
-
-struct Progress {
-    quiet: bool,
-}
-
-impl Watcher for Progress {
-    fn run_done(&self, name: &str, done: usize, of: usize, again: bool) {
-        if !self.quiet {
-            let kept = if again { "" } else { " (was there)" };
-            out::note(&format!("{done} of {of}: {name}{kept}"));
         }
     }
 }

@@ -99,7 +99,7 @@ pub struct Results {
     pub judgements_general: Vec<Judgement>,
 }
 
-fn parsed<T>(
+pub(super) fn parsed<T>(
     (text, place): (&str, &str),
     parse: impl Fn(&str) -> Result<T, (Option<usize>, String)>,
 ) -> Result<T, StudyError> {

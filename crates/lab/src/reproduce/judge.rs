@@ -14,7 +14,7 @@
 //!   reached the drive.
 //! - A claim about every point of a figure does not hold if it does not hold at one of them.
 
-mod rule;
+pub(super) mod rule;
 
 use super::cell::Cell;
 use super::claim::{Claim, Expected, Figure, Metric, Test};

@@ -8,6 +8,7 @@ mod cell;
 mod claim;
 mod epo;
 mod judge;
+pub mod paper;
 mod traces;
 mod why;
 
@@ -27,6 +28,20 @@ pub struct Paper {
     pub title: &'static str,
     /// What was found: `papers/NAME/README.md`.
     pub readme: &'static str,
+    /// Its studies and figures, where they are data alone; `epo` has code of its own.
+    pub files: Option<Files>,
+}
+
+/// A file of a paper: its text, and where it lies.
+pub type File = (&'static str, &'static str);
+
+/// The files of a paper that is data alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Study files.
+    pub studies: &'static [File],
+    /// Figures and claims.
+    pub expected: File,
 }
 
 /// All of them.
@@ -34,6 +49,7 @@ pub const PAPERS: &[Paper] = &[Paper {
     name: "epo",
     title: "element-level parallel optimization of a write buffer, against NoCache, LRU and BPLRU",
     readme: include_str!("../../../../papers/epo/README.md"),
+    files: None,
 }];
 
 /// The paper of that name.

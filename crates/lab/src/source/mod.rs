@@ -248,6 +248,16 @@ impl Workload {
         Ok(workload)
     }
 
+    /// Leaves one of `divisor` accesses of a generator.
+    pub fn shorten(&mut self, divisor: u64) {
+        if let Some(config) = &mut self.generate {
+            let accesses = config
+                .accesses
+                .unwrap_or_else(|| config.generator.load().accesses);
+            config.accesses = Some((accesses / divisor).max(1));
+        }
+    }
+
     /// Takes a relative path of a trace from `dir` on.
     pub fn beside(&mut self, dir: &Path) {
         if let Some(trace) = &mut self.trace {

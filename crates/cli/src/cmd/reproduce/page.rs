@@ -225,6 +225,7 @@ fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Cha
         x: figure.x.clone(),
         y: y.into(),
         lines,
+        names: Vec::new(),
     }
 }
 
@@ -249,6 +250,7 @@ fn padding(figure: &Figure, workload: &str, cells: &[Cell]) -> Chart {
         x: figure.x.clone(),
         y: "pages written per page".into(),
         lines: lines.filter(|l| l.y.iter().any(Option::is_some)).collect(),
+        names: Vec::new(),
     }
 }
 
@@ -287,6 +289,7 @@ fn load_charts(cells: &[Cell]) -> Vec<Chart> {
                 x: "times as fast as recorded".into(),
                 y: "mean response time (ms)".into(),
                 lines: schemes(cells).into_iter().enumerate().map(line).collect(),
+                names: Vec::new(),
             });
         }
     }
@@ -330,6 +333,7 @@ fn busy(workload: &str, cells: &[Cell]) -> Chart {
         x: "time (s)".into(),
         y: "elements".into(),
         lines: lines.filter(|line| !line.x.is_empty()).collect(),
+        names: Vec::new(),
     }
 }
 
@@ -357,5 +361,6 @@ fn batches(workload: &str, cells: &[Cell]) -> Chart {
         x: "pages in a batch".into(),
         y: "share of batches (%)".into(),
         lines: lines.collect(),
+        names: Vec::new(),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn sized(measured: f64, half: f64, claimed: f64, tolerance: f64) -> V
 }
 
 /// Of a claim that something is not below zero: how far a measurement is within a limit.
-pub(super) fn directed(measured: f64, half: f64) -> Verdict {
+pub(in crate::reproduce) fn directed(measured: f64, half: f64) -> Verdict {
     if measured - half >= 0.0 {
         Verdict::Holds
     } else if measured + half < 0.0 {

@@ -1,0 +1,238 @@
+//! A paper about schedulers that was run again, as its page and as text: each figure with what the paper says of it, what
+//! was measured, and what came of it.
+
+use fathom_lab::reproduce::paper::{
+    ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared,
+};
+use fathom_lab::reproduce::{Paper, Verdict};
+use fathom_report::run::Table;
+use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, Tone, render};
+use std::fmt::Write as _;
+
+/// Every panel with what came of it.
+fn panels<'a>(
+    prepared: &'a Prepared,
+    found: &'a Found,
+) -> impl Iterator<Item = (&'a Panel, &'a PanelFound)> {
+    prepared.statements.figures.iter().zip(&found.panels)
+}
+
+/// How many claims came out how.
+fn tally(found: &Found) -> String {
+    let verdicts: Vec<Verdict> = found
+        .panels
+        .iter()
+        .flat_map(|panel| panel.judged.iter().map(|judged| judged.verdict))
+        .collect();
+    let count = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
+    format!(
+        "{} statements of the paper were tested: {} hold, {} hold in direction only, {} do not hold, {} cannot be told.",
+        verdicts.len(),
+        count(Verdict::Holds),
+        count(Verdict::DirectionOnly),
+        count(Verdict::DoesNotHold),
+        count(Verdict::CannotBeTold),
+    )
+}
+
+/// The page.
+pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
+    let sections = panels(prepared, found).map(|(panel, found)| section(panel, found));
+    let claims = panels(prepared, found).flat_map(|(panel, found)| {
+        let judged = panel.claims.iter().zip(&found.judged);
+        judged.map(|(claim, judged)| claim_row(panel, &claim.text, judged))
+    });
+    let remarks = prepared.statements.remarks.iter();
+    render(&StudyPage {
+        title: format!("{}, run again", paper.name),
+        about: format!("{} {}", paper.title, tally(found)),
+        facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
+        warnings: prepared.notes.clone(),
+        sections: sections.collect(),
+        claims: claims.collect(),
+        rules: "Every number is computed for each seed from runs that saw the same workload; what is shown is the mean \
+                over seeds, with its 95 % interval. Less than 1 % is no difference. Sizes come with a tolerance of ours, \
+                which stands beside them."
+            .into(),
+        notes: remarks.map(|remark| remark.text.clone()).collect(),
+    })
+}
+
+fn claim_row(panel: &Panel, text: &str, judged: &Judged) -> ClaimRow {
+    ClaimRow {
+        text: text.to_owned(),
+        place: place(panel),
+        on: judged.claimed.clone(),
+        measured: judged.measured.clone(),
+        verdict: judged.verdict.words().into(),
+        tone: match judged.verdict {
+            Verdict::Holds => Tone::Good,
+            Verdict::DirectionOnly => Tone::Calm,
+            Verdict::DoesNotHold => Tone::Bad,
+            Verdict::CannotBeTold => Tone::Dim,
+        },
+    }
+}
+
+/// A number is a figure's; a name is a question of ours.
+fn place(panel: &Panel) -> String {
+    let numbered = panel.id.starts_with(|c: char| c.is_ascii_digit());
+    match numbered {
+        true => format!("Figure {}", panel.id),
+        false => panel.id.clone(),
+    }
+}
+
+fn heading(panel: &Panel) -> String {
+    format!("{}: {}", place(panel), panel.title)
+}
+
+fn section(panel: &Panel, found: &PanelFound) -> Section {
+    let drawn = || panel.charts.iter().zip(&found.charts);
+    let mut points = vec![
+        format!("The paper: {}", panel.says),
+        format!("Here: {}", panel.found),
+    ];
+    let judged = panel.claims.iter().zip(&found.judged);
+    points.extend(judged.map(|(claim, judged)| sentence(&claim.text, judged)));
+    Section {
+        title: heading(panel),
+        text: String::new(),
+        points,
+        charts: drawn()
+            .map(|(drawing, chart)| draw(panel, drawing, chart))
+            .collect(),
+        tables: drawn()
+            .map(|(drawing, chart)| table(panel, drawing, chart))
+            .collect(),
+    }
+}
+
+fn sentence(text: &str, judged: &Judged) -> String {
+    format!(
+        "\u{201c}{text}\u{201d} ({}): {}; measured {}.",
+        judged.claimed,
+        judged.verdict.words(),
+        judged.measured
+    )
+}
+
+fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
+    let places = positions(&found.points);
+    let line = |(style, line): (usize, &LineFound)| ChartLine {
+        name: line.name.clone(),
+        style,
+        x: places
+            .clone()
+            .unwrap_or_else(|| (0..found.points.len()).map(|index| index as f64).collect()),
+        y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
+        half: line
+            .values
+            .iter()
+            .map(|v| v.map_or(0.0, |v| v.half))
+            .collect(),
+    };
+    Chart {
+        title: title(panel, drawing),
+        see: String::new(),
+        shape: match places {
+            Some(_) => Shape::Lines,
+            None => Shape::Bars,
+        },
+        x: drawing.x.clone(),
+        y: drawing.metric.words().into(),
+        lines: found.lines.iter().enumerate().map(line).collect(),
+        names: found.points.clone(),
+    }
+}
+
+fn title(panel: &Panel, drawing: &Drawing) -> String {
+    match drawing.title.is_empty() {
+        true => panel.title.clone(),
+        false => drawing.title.clone(),
+    }
+}
+
+/// Where points stand that are numbers, with a unit or without; `None` for names.
+fn positions(points: &[String]) -> Option<Vec<f64>> {
+    let number = |point: &String| {
+        let digits =
+            point.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ' || c == '%');
+        let unit = point[digits.len()..].trim();
+        let scale = match unit {
+            "" | "%" | "ms" | "B" => 1.0,
+            "KiB" => 1024.0,
+            "MiB" => 1024.0 * 1024.0,
+            _ => return None,
+        };
+        digits.parse::<f64>().ok().map(|number| number * scale)
+    };
+    points.iter().map(number).collect()
+}
+
+fn table(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Table {
+    let mut rows = rows(drawing, found);
+    Table {
+        title: format!("{}: {}", title(panel, drawing), drawing.metric.words()),
+        note: String::new(),
+        head: rows.remove(0),
+        rows,
+    }
+}
+
+/// A row for each line, a column for each point.
+fn rows(drawing: &Drawing, found: &ChartFound) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![drawing.lines.clone()]];
+    rows[0].extend(found.points.iter().cloned());
+    rows.extend(found.lines.iter().map(|line| {
+        let mut row = vec![line.name.clone()];
+        row.extend(line.values.iter().map(|value| cell(*value)));
+        row
+    }));
+    rows
+}
+
+fn cell(value: Option<Measured>) -> String {
+    value.map_or_else(|| "-".into(), |value| value.words(""))
+}
+
+/// The same for the terminal.
+pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
+    let mut text = format!("{}, run again\n{}\n", paper.name, tally(found));
+    for note in &prepared.notes {
+        let _ = writeln!(text, "{note}");
+    }
+    for (panel, found) in panels(prepared, found) {
+        let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
+        let judged = panel.claims.iter().zip(&found.judged);
+        for (claim, judged) in judged {
+            let _ = writeln!(text, "  {}", sentence(&claim.text, judged));
+        }
+        for (drawing, chart) in panel.charts.iter().zip(&found.charts) {
+            let _ = writeln!(
+                text,
+                "\n{}, {}",
+                title(panel, drawing),
+                drawing.metric.words()
+            );
+            text += &super::super::table::table(&rows(drawing, chart));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_are_numbers_have_a_place() {
+        let of =
+            |points: &[&str]| positions(&points.iter().map(|&p| p.to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["50 %", "90 %"]), Some(vec![50.0, 90.0]));
+        assert_eq!(of(&["4KiB", "1MiB"]), Some(vec![4096.0, 1_048_576.0]));
+        assert_eq!(of(&["124ms", "4ms"]), Some(vec![124.0, 4.0]));
+        assert_eq!(of(&["noop", "cfq"]), None);
+        assert_eq!(of(&["mtron-2"]), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a figure or a claim is about: one number of one run.
+
+use crate::replay::{Outcome, Side};
+use fathom_iosched::Dispatched;
+use fathom_workload::step::Arrival;
+use serde::{Deserialize, Serialize};
+
+/// Requests of at most so many bytes are small (`parameter-aware-io` Table 4).
+const SMALL_BYTES: u64 = 256 << 10;
+
+/// A number of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// For how long each of those that wait was waiting for reads, in seconds: response times of reads, over how many
+    /// are outstanding.
+    ReadTime,
+    /// The same of writes.
+    WriteTime,
+    /// From the start to the last completion, in seconds.
+    Duration,
+    /// Bytes read and written a second, in MB.
+    Throughput,
+    /// Bytes read a second, in MB.
+    ReadThroughput,
+    /// Bytes written a second, in MB.
+    WriteThroughput,
+    /// Mean response time, in milliseconds.
+    MeanResponse,
+    /// Mean response time of reads, in milliseconds.
+    ReadResponse,
+    /// Mean response time of writes, in milliseconds.
+    WriteResponse,
+    /// 99 % quantile of the response time, in milliseconds.
+    TailResponse,
+    /// Jain's index of what processes got.
+    Fairness,
+    /// How long the first process that was done took, as a share of the last one's time.
+    FirstToLast,
+    /// Requests that the drive was given, in thousands.
+    Requests,
+    /// Of a hundred of them, how many had at most 256 KiB.
+    SmallShare,
+    /// Of a hundred of them, how many began at the alignment that the queue counts by.
+    AlignedShare,
+    /// Bytes programmed for each that was written.
+    WriteAmplification,
+    /// Full merges for each thousand writes.
+    FullMerges,
+    /// Merges of any kind for each thousand writes.
+    Merges,
+}
+
+impl Metric {
+    /// What it is called on an axis, with its unit.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ReadTime => "time waited for reads (s)",
+            Self::WriteTime => "time waited for writes (s)",
+            Self::Duration => "time (s)",
+            Self::Throughput => "throughput (MB/s)",
+            Self::ReadThroughput => "read throughput (MB/s)",
+            Self::WriteThroughput => "write throughput (MB/s)",
+            Self::MeanResponse => "mean response time (ms)",
+            Self::ReadResponse => "mean response time of reads (ms)",
+            Self::WriteResponse => "mean response time of writes (ms)",
+            Self::TailResponse => "99 % of response times (ms)",
+            Self::Fairness => "Jain's index",
+            Self::FirstToLast => "first process done / last",
+            Self::Requests => "requests to the drive (thousand)",
+            Self::SmallShare => "requests of at most 256 KiB (%)",
+            Self::AlignedShare => "aligned requests (%)",
+            Self::WriteAmplification => "write amplification",
+            Self::FullMerges => "full merges per 1,000 writes",
+            Self::Merges => "merges per 1,000 writes",
+        }
+    }
+
+    /// 1 where more is better, -1 where less is.
+    pub fn better(self) -> f64 {
+        match self {
+            Self::Throughput
+            | Self::ReadThroughput
+            | Self::WriteThroughput
+            | Self::Fairness
+            | Self::FirstToLast
+            | Self::SmallShare
+            | Self::AlignedShare => 1.0,
+            _ => -1.0,
+        }
+    }
+
+    /// Its value on a run; `None` where the run has no such thing.
+    pub fn of(self, outcome: &Outcome) -> Option<f64> {
+        let totals = &outcome.totals;
+        let seconds = totals.duration.0 as f64 / 1e9;
+        let rate = |bytes: u64| (seconds > 0.0).then(|| bytes as f64 / 1e6 / seconds);
+        let side = |side: Option<Side>| side.map(|side| side.response_ns.mean / 1e6);
+        match self {
+            Self::ReadTime => waited(outcome, totals.reads?),
+            Self::WriteTime => waited(outcome, totals.writes?),
+            Self::Duration => Some(seconds),
+            Self::Throughput => rate(totals.all?.bytes),
+            Self::ReadThroughput => rate(totals.reads?.bytes),
+            Self::WriteThroughput => rate(totals.writes?.bytes),
+            Self::MeanResponse => side(totals.all),
+            Self::ReadResponse => side(totals.reads),
+            Self::WriteResponse => side(totals.writes),
+            Self::TailResponse => Some(totals.all?.p99_ns as f64 / 1e6),
+            Self::Fairness => totals.fairness(),
+            Self::FirstToLast => first_to_last(outcome),
+            Self::Requests => Some(given(outcome)?.0 as f64 / 1e3),
+            Self::SmallShare => share(outcome, |side| {
+                side.by_len.range(..=SMALL_BYTES).map(|(_, n)| n).sum()
+            }),
+            Self::AlignedShare => share(outcome, |side| side.aligned),
+            Self::WriteAmplification => outcome.work?.write_amplification(),
+            Self::FullMerges => per_thousand(outcome, outcome.work?.full_merges),
+            Self::Merges => {
+                let work = outcome.work?;
+                let all = work.full_merges + work.partial_merges + work.switch_merges;
+                per_thousand(outcome, all)
+            }
+        }
+    }
+}
+
+/// Seconds that each of those that wait spent on one kind of access.
+fn waited(outcome: &Outcome, side: Side) -> Option<f64> {
+    let waiting = match outcome.plan.arrival {
+        Arrival::Open => return None,
+        Arrival::Closed { outstanding } => u64::from(outstanding.get()),
+        Arrival::Processes {
+            processes,
+            outstanding,
+        } => u64::from(processes.get()) * u64::from(outstanding.get()),
+    };
+    Some(side.response_ns.mean * side.count as f64 / 1e9 / waiting as f64)
+}
+
+fn first_to_last(outcome: &Outcome) -> Option<f64> {
+    let finished = outcome.totals.processes.iter().map(|p| p.finished.0);
+    let first = finished.clone().min()?;
+    let last = finished.max().filter(|last| *last > 0)?;
+    Some(first as f64 / last as f64)
+}
+
+/// Requests that the drive was given, by a count over each kind.
+fn given(outcome: &Outcome) -> Option<(u64, [&Dispatched; 2])> {
+    let queue = outcome.queue.as_ref()?;
+    let sides = [&queue.reads, &queue.writes];
+    let count = sides.iter().map(|side| side.count).sum();
+    (count > 0).then_some((count, sides))
+}
+
+fn share(outcome: &Outcome, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
+    let (count, sides) = given(outcome)?;
+    let found: u64 = sides.into_iter().map(of).sum();
+    Some(100.0 * found as f64 / count as f64)
+}
+
+fn per_thousand(outcome: &Outcome, of: u64) -> Option<f64> {
+    let writes = outcome.totals.writes?.count;
+    Some(1e3 * of as f64 / writes as f64)
+}

@@ -1,0 +1,171 @@
+//! A paper about schedulers, run again: its studies, and what it says of each figure beside what was measured.
+//!
+//! A paper of this kind is data alone: study files, and `expected.toml` with its figures, what the paper says of each and
+//! how that is tested. Adding one takes no code.
+
+mod expected;
+mod judge;
+mod metric;
+
+pub use expected::{Claimed, Drawing, Panel, Selector, Statements, Take, Test, Tested};
+pub use judge::{Judged, Measured};
+pub use metric::Metric;
+
+use super::Files;
+use super::epo::parsed;
+use crate::study::{self, Finished, Run, Study, StudyError, Watcher};
+use judge::{judge, mean, points_of, selected};
+use serde::Serialize;
+use std::path::Path;
+
+/// A quick reproduction has a generator's accesses divided by this, and one seed.
+const QUICK: u64 = 4;
+
+/// A paper that is ready to run.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// What the paper says.
+    pub statements: Statements,
+    /// What was left out, in sentences.
+    pub notes: Vec<String>,
+    studies: Vec<(Study, Vec<Run>)>,
+}
+
+/// What came of a paper.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// Its figures, in order.
+    pub panels: Vec<PanelFound>,
+}
+
+/// What came of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PanelFound {
+    /// Its number.
+    pub id: String,
+    /// What is drawn.
+    pub charts: Vec<ChartFound>,
+    /// Its claims, in order.
+    pub judged: Vec<Judged>,
+}
+
+/// A chart with its values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChartFound {
+    /// What stands side by side.
+    pub points: Vec<String>,
+    /// The lines.
+    pub lines: Vec<LineFound>,
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineFound {
+    /// What it is called.
+    pub name: String,
+    /// A value for each point; `None` where there is no such run, or it has no such figure.
+    pub values: Vec<Option<Measured>>,
+}
+
+/// Resolves everything before the first run.
+///
+/// # Errors
+/// [`StudyError`].
+pub fn prepare(files: &Files, quick: bool) -> Result<Prepared, StudyError> {
+    let statements = parsed(files.expected, Statements::from_toml)?;
+    let mut notes = Vec::new();
+    if quick {
+        notes.push(format!(
+            "Quick: one seed, so that nothing has an interval, and 1/{QUICK} of the accesses. What it says is not what the \
+             whole reproduction says."
+        ));
+    }
+    let planned = files.studies.iter().map(|file| {
+        let mut study = parsed(*file, Study::from_toml)?;
+        if quick {
+            shorten(&mut study);
+        }
+        let runs = study::plan(&study)?;
+        Ok((study, runs))
+    });
+    Ok(Prepared {
+        studies: planned.collect::<Result<_, StudyError>>()?,
+        statements,
+        notes,
+    })
+}
+
+fn shorten(study: &mut Study) {
+    study.seeds.truncate(1);
+    for workload in &mut study.workloads {
+        workload.shorten(QUICK);
+    }
+}
+
+impl Prepared {
+    /// How many runs it has.
+    pub fn runs(&self) -> usize {
+        self.studies.iter().map(|(_, runs)| runs.len()).sum()
+    }
+}
+
+/// Runs what is not there yet in `dir`, and judges every claim.
+///
+/// # Errors
+/// As [`study::run`].
+pub fn run(
+    prepared: &Prepared,
+    dir: &Path,
+    watcher: &dyn Watcher,
+    stop: fn() -> bool,
+) -> Result<Found, StudyError> {
+    let mut all: Vec<(&str, Vec<Finished>)> = Vec::new();
+    for (study, runs) in &prepared.studies {
+        let finished = study::run(study, runs, &dir.join(&study.name), watcher, stop)?;
+        all.push((&study.name, finished));
+    }
+    let of = |study: &str| {
+        let found = all.iter().find(|(name, _)| *name == study);
+        found.map_or(&[] as &[Finished], |(_, runs)| runs.as_slice())
+    };
+    let panels = prepared.statements.figures.iter().map(|panel| PanelFound {
+        id: panel.id.clone(),
+        charts: panel
+            .charts
+            .iter()
+            .map(|drawing| chart(drawing, of(&drawing.study)))
+            .collect(),
+        judged: panel
+            .claims
+            .iter()
+            .map(|claim| judge(claim, of(&claim.study)))
+            .collect(),
+    });
+    Ok(Found {
+        panels: panels.collect(),
+    })
+}
+
+fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
+    let here: Vec<&Finished> = runs.iter().filter(|r| selected(r, &drawing.at)).collect();
+    let points = points_of(&here, &drawing.x);
+    let value = |line: &str, at: &str| {
+        let wanted = Selector::from([
+            (drawing.lines.clone(), line.to_owned()),
+            (drawing.x.clone(), at.to_owned()),
+        ]);
+        let runs = here.iter().copied().filter(|run| selected(run, &wanted));
+        let values: Option<Vec<f64>> = runs.map(|run| mean(&[run], drawing.metric)).collect();
+        Measured::of(&values?)
+    };
+    let lines = points_of(&here, &drawing.lines)
+        .into_iter()
+        .map(|line| LineFound {
+            name: line.to_owned(),
+            values: points.iter().map(|at| value(line, at)).collect(),
+        });
+    ChartFound {
+        lines: lines.collect(),
+        points: points.iter().map(|&point| point.to_owned()).collect(),
+    }
+}
