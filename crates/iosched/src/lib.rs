@@ -15,6 +15,6 @@ mod scheduler;
 pub mod split;
 
 pub use io::{Io, IoKey};
-pub use queue::{BlockQueue, Dispatched, Plug, QueueConfig, QueueStats};
+pub use queue::{BlockQueue, Bundled, Dispatched, Given, Plug, QueueConfig, QueueStats, QueueWork};
 pub use scheduler::{BadConfig, Config, Entry, SCHEDULERS, Scheduler};
 pub use split::{SPLITS, Split};

@@ -1,9 +1,9 @@
 //! What a scheduler is, and the list of them.
 
-use crate::Io;
 use crate::sched::{
     anticipatory, bfq, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai,
 };
+use crate::{Bundled, Io};
 use fathom_base::Time;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,11 @@ pub trait Scheduler: std::fmt::Debug {
     /// Whether `new` may be merged with `held`, which it holds. Both are of one kind and adjacent.
     fn may_merge(&self, _held: &Io, _new: &Io) -> bool {
         true
+    }
+
+    /// The bundles of writes that it has dispatched, where it makes any.
+    fn bundles(&self) -> Option<&Bundled> {
+        None
     }
 }
 

@@ -124,6 +124,7 @@ fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
     let [nopas, pas, pasa] = splits().map(|split| {
         let mut queue = queue(QueueConfig {
             split,
+            requests: 151,
             ..QueueConfig::default()
         });
         // 600 KiB from 20 KiB on, in pieces of 4 KiB, then the same elsewhere at once.
@@ -316,6 +317,93 @@ fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
     let done = run(&mut merged, requests);
     assert_eq!(given(&merged), [(32, 16)]);
     assert_eq!(done[1].completed, Time(0) + Dur::us(100));
+}
+
+/// A drive that is busy for a millisecond.
+struct Late(Recorder);
+
+impl Device for Late {
+    fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        match self.now() < Time(0) + Dur::ms(1) {
+            true => Err(Busy(request)),
+            false => self.0.submit(request),
+        }
+    }
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.0.wait(until, done);
+    }
+}
+
+#[test]
+fn each_direction_has_a_pool_of_its_own() {
+    let mut queue = queue(QueueConfig {
+        requests: 4,
+        ..QueueConfig::default()
+    });
+    assert_eq!(queue.info().queue_depth, 8);
+    for round in 0..2 {
+        queue.submit(Request::new(1, Op::Flush, 0, 0)).unwrap();
+        queue.submit(Request::new(2, Op::Trim, 0, KIB)).unwrap();
+        queue.submit(write(3, 64 * KIB, KIB)).unwrap();
+        // One that waits behind another is in the pool, too; one that is wrong is not.
+        queue.submit(write(4, 64 * KIB, KIB)).unwrap();
+        queue.submit(read(5, 65 << 20, KIB)).unwrap();
+        for op in [Op::Write, Op::Flush, Op::Trim] {
+            let request = Request::new(6, op, 128 * KIB, KIB);
+            let Err(Busy(back)) = queue.submit(request.clone()) else {
+                panic!("{op} was taken");
+            };
+            assert_eq!(back, request);
+        }
+        for i in 0..4 {
+            queue.submit(read(10 + i, i * 8 * KIB, KIB)).unwrap();
+        }
+        assert_eq!(
+            queue.submit(read(20, 0, KIB)),
+            Err(Busy(read(20, 0, KIB))),
+            "round {round}"
+        );
+        finish(&mut queue, 9);
+    }
+}
+
+#[test]
+fn a_busy_drive_keeps_neither_direction_from_entering() {
+    let config = QueueConfig {
+        requests: 4,
+        ..QueueConfig::default()
+    };
+    let inner = queue(QueueConfig::default()).inner().info().clone();
+    let inner = Late(Recorder {
+        inner: NullDevice::new(inner, Dur::us(100)),
+        given: Vec::new(),
+    });
+    let mut queue = BlockQueue::new(inner, config).unwrap();
+    let mut done = Vec::new();
+    for i in 0..4 {
+        queue.submit(write(i, i * 8 * KIB, KIB)).unwrap();
+    }
+    // The first write is handed back by the drive.
+    queue.wait(Time(0) + Dur::us(500), &mut done);
+    assert!(queue.submit(write(8, 80 * KIB, KIB)).is_err());
+    for i in 0..4 {
+        queue.submit(read(10 + i, 256 * KIB, KIB)).unwrap();
+    }
+    queue.wait(Time(0) + Dur::ms(1), &mut done);
+    assert!(done.is_empty());
+    while done.len() < 8 {
+        let before = done.len();
+        queue.wait(Time::MAX, &mut done);
+        assert!(done.len() > before, "the queue stopped");
+    }
+    let first = queue.inner().0.given.first().unwrap();
+    assert_eq!((first.op, first.offset), (Op::Write, 0));
 }
 
 #[test]

@@ -42,7 +42,9 @@ pub struct QueueConfig {
     pub merge: bool,
     /// Requests that the drive has at a time; the drive's own depth if that is less.
     pub depth: u32,
-    /// Requests that the queue takes before it is busy (`nr_requests`, 128 in Linux for reads and as many for writes).
+    /// Reads that the queue takes before it is busy for another, and as many of all else (writes, flushes and trims): one
+    /// direction never keeps the other from entering. 128 as in Linux, whose `nr_requests` "applies only to reads or
+    /// writes (not the accumulated sum)" (Documentation/block/queue-sysfs.txt, 2.6.39).
     pub requests: u32,
     /// Starts that are a multiple of it count as aligned in the statistics; 4 KiB unless given.
     pub alignment: Bytes,
@@ -80,7 +82,7 @@ impl Default for QueueConfig {
             plug: Plug::default(),
             merge: true,
             depth: 32,
-            requests: 256,
+            requests: 128,
             alignment: Bytes(4096),
             priorities: BTreeMap::new(),
         }

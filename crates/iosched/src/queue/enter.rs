@@ -50,7 +50,7 @@ impl<D: Device> BlockQueue<D> {
             if let Some(parent) = self.parents.get_mut(slot) {
                 parent.left += 1;
             }
-            self.stats.pieces += 1;
+            self.work.pieces += 1;
             self.place(io, part);
             offset += len;
         }
@@ -167,7 +167,7 @@ impl<D: Device> BlockQueue<D> {
         if let Some(piece) = self.pieces.get_mut(held.key.0) {
             piece.parts.push(part);
         }
-        self.stats.back_merges += 1;
+        self.work.back_merges += 1;
         let grown = self.grow(&held, io, held.offset);
         if let Some(next) = self.mergeable.after(&grown).and_then(|key| self.held(key)) {
             self.join(&grown, &next);
@@ -186,7 +186,7 @@ impl<D: Device> BlockQueue<D> {
         if let Some(piece) = self.pieces.get_mut(held.key.0) {
             piece.parts.insert(0, part);
         }
-        self.stats.front_merges += 1;
+        self.work.front_merges += 1;
         self.grow(&held, io, io.offset);
         true
     }
@@ -208,7 +208,7 @@ impl<D: Device> BlockQueue<D> {
         if let Some(piece) = self.pieces.get_mut(first.key.0) {
             piece.parts.extend(gone.parts);
         }
-        self.stats.joined += 1;
+        self.work.joined += 1;
         self.grow(first, second, first.offset);
     }
 

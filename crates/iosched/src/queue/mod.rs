@@ -9,6 +9,8 @@
 //! - A flush goes to the drive ahead of what is held, for it concerns only what is done. A trim does, too, once what it
 //!   overlaps is done. A FUA write is marked as such down to the drive and merged with its like only.
 //! - Merging may join what two processes asked for; the scheduler can forbid that.
+//! - Reads have a pool of their own, and all else has another: the queue is busy for one direction while it has room for
+//!   the other. [`DeviceInfo::queue_depth`] is that of both pools together.
 //!
 //! It does not cache, nor does it sort the plug.
 
@@ -20,7 +22,7 @@ mod parts;
 mod stats;
 
 pub use config::{Plug, QueueConfig};
-pub use stats::{Dispatched, QueueStats};
+pub use stats::{Bundled, Dispatched, Given, QueueStats, QueueWork};
 
 use crate::{BadConfig, Scheduler};
 use fathom_base::{Dur, Slab, Time};
@@ -30,6 +32,7 @@ use fathom_block::{
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Piece, Place};
+use stats::Lengths;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The longest request that the queue takes; it is split.
@@ -62,7 +65,17 @@ pub struct BlockQueue<D> {
     ready: Vec<Completion>,
     came: Vec<Completion>,
     freed: Vec<u32>,
-    stats: QueueStats,
+    /// Requests in the two pools: reads, and all else.
+    pools: [u32; 2],
+    since: Time,
+    work: QueueWork,
+    /// The lengths of the reads and of the writes that the drive was given.
+    lengths: [Lengths; 2],
+}
+
+/// In which of the two pools a request is.
+fn pool(op: Op) -> usize {
+    usize::from(op != Op::Read)
 }
 
 impl<D: Device> BlockQueue<D> {
@@ -89,9 +102,10 @@ impl<D: Device> BlockQueue<D> {
         }
         let info = DeviceInfo {
             max_request_bytes: LONGEST,
-            queue_depth: config.requests,
+            queue_depth: config.requests.saturating_mul(2),
             ..inner.info().clone()
         };
+        let since = inner.now();
         Ok(Self {
             depth: config.depth.min(inner.info().queue_depth),
             info,
@@ -111,7 +125,13 @@ impl<D: Device> BlockQueue<D> {
             ready: Vec::new(),
             came: Vec::new(),
             freed: Vec::new(),
-            stats: QueueStats::default(),
+            pools: [0; 2],
+            since,
+            work: QueueWork {
+                at: since,
+                ..QueueWork::default()
+            },
+            lengths: Default::default(),
         })
     }
 
@@ -121,8 +141,30 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// What went through so far.
-    pub fn stats(&self) -> &QueueStats {
-        &self.stats
+    pub fn stats(&self) -> QueueStats {
+        let work = self.work();
+        QueueStats {
+            submitted: work.submitted,
+            pieces: work.pieces,
+            back_merges: work.back_merges,
+            front_merges: work.front_merges,
+            joined: work.joined,
+            held_back: work.held_back,
+            reads: self.lengths[pool(Op::Read)].with(work.reads),
+            writes: self.lengths[pool(Op::Write)].with(work.writes),
+            depth_sum: work.depth_sum,
+            elapsed_ns: work.at.since(self.since).0,
+            held_ns: work.held_ns,
+            in_flight_ns: work.in_flight_ns,
+            bundles: self.scheduler.bundles().cloned(),
+        }
+    }
+
+    /// The counters now, without lengths and bundles: this copies a few numbers.
+    pub fn work(&self) -> QueueWork {
+        let mut work = self.work;
+        work.elapse(self.inner.now(), self.parents.len(), self.in_flight);
+        work
     }
 
     /// What it is set to.
@@ -142,9 +184,16 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
+    /// Counts what there was since the last time, before that changes; the time.
+    fn elapse(&mut self) -> Time {
+        let now = self.inner.now();
+        self.work.elapse(now, self.parents.len(), self.in_flight);
+        now
+    }
+
     /// Gives the drive as many requests as it takes.
     fn pump(&mut self) {
-        let now = self.inner.now();
+        let now = self.elapse();
         while self.in_flight < self.depth {
             let request = match self.refused.take() {
                 Some(request) => request,
@@ -172,8 +221,9 @@ impl<D: Device> BlockQueue<D> {
         }
         let io = self.scheduler.dispatch(now)?;
         self.mergeable.remove(&io);
-        self.stats
+        self.work
             .dispatch(&io, self.config.alignment.0, self.in_flight + 1);
+        self.lengths[pool(io.op)].add(io.len);
         let piece = self.pieces.get_mut(io.key.0)?;
         piece.place = Place::Drive;
         let parts = piece.parts.iter();
@@ -232,6 +282,7 @@ impl<D: Device> BlockQueue<D> {
         let Some(parent) = self.parents.remove(slot) else {
             return;
         };
+        self.pools[pool(parent.request.op)] -= 1;
         let mut freed = std::mem::take(&mut self.freed);
         self.order.done(slot, parent.request.offset, &mut freed);
         self.ready.push(parent.finish());
@@ -262,31 +313,31 @@ impl<D: Device> Device for BlockQueue<D> {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        if self.parents.len() >= self.config.requests as usize {
+        let op = request.op;
+        if self.pools[pool(op)] >= self.config.requests {
             return Err(Busy(request));
         }
-        let now = self.inner.now();
+        let now = self.elapse();
         let refused = self.refusal(&request);
-        let (op, meets) = (request.op, request.op != Op::Flush);
-        let slot = self.parents.insert(Parent::new(request, now));
+        let mut parent = Parent::new(request, now);
         if refused.is_some() {
-            if let Some(mut parent) = self.parents.remove(slot) {
-                parent.failed = refused;
-                self.ready.push(parent.finish());
-            }
+            parent.failed = refused;
+            self.ready.push(parent.finish());
             return Ok(());
         }
+        self.pools[pool(op)] += 1;
+        let slot = self.parents.insert(parent);
         if matches!(op, Op::Read | Op::Write) {
-            self.stats.submitted += 1;
+            self.work.submitted += 1;
         }
         let free = match self.parents.get(slot) {
-            Some(parent) if meets => self.order.admit(slot, &parent.request),
+            Some(parent) if op != Op::Flush => self.order.admit(slot, &parent.request),
             _ => true,
         };
         if free {
             self.enter(slot);
         } else {
-            self.stats.held_back += 1;
+            self.work.held_back += 1;
         }
         Ok(())
     }
@@ -302,6 +353,7 @@ impl<D: Device> Device for BlockQueue<D> {
             };
             let mut came = std::mem::take(&mut self.came);
             self.inner.wait(target, &mut came);
+            self.elapse();
             let nothing_came = came.is_empty();
             for completion in came.drain(..) {
                 self.settle(&completion);

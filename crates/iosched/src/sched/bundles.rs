@@ -13,20 +13,10 @@
 //!
 //! Nothing here decides between reads and bundles.
 
-use crate::{BadConfig, Io, IoKey};
-use fathom_base::{Bytes, SECTOR_BYTES, Time};
+use crate::{Bundled, Io, IoKey};
+use fathom_base::Time;
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The drive's logical block, from its profile.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The size of a bundle, which begins at a multiple of it: a multiple of 512 bytes. It has no default; `irbw` 4.1
-    /// measures 4 MiB and 8 MiB on its drives.
-    pub bundle: Bytes,
-}
 
 /// When a request came, and a number that tells apart what came at one instant, in order.
 pub(super) type Age = (Time, u64);
@@ -49,7 +39,7 @@ struct Slot {
 
 /// Reads in order of age, and writes in bundles.
 #[derive(Clone, Debug)]
-pub(super) struct Bundles {
+pub struct Bundles {
     bundle: u64,
     /// By key.
     slots: Vec<Slot>,
@@ -65,36 +55,39 @@ pub(super) struct Bundles {
     writing: BTreeMap<u64, IoKey>,
     writing_age: Age,
     writing_yielded: bool,
+    /// Of the bundle that has begun: the writes that have gone, and their bytes.
+    written: (u64, u64),
+    done: Bundled,
 }
 
 impl Bundles {
-    pub(super) fn new(scheduler: &'static str, tunables: &Tunables) -> Result<Self, BadConfig> {
-        let bundle = tunables.bundle.0;
-        let problem = if bundle == 0 {
-            "is missing; it is the drive's `logical_block`, which `fathom probe --only logical_block` measures"
-                .to_owned()
-        } else if !bundle.is_multiple_of(SECTOR_BYTES) {
-            format!("is {bundle} bytes; it must be a multiple of {SECTOR_BYTES} bytes")
-        } else {
-            return Ok(Self {
-                bundle,
-                slots: Vec::new(),
-                came: 0,
-                held: 0,
-                reads: BTreeMap::new(),
-                waiting: BTreeMap::new(),
-                order: BTreeSet::new(),
-                yielded: BTreeSet::new(),
-                writing: BTreeMap::new(),
-                writing_age: Age::default(),
-                writing_yielded: false,
-            });
-        };
-        Err(BadConfig {
-            part: scheduler,
-            key: "bundle",
-            problem,
-        })
+    /// Nothing is held; the size of a bundle is in bytes, and not 0.
+    pub(super) fn new(bundle: u64) -> Self {
+        Self {
+            bundle,
+            slots: Vec::new(),
+            came: 0,
+            held: 0,
+            reads: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            order: BTreeSet::new(),
+            yielded: BTreeSet::new(),
+            writing: BTreeMap::new(),
+            writing_age: Age::default(),
+            writing_yielded: false,
+            written: (0, 0),
+            done: Bundled::default(),
+        }
+    }
+
+    /// The size of a bundle, in bytes.
+    pub(super) fn bundle(&self) -> u64 {
+        self.bundle
+    }
+
+    /// The bundles that were written to their end.
+    pub(super) fn done(&self) -> &Bundled {
+        &self.done
     }
 
     pub(super) fn insert(&mut self, io: Io) {
@@ -161,7 +154,13 @@ impl Bundles {
             self.writing_yielded = self.yielded.remove(&place);
         }
         let (_, key) = self.writing.pop_first()?;
-        self.let_go(key)
+        let io = self.let_go(key)?;
+        self.written = (self.written.0 + 1, self.written.1 + io.len);
+        if !self.is_writing() {
+            let (writes, bytes) = std::mem::take(&mut self.written);
+            self.done.add(writes, bytes);
+        }
+        Some(io)
     }
 
     fn let_go(&mut self, key: IoKey) -> Option<Io> {
@@ -179,21 +178,6 @@ impl Bundles {
             Op::Write => self.bundle - offset % self.bundle,
             _ => u64::MAX,
         }
-    }
-
-    /// Whether a bundle begins and ends with logical blocks of so many bytes.
-    pub(super) fn check(&self, scheduler: &'static str, block: u64) -> Result<(), BadConfig> {
-        if self.bundle.is_multiple_of(block) {
-            return Ok(());
-        }
-        Err(BadConfig {
-            part: scheduler,
-            key: "bundle",
-            problem: format!(
-                "is {}, and must be a multiple of the drive's logical block of {block} bytes",
-                Bytes(self.bundle)
-            ),
-        })
     }
 
     /// A merged write lies in one bundle, and not in the one that has begun.
@@ -274,31 +258,5 @@ impl Bundles {
             }
         }
         true
-    }
-}
-
-/// Requests by hand, with the time at which they came in nanoseconds.
-#[cfg(test)]
-pub(super) mod by_hand {
-    use super::super::hand;
-    use crate::{Io, Scheduler};
-    use fathom_base::Time;
-
-    pub(in super::super) fn read(key: u32, offset: u64, at: u64) -> Io {
-        Io {
-            queued: Time(at),
-            ..hand::read(key, offset)
-        }
-    }
-
-    pub(in super::super) fn write(key: u32, offset: u64, at: u64) -> Io {
-        Io {
-            queued: Time(at),
-            ..hand::write(key, offset)
-        }
-    }
-
-    pub(in super::super) fn keys(scheduler: &mut dyn Scheduler, now: Time) -> Vec<u32> {
-        hand::next(scheduler, now, usize::MAX)
     }
 }

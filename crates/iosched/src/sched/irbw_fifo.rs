@@ -3,94 +3,46 @@
 //! `irbw` 4.2: it bundles "write requests into LBA-bundles" and "retains the ordering of individual read requests and the
 //! LBA-bundles"; it "does not provide favor to either read or write requests". So the next is the oldest of what is a
 //! read or a bundle, and a bundle that has begun goes on to its end. What the paper leaves open is decided in
-//! `bundles.rs`. What came at one instant goes in the order in which it came to the scheduler.
+//! `irbw.rs`. What came at one instant goes in the order in which it came to the scheduler.
 
 use super::bundles::Bundles;
-pub use super::bundles::Tunables;
-use crate::{BadConfig, Io, Scheduler};
-use fathom_base::Time;
-use fathom_block::Op;
+pub use super::irbw::Tunables;
+use super::irbw::{Irbw, Order};
+use crate::Io;
 
 /// See the module.
-#[derive(Clone, Debug)]
-pub struct IrbwFifo {
-    held: Bundles,
-}
+pub type IrbwFifo = Irbw<FirstCome>;
 
-impl IrbwFifo {
-    /// Nothing is held.
-    ///
-    /// # Errors
-    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
-        Ok(Self {
-            held: Bundles::new("irbw-fifo", tunables)?,
-        })
-    }
-}
+/// The oldest read or bundle goes next.
+#[derive(Clone, Copy, Debug)]
+pub enum FirstCome {}
 
-impl Scheduler for IrbwFifo {
-    fn insert(&mut self, _now: Time, io: Io) {
-        self.held.insert(io);
-    }
+impl Order for FirstCome {
+    const NAME: &'static str = "irbw-fifo";
 
-    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
-        self.held.changed(before, io);
-    }
-
-    fn remove(&mut self, io: &Io) {
-        self.held.remove(io);
-    }
-
-    fn dispatch(&mut self, _now: Time) -> Option<Io> {
-        let read = self.held.read_age();
-        let bundle = self.held.bundle_age();
+    fn next(held: &mut Bundles) -> Option<Io> {
+        let read = held.read_age();
+        let bundle = held.bundle_age();
         let read_first = read.is_some_and(|read| bundle.is_none_or(|bundle| read < bundle));
-        if read_first && !self.held.is_writing() {
-            self.held.pop_read()
+        if read_first && !held.is_writing() {
+            held.pop_read()
         } else {
-            self.held.pop_write()
+            held.pop_write()
         }
-    }
-
-    fn len(&self) -> usize {
-        self.held.len()
-    }
-
-    fn check(&self, logical_block: u64) -> Result<(), BadConfig> {
-        self.held.check("irbw-fifo", logical_block)
-    }
-
-    fn room(&self, op: Op, offset: u64) -> u64 {
-        self.held.room(op, offset)
-    }
-
-    fn may_merge(&self, held: &Io, new: &Io) -> bool {
-        self.held.may_merge(held, new)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundles::by_hand::{keys, read, write};
+    use super::super::hand::LEN;
+    use super::super::irbw::by_hand::{self, BUNDLE, keys, read, write};
     use super::*;
-    use fathom_base::Bytes;
-
-    const BUNDLE: u64 = 64 << 10;
-
-    fn scheduler() -> IrbwFifo {
-        IrbwFifo::new(&Tunables {
-            bundle: Bytes(BUNDLE),
-        })
-        .unwrap()
-    }
+    use crate::{Bundled, Scheduler};
+    use fathom_base::{Bytes, Time};
+    use fathom_block::Op;
 
     fn filled(requests: &[Io]) -> IrbwFifo {
-        let mut scheduler = scheduler();
-        for io in requests {
-            scheduler.insert(io.queued, *io);
-        }
-        scheduler
+        by_hand::filled(requests)
     }
 
     #[test]
@@ -179,6 +131,32 @@ mod tests {
         scheduler.insert(Time(6), write(3, 12288, 6));
         assert_eq!(scheduler.dispatch(Time(7)), Some(grown));
         assert_eq!(keys(&mut scheduler, Time(7)), [3, 2]);
+    }
+
+    #[test]
+    fn a_bundle_is_counted_when_its_last_write_goes() {
+        let mut scheduler = filled(&[
+            write(0, 0, 1),
+            write(1, BUNDLE, 2),
+            write(2, 8192, 3),
+            write(3, 4096, 4),
+            read(4, 4 << 20, 5),
+        ]);
+        for bundles in [0, 0, 1] {
+            scheduler.dispatch(Time(6)).unwrap();
+            assert_eq!(scheduler.bundles().unwrap().count, bundles);
+        }
+        // Another write to the first logical block comes too late for its bundle.
+        scheduler.insert(Time(7), write(5, 12288, 7));
+        assert_eq!(keys(&mut scheduler, Time(8)), [1, 4, 5]);
+        let expected = Bundled {
+            count: 3,
+            writes: 5,
+            bytes: 5 * LEN,
+            by_writes: [(1, 2), (3, 1)].into(),
+            by_bytes: [(LEN, 2), (3 * LEN, 1)].into(),
+        };
+        assert_eq!(scheduler.bundles(), Some(&expected));
     }
 
     #[test]

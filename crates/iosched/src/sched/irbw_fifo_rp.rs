@@ -14,98 +14,48 @@
 //!   of milliseconds, and a read between two writes leaves them sequential for the flash.
 //!
 //! So at least one bundle goes for every read that passes one. The rest of what the paper leaves open is decided in
-//! `bundles.rs`.
+//! `irbw.rs`.
 
 use super::bundles::Bundles;
-pub use super::bundles::Tunables;
-use crate::{BadConfig, Io, Scheduler};
-use fathom_base::Time;
-use fathom_block::Op;
+pub use super::irbw::Tunables;
+use super::irbw::{Irbw, Order};
+use crate::Io;
 
 /// See the module.
-#[derive(Clone, Debug)]
-pub struct IrbwFifoRp {
-    held: Bundles,
-}
+pub type IrbwFifoRp = Irbw<ReadsFirst>;
 
-impl IrbwFifoRp {
-    /// Nothing is held.
-    ///
-    /// # Errors
-    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
-        Ok(Self {
-            held: Bundles::new("irbw-fifo-rp", tunables)?,
-        })
-    }
-}
+/// Reads go next; a bundle that came before one yields once.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadsFirst {}
 
-impl Scheduler for IrbwFifoRp {
-    fn insert(&mut self, _now: Time, io: Io) {
-        self.held.insert(io);
-    }
+impl Order for ReadsFirst {
+    const NAME: &'static str = "irbw-fifo-rp";
 
-    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
-        self.held.changed(before, io);
-    }
-
-    fn remove(&mut self, io: &Io) {
-        self.held.remove(io);
-    }
-
-    fn dispatch(&mut self, _now: Time) -> Option<Io> {
-        let Some(read) = self.held.read_age() else {
-            return self.held.pop_write();
+    fn next(held: &mut Bundles) -> Option<Io> {
+        let Some(read) = held.read_age() else {
+            return held.pop_write();
         };
-        let came_later = match self.held.turn_age() {
+        let came_later = match held.turn_age() {
             Some(bundle) => bundle < read,
-            None => return self.held.pop_read(),
+            None => return held.pop_read(),
         };
-        if came_later && self.held.has_yielded() {
-            self.held.pop_write()
+        if came_later && held.has_yielded() {
+            held.pop_write()
         } else {
-            self.held.pop_read()
+            held.pop_read()
         }
-    }
-
-    fn len(&self) -> usize {
-        self.held.len()
-    }
-
-    fn check(&self, logical_block: u64) -> Result<(), BadConfig> {
-        self.held.check("irbw-fifo-rp", logical_block)
-    }
-
-    fn room(&self, op: Op, offset: u64) -> u64 {
-        self.held.room(op, offset)
-    }
-
-    fn may_merge(&self, held: &Io, new: &Io) -> bool {
-        self.held.may_merge(held, new)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundles::by_hand::{keys, read, write};
+    use super::super::irbw::by_hand::{self, BUNDLE, keys, read, write};
     use super::*;
-    use fathom_base::Bytes;
-
-    const BUNDLE: u64 = 64 << 10;
-
-    fn scheduler() -> IrbwFifoRp {
-        IrbwFifoRp::new(&Tunables {
-            bundle: Bytes(BUNDLE),
-        })
-        .unwrap()
-    }
+    use crate::Scheduler;
+    use fathom_base::Time;
 
     fn filled(requests: &[Io]) -> IrbwFifoRp {
-        let mut scheduler = scheduler();
-        for io in requests {
-            scheduler.insert(io.queued, *io);
-        }
-        scheduler
+        by_hand::filled(requests)
     }
 
     #[test]
@@ -150,6 +100,8 @@ mod tests {
         scheduler.insert(Time(3), read(3, 1 << 20, 3));
         scheduler.insert(Time(3), read(4, 2 << 20, 3));
         assert_eq!(keys(&mut scheduler, Time(4)), [3, 1, 2, 4]);
+        // It is one bundle all the same.
+        assert_eq!(scheduler.bundles().unwrap().by_writes, [(3, 1)].into());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod deadline;
 mod fifo;
 #[cfg(test)]
 mod hand;
+mod irbw;
 pub mod irbw_fifo;
 pub mod irbw_fifo_rp;
 pub mod kyber;
