@@ -1,5 +1,6 @@
 //! The block layer above a drive, as a user names it, with the sizes of the drive from its profile.
 
+use fathom_iosched::split::NoPas;
 use fathom_iosched::{BadConfig, QueueConfig};
 use fathom_probe::{Parameter, Profile, Verdict};
 use serde::Deserialize as _;
@@ -91,6 +92,10 @@ fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {
     answer.value.as_ref().filter(|_| identified)?.bytes()
 }
 
+fn buffer(parameter: Parameter) -> bool {
+    matches!(parameter, Parameter::ReadBuffer | Parameter::WriteBuffer)
+}
+
 fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
     let name = part
         .get("name")
@@ -102,14 +107,24 @@ fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
         if wants != name || part.contains_key(key) {
             continue;
         }
-        let Some(bytes) = known(profile, parameter) else {
-            let answer = profile.parameters.get(&parameter);
-            return Err(QueueError::Unknown {
-                wants: name,
-                key,
-                parameter,
-                verdict: answer.map_or("not measured", |answer| answer.verdict.words()),
-            });
+        let verdict = profile
+            .parameters
+            .get(&parameter)
+            .map(|answer| answer.verdict);
+        let bytes = match known(profile, parameter) {
+            Some(bytes) => bytes,
+            // There is no such buffer that a request could be too long for.
+            None if buffer(parameter) && verdict == Some(Verdict::Absent) => {
+                NoPas::default().limit.0
+            }
+            None => {
+                return Err(QueueError::Unknown {
+                    wants: name,
+                    key,
+                    parameter,
+                    verdict: verdict.map_or("not measured", Verdict::words),
+                });
+            }
         };
         part.insert(key.into(), format!("{bytes}B").into());
     }

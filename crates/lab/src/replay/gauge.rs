@@ -13,6 +13,8 @@ use hdrhistogram::Histogram;
 const BUCKETS_MAX: usize = 512;
 /// The width of a bucket at first, in nanoseconds.
 const BUCKET_NS: u64 = 1_000;
+/// So many processes have a timeline of their own: more lines than that tell nothing.
+const TIMELINES_MAX: usize = 16;
 /// Significant decimal digits of a quantile.
 const DIGITS: u8 = 3;
 
@@ -157,7 +159,7 @@ impl Gauge {
         self
     }
 
-    fn process(&mut self, played: &Played) {
+    fn process(&mut self, played: &Played, stretch: usize) {
         let index = played.process as usize;
         if self.processes.len() <= index {
             self.processes.resize(index + 1, Process::default());
@@ -166,21 +168,33 @@ impl Gauge {
         let response = played.completed.since(played.asked).0;
         process.count += 1;
         process.bytes += played.access.len;
+        if index < TIMELINES_MAX {
+            if process.timeline.len() <= stretch {
+                process.timeline.resize(stretch + 1, 0);
+            }
+            process.timeline[stretch] += played.access.len;
+        }
         process.response_ns += response;
         process.max_ns = process.max_ns.max(response);
         process.finished = process.finished.max(played.completed.since(self.start));
     }
 
-    fn bucket(&mut self, at: Time) -> &mut Bucket {
-        while at.since(self.start).0 / self.bucket_ns >= BUCKETS_MAX as u64 {
-            self.buckets = self
-                .buckets
-                .chunks(2)
-                .map(|pair| pair[0].join(pair.get(1)))
-                .collect();
+    /// Which stretch of the timeline a time is in. Stretches are joined until it is one of them.
+    fn stretch(&mut self, at: Time) -> usize {
+        let since = at.since(self.start).0;
+        while since / self.bucket_ns >= BUCKETS_MAX as u64 {
+            let buckets = self.buckets.chunks(2);
+            self.buckets = buckets.map(|pair| pair[0].join(pair.get(1))).collect();
+            for process in &mut self.processes {
+                let pairs = process.timeline.chunks(2);
+                process.timeline = pairs.map(|pair| pair.iter().sum()).collect();
+            }
             self.bucket_ns *= 2;
         }
-        let index = (at.since(self.start).0 / self.bucket_ns) as usize;
+        (since / self.bucket_ns) as usize
+    }
+
+    fn bucket(&mut self, index: usize) -> &mut Bucket {
         while self.buckets.len() <= index {
             let stats = self.buckets.last().map(|bucket| bucket.drive);
             self.buckets.push(Bucket {
@@ -239,11 +253,12 @@ impl Observer for Gauge {
         if matches!(played.access.op, Op::Read | Op::Write) {
             self.all.add(played);
         }
-        self.process(played);
         let response = played.completed.since(played.asked).0;
         let before = self.buckets.len();
         let bytes = played.access.len;
-        let bucket = self.bucket(played.completed);
+        let stretch = self.stretch(played.completed);
+        self.process(played, stretch);
+        let bucket = self.bucket(stretch);
         bucket.count += 1;
         bucket.bytes += bytes;
         bucket.response_ns += response;

@@ -86,7 +86,7 @@ pub struct Distribution {
 }
 
 /// What one of several processes got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     /// Accesses.
     pub count: u64,
@@ -98,6 +98,9 @@ pub struct Process {
     pub max_ns: u64,
     /// From the start of the run to its last completion.
     pub finished: Dur,
+    /// Bytes done in each stretch of the timeline, of the first few processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<u64>,
 }
 
 /// What was measured on a run.
@@ -285,7 +288,7 @@ mod tests {
         };
         near(&[process(5, 1), process(10, 2), process(20, 4)], 1.0);
         let none = process(0, 1);
-        near(&[process(8, 1), none, none, none], 0.25);
+        near(&[process(8, 1), none.clone(), none.clone(), none], 0.25);
         // Rates of 3 and 1: 16 / (2 * 10).
         near(&[process(6, 2), process(2, 2)], 0.8);
     }

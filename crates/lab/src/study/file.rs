@@ -3,10 +3,9 @@
 use super::StudyError;
 use crate::replay::Precondition;
 use crate::source::Workload;
-use fathom_iosched::QueueConfig;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// A study: every point of every axis with every workload and every seed.
@@ -34,7 +33,10 @@ pub struct Study {
     pub precondition: Precondition,
     /// The block layer above the drive, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<QueueConfig>,
+    pub queue: Option<Table>,
+    /// Where the sizes of the drive come from that a block layer leaves open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
     /// Whether every access of every run is kept (`requests.parquet`).
     #[serde(default)]
     pub requests: bool,
@@ -92,13 +94,26 @@ pub struct Point {
     /// Another precondition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
-    /// Another block layer.
+    /// Keys of the block layer above the drive, instead of those of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<QueueConfig>,
+    pub queue: Option<Table>,
+    /// Another place for the drive's sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+}
+
+/// Where the sizes of a drive come from that splitters and schedulers need.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizes {
+    /// The drive is probed before, as `fathom probe` does, blind.
+    Probe,
+    /// A profile that was measured before.
+    Profile(PathBuf),
 }
 
 impl Study {
-    /// Reads a study file. Paths of traces and drive files lie beside it.
+    /// Reads a study file. Paths of traces, drive files and profiles lie beside it.
     ///
     /// # Errors
     /// [`StudyError::Read`] or [`StudyError::Syntax`] with the line.
@@ -115,6 +130,13 @@ impl Study {
         let dir = path.parent().unwrap_or(Path::new(""));
         for workload in &mut study.workloads {
             workload.beside(dir);
+        }
+        let points = study.axes.iter_mut().flat_map(|axis| &mut axis.points);
+        let of_points = points.filter_map(|point| point.sizes.as_mut());
+        for sizes in study.sizes.iter_mut().chain(of_points) {
+            if let Sizes::Profile(profile) = sizes {
+                *profile = dir.join(&*profile);
+            }
         }
         Ok(study)
     }

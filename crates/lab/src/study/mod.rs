@@ -9,10 +9,11 @@ mod error;
 mod file;
 mod plan;
 mod run;
+mod sizes;
 mod table;
 
 pub use error::StudyError;
-pub use file::{Axis, Point, Study};
+pub use file::{Axis, Point, Sizes, Study};
 pub use plan::{Run, plan};
 pub use run::{Finished, Watcher, run};
 pub use table::{Row, rows};

@@ -1,7 +1,9 @@
 //! From a study file to its runs.
 
+use super::sizes::Profiles;
 use super::{Point, Study, StudyError};
 use crate::model::Model;
+use crate::queue::from_table;
 use crate::replay::Plan;
 use crate::source::Workload;
 use crate::target::settings::set;
@@ -56,10 +58,11 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
     }
     let mut runs = Vec::new();
     let mut names = BTreeSet::new();
+    let mut profiles = Profiles::default();
     for workload in &study.workloads {
         for points in &combinations {
             for &seed in &study.seeds {
-                let run = resolve(study, workload, points, seed)?;
+                let run = resolve(study, workload, (points, seed), &mut profiles)?;
                 if !names.insert(run.name.clone()) {
                     return Err(wrong(
                         format!("run {}", run.name),
@@ -76,20 +79,24 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
 fn resolve(
     study: &Study,
     workload: &Workload,
-    points: &[(String, Point)],
-    seed: u64,
+    (points, seed): (&[(String, Point)], u64),
+    profiles: &mut Profiles,
 ) -> Result<Run, StudyError> {
     let name = name_of(workload, points, seed);
     let mut drive = study.drive.clone();
     let (mut arrival, mut precondition) = (study.arrival, study.precondition);
     let mut queue = study.queue.clone();
+    let mut sizes = study.sizes.as_ref();
     let mut settings = settings(&study.set);
     let mut of_workload = Vec::new();
     for (_, point) in points {
         drive = point.drive.clone().unwrap_or(drive);
         arrival = point.arrival.unwrap_or(arrival);
         precondition = point.precondition.unwrap_or(precondition);
-        queue = point.queue.clone().or(queue);
+        if let Some(keys) = &point.queue {
+            queue.get_or_insert_default().extend(keys.clone());
+        }
+        sizes = point.sizes.as_ref().or(sizes);
         settings.extend(self::settings(&point.set));
         of_workload.extend(self::settings(&point.workload));
     }
@@ -107,6 +114,17 @@ fn resolve(
             })
         })?;
     let workload = vary(study, &name, workload, &of_workload)?;
+    let queue = queue.map(|keys| {
+        let wrong = |detail: String| StudyError::Value {
+            study: study.name.clone(),
+            place: format!("run {name}, queue"),
+            detail,
+        };
+        let profile = sizes.map(|sizes| profiles.of(sizes, &model)).transpose();
+        let profile = profile.map_err(wrong)?;
+        from_table(keys, profile).map_err(|e| wrong(format!("{e}; {}", e.help())))
+    });
+    let queue = queue.transpose()?;
     Ok(Run {
         workload: workload.name.clone(),
         points: points

@@ -2,7 +2,8 @@
 //! was measured, and what came of it.
 
 use fathom_lab::reproduce::paper::{
-    ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared,
+    ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Timeline,
+    TimelineFound,
 };
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::run::Table;
@@ -101,6 +102,7 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
         points,
         charts: drawn()
             .map(|(drawing, chart)| draw(panel, drawing, chart))
+            .chain(over_time(panel, found))
             .collect(),
         tables: drawn()
             .map(|(drawing, chart)| table(panel, drawing, chart))
@@ -144,6 +146,29 @@ fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
         lines: found.lines.iter().enumerate().map(line).collect(),
         names: found.points.clone(),
     }
+}
+
+fn over_time(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
+    let each = panel.timelines.iter().zip(&found.timelines);
+    let chart = |(timeline, found): (&Timeline, &TimelineFound)| {
+        let line = |(style, rates): (usize, &Vec<f64>)| ChartLine {
+            name: format!("process {}", style + 1),
+            style,
+            x: found.at_s.clone(),
+            y: rates.iter().map(|rate| Some(*rate)).collect(),
+            half: Vec::new(),
+        };
+        Chart {
+            title: timeline.title.clone(),
+            see: "What each process got, over time; one seed.".into(),
+            shape: Shape::Steps,
+            x: "time (s)".into(),
+            y: "MB/s".into(),
+            lines: found.processes.iter().enumerate().map(line).collect(),
+            names: Vec::new(),
+        }
+    };
+    each.map(chart).collect()
 }
 
 fn title(panel: &Panel, drawing: &Drawing) -> String {

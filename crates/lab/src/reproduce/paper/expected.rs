@@ -37,6 +37,9 @@ pub struct Panel {
     /// What is drawn.
     #[serde(default, rename = "chart")]
     pub charts: Vec<Drawing>,
+    /// What each process got over time.
+    #[serde(default, rename = "timeline")]
+    pub timelines: Vec<Timeline>,
     /// How what it says is tested.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Tested>,
@@ -59,6 +62,18 @@ pub struct Drawing {
     pub lines: String,
     /// Points of the other axes.
     #[serde(default)]
+    pub at: Selector,
+}
+
+/// What each process of a run got over time; of the first seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timeline {
+    /// What it shows.
+    pub title: String,
+    /// Which study.
+    pub study: String,
+    /// Which run of it.
     pub at: Selector,
 }
 

@@ -33,6 +33,8 @@ pub enum Metric {
     WriteResponse,
     /// 99 % quantile of the response time, in milliseconds.
     TailResponse,
+    /// The times after which processes were done, added up, in seconds.
+    ProcessTimes,
     /// Jain's index of what processes got.
     Fairness,
     /// How long the first process that was done took, as a share of the last one's time.
@@ -65,6 +67,7 @@ impl Metric {
             Self::ReadResponse => "mean response time of reads (ms)",
             Self::WriteResponse => "mean response time of writes (ms)",
             Self::TailResponse => "99 % of response times (ms)",
+            Self::ProcessTimes => "execution times of all processes (s)",
             Self::Fairness => "Jain's index",
             Self::FirstToLast => "first process done / last",
             Self::Requests => "requests to the drive (thousand)",
@@ -107,6 +110,10 @@ impl Metric {
             Self::ReadResponse => side(totals.reads),
             Self::WriteResponse => side(totals.writes),
             Self::TailResponse => Some(totals.all?.p99_ns as f64 / 1e6),
+            Self::ProcessTimes => {
+                let times = totals.processes.iter().map(|p| p.finished.0 as f64 / 1e9);
+                (totals.processes.len() > 1).then(|| times.sum())
+            }
             Self::Fairness => totals.fairness(),
             Self::FirstToLast => first_to_last(outcome),
             Self::Requests => Some(given(outcome)?.0 as f64 / 1e3),

@@ -7,7 +7,7 @@ mod expected;
 mod judge;
 mod metric;
 
-pub use expected::{Claimed, Drawing, Panel, Selector, Statements, Take, Test, Tested};
+pub use expected::{Claimed, Drawing, Panel, Selector, Statements, Take, Test, Tested, Timeline};
 pub use judge::{Judged, Measured};
 pub use metric::Metric;
 
@@ -45,8 +45,19 @@ pub struct PanelFound {
     pub id: String,
     /// What is drawn.
     pub charts: Vec<ChartFound>,
+    /// What processes got over time.
+    pub timelines: Vec<TimelineFound>,
     /// Its claims, in order.
     pub judged: Vec<Judged>,
+}
+
+/// What each process of a run got over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimelineFound {
+    /// The middle of each stretch, in seconds since the start.
+    pub at_s: Vec<f64>,
+    /// For each process, MB a second in each stretch.
+    pub processes: Vec<Vec<f64>>,
 }
 
 /// A chart with its values.
@@ -135,6 +146,11 @@ pub fn run(
             .iter()
             .map(|drawing| chart(drawing, of(&drawing.study)))
             .collect(),
+        timelines: panel
+            .timelines
+            .iter()
+            .map(|timeline| over_time(timeline, of(&timeline.study)))
+            .collect(),
         judged: panel
             .claims
             .iter()
@@ -144,6 +160,32 @@ pub fn run(
     Ok(Found {
         panels: panels.collect(),
     })
+}
+
+/// Stretches of a run are taken together until there are no more than that.
+const STRETCHES_MAX: usize = 128;
+
+fn over_time(timeline: &Timeline, runs: &[Finished]) -> TimelineFound {
+    let Some(run) = runs.iter().find(|run| selected(run, &timeline.at)) else {
+        return TimelineFound::default();
+    };
+    let totals = &run.outcome.totals;
+    let per = totals.timeline.len().div_ceil(STRETCHES_MAX).max(1);
+    let width = totals.bucket.as_secs_f64() * per as f64;
+    let stretches = totals.timeline.len().div_ceil(per);
+    let process = |bytes: &[u64]| -> Vec<f64> {
+        let mut rates = bytes.chunks(per).map(|chunk| chunk.iter().sum::<u64>());
+        let rate = |bytes: Option<u64>| bytes.unwrap_or(0) as f64 / 1e6 / width;
+        (0..stretches).map(|_| rate(rates.next())).collect()
+    };
+    TimelineFound {
+        at_s: (0..stretches).map(|i| (i as f64 + 0.5) * width).collect(),
+        processes: totals
+            .processes
+            .iter()
+            .map(|p| process(&p.timeline))
+            .collect(),
+    }
 }
 
 fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
