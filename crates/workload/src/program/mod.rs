@@ -9,6 +9,7 @@
 //! A program draws from [`fathom_base::Rng`] alone and sees time only as it is told, so that on a modelled drive a run
 //! is a function of (drive, program, seed).
 
+pub mod fio;
 mod processes;
 mod stream;
 

@@ -1,0 +1,138 @@
+//! What a job that verifies writes: a header that says which block it is, then random bytes, and a checksum over both.
+//!
+//! The header, little-endian: magic (8 bytes), offset (8), generation (8), seed (8), length (4), CRC-32C of everything
+//! but itself (4). It is Fathom's own; fio does not read it.
+
+use fathom_base::Rng;
+use std::fmt;
+
+/// The length of the header, in bytes.
+pub const HEADER_BYTES: usize = 40;
+const MAGIC: [u8; 8] = *b"fathomjb";
+const CRC: std::ops::Range<usize> = 36..40;
+
+/// Which block it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// In bytes.
+    pub(super) offset: u64,
+    /// In bytes, at least [`HEADER_BYTES`].
+    pub(super) len: u64,
+    /// Which write of its process it is, from 1.
+    pub(super) generation: u64,
+    /// The seed of its process's content.
+    pub(super) seed: u64,
+}
+
+/// What was there in place of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Another length, in bytes.
+    Length(u64),
+    /// No block of a job that verifies: how it begins.
+    Magic([u8; 8]),
+    /// A block whose bytes have changed.
+    Checksum {
+        /// What the header says.
+        stored: u32,
+        /// What the bytes have.
+        computed: u32,
+    },
+    /// Another block that is whole: from elsewhere, or written before.
+    Other {
+        /// Its offset, in bytes.
+        offset: u64,
+        /// Which write of its process it was.
+        generation: u64,
+        /// Its seed.
+        seed: u64,
+    },
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Length(len) => write!(f, "{len} bytes came back"),
+            Found::Magic(found) => write!(
+                f,
+                "it begins with {:#018x}, not with the magic number of a block",
+                u64::from_be_bytes(*found)
+            ),
+            Found::Checksum { stored, computed } => write!(
+                f,
+                "its bytes have the CRC-32C {computed:#010x}, and its header says {stored:#010x}"
+            ),
+            Found::Other {
+                offset,
+                generation,
+                seed,
+            } => write!(
+                f,
+                "it is whole, and it is write {generation} at {offset} under seed {seed}"
+            ),
+        }
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let (before, after) = (
+        bytes.get(..CRC.start).unwrap_or_default(),
+        bytes.get(CRC.end..).unwrap_or_default(),
+    );
+    crc32c::crc32c_append(crc32c::crc32c(before), after)
+}
+
+/// Eight bytes of the header, as a number.
+fn word(bytes: &[u8], index: usize) -> u64 {
+    let mut word = [0; 8];
+    if let Some(found) = bytes.get(index * 8..index * 8 + 8) {
+        word.copy_from_slice(found);
+    }
+    u64::from_le_bytes(word)
+}
+
+impl Block {
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> Box<[u8]> {
+        let mut bytes = Vec::with_capacity(self.len as usize);
+        bytes.extend(MAGIC);
+        for number in [self.offset, self.generation, self.seed] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend((self.len as u32).to_le_bytes());
+        bytes.extend([0; 4]);
+        let mut rng = Rng::new(self.seed, self.generation);
+        while bytes.len() < self.len as usize {
+            bytes.extend(rng.next_u64().to_le_bytes());
+        }
+        bytes.truncate(self.len as usize);
+        let crc = checksum(&bytes);
+        if let Some(place) = bytes.get_mut(CRC) {
+            place.copy_from_slice(&crc.to_le_bytes());
+        }
+        bytes.into_boxed_slice()
+    }
+
+    /// Whether these bytes are it.
+    pub(super) fn check(&self, bytes: &[u8]) -> Result<(), Found> {
+        if bytes.len() as u64 != self.len {
+            return Err(Found::Length(bytes.len() as u64));
+        }
+        if !bytes.starts_with(&MAGIC) {
+            return Err(Found::Magic(word(bytes, 0).to_le_bytes()));
+        }
+        let (stored, computed) = ((word(bytes, 4) >> 32) as u32, checksum(bytes));
+        if stored != computed {
+            return Err(Found::Checksum { stored, computed });
+        }
+        let [offset, generation, seed] = [1, 2, 3].map(|index| word(bytes, index));
+        if (offset, generation, seed) != (self.offset, self.generation, self.seed) {
+            return Err(Found::Other {
+                offset,
+                generation,
+                seed,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! All processes of a job file as one program.
+
+use super::error::{FioError, Problem, VerifyError};
+use super::job::Job;
+use super::process::Process;
+use super::region::Region;
+use crate::program::{Answer, Next, Program};
+use fathom_base::Time;
+
+/// Which process an actor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessOf {
+    /// Its job.
+    pub job: String,
+    /// Which of the job's `numjobs`, from 0.
+    pub clone: u32,
+    /// Its `prio`, in 0..=7, 0 the highest.
+    pub prio: Option<u8>,
+    /// What it works on.
+    pub region: Region,
+}
+
+/// The jobs of a file at work: an actor for each process, in the order of the file, and `tag.process` is its number.
+///
+/// A process keeps `iodepth` accesses in flight. It reads data back only where a job verifies; what is asked for while
+/// it does is not held to the job's rates and runtime.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    processes: Vec<Process>,
+    which: Vec<ProcessOf>,
+    /// Those before it must be finished before a process starts: by process.
+    behind: Vec<usize>,
+    /// Processes before it are finished.
+    finished: usize,
+}
+
+impl Jobs {
+    /// The jobs on a drive of `capacity` bytes whose logical block has `logical_block` bytes. A run is a function of
+    /// them and `seed`; a job with a `randseed` draws from that one instead.
+    ///
+    /// # Errors
+    /// [`FioError`] where a job does not fit the drive, or jobs would disturb what another one verifies.
+    pub fn new(
+        jobs: &[Job],
+        capacity: u64,
+        logical_block: u64,
+        seed: u64,
+    ) -> Result<Self, FioError> {
+        let mut all = Self {
+            processes: Vec::new(),
+            which: Vec::new(),
+            behind: Vec::new(),
+            finished: 0,
+        };
+        let mut behind = 0;
+        for job in jobs {
+            if job.stonewall {
+                behind = all.processes.len();
+            }
+            let regions = job.resolve(capacity, logical_block)?;
+            for (clone, region) in (0..).zip(regions) {
+                let number = all.processes.len();
+                let process = Process::new(job.clone(), region, seed, number)
+                    .map_err(|what| unfit(job, what))?;
+                all.processes.push(process);
+                all.behind.push(behind);
+                all.which.push(ProcessOf {
+                    job: job.name.clone(),
+                    clone,
+                    prio: job.prio,
+                    region,
+                });
+            }
+        }
+        all.check_verify()?;
+        Ok(all)
+    }
+
+    /// Which process each actor is.
+    pub fn processes(&self) -> &[ProcessOf] {
+        &self.which
+    }
+
+    /// Nobody may write what another process of the same time verifies.
+    fn check_verify(&self) -> Result<(), FioError> {
+        let changes = |process: &Process| {
+            let ops = process.job().rw.ops();
+            ops.iter().any(|op| *op != fathom_block::Op::Read)
+        };
+        for (number, process) in self.processes.iter().enumerate() {
+            if !process.job().verify {
+                continue;
+            }
+            let region = process.region();
+            let disturbs = |other: usize| {
+                let theirs = self.processes[other].region();
+                other != number
+                    && self.behind[other] == self.behind[number]
+                    && changes(&self.processes[other])
+                    && theirs.offset < region.end()
+                    && region.offset < theirs.end()
+            };
+            if let Some(other) = (0..self.processes.len()).find(|&other| disturbs(other)) {
+                let what = format!(
+                    "it verifies what it writes, and process {} of job `{}` writes to the same place at the same time: \
+                     part them by `offset` and `size`, by `offset_increment`, or by `stonewall`",
+                    self.which[other].clone, self.which[other].job
+                );
+                return Err(unfit(process.job(), what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Until when a process does not start.
+    fn held_back(&mut self, actor: usize, now: Time) -> Option<Time> {
+        while let Some(process) = self.processes.get_mut(self.finished)
+            && process.is_finished(now)
+        {
+            self.finished += 1;
+        }
+        if self.finished < self.behind[actor] {
+            return Some(self.processes[self.finished].ends_by(now));
+        }
+        let start = Time::ZERO + self.processes[actor].job().startdelay;
+        (now < start).then_some(start)
+    }
+}
+
+fn unfit(job: &Job, what: String) -> FioError {
+    FioError {
+        line: None,
+        job: Some(job.name.clone()),
+        problem: Problem::Target { what },
+    }
+}
+
+impl Program for Jobs {
+    type Error = VerifyError;
+
+    fn actors(&self) -> usize {
+        self.processes.len()
+    }
+
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, VerifyError> {
+        if !self.processes[actor].is_started() {
+            if let Some(until) = self.held_back(actor, now) {
+                return Ok(Next::Wait(until));
+            }
+            self.processes[actor].start(now);
+        }
+        Ok(self.processes[actor].next(now))
+    }
+
+    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), VerifyError> {
+        self.processes[actor].done(answer)
+    }
+}

@@ -1,0 +1,364 @@
+//! One process of a job: what it asks for next.
+
+use super::content::Block;
+use super::error::VerifyError;
+use super::job::{Engine, Job};
+use super::pace::{Rates, Think};
+use super::places::{Places, Stream};
+use super::region::Region;
+use super::written::Written;
+use crate::Access;
+use crate::program::{Answer, Ask, Next};
+use fathom_base::{Rng, Time};
+use fathom_block::{Op, Tag};
+
+/// Nothing until an answer comes.
+const WAIT: Next = Next::Wait(Time::MAX);
+
+/// Where a process is.
+#[derive(Clone, Debug)]
+enum Phase {
+    /// Not started.
+    Waiting,
+    /// It does what the job says.
+    Running { since: Time },
+    /// It waits for its writes before it reads them back.
+    Draining { since: Time },
+    /// It reads back what it has written, in that order.
+    Checking {
+        since: Time,
+        order: Vec<u64>,
+        next: usize,
+    },
+    /// It asks for nothing any more.
+    Over,
+}
+
+/// A process at work.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    job: Job,
+    number: usize,
+    region: Region,
+    phase: Phase,
+    places: Places,
+    mix: Rng,
+    rates: Rates,
+    think: Think,
+    in_flight: u32,
+    /// Bytes asked for, in all and in this pass.
+    bytes: u64,
+    pass_bytes: u64,
+    /// An operation that was chosen and waits for its rate.
+    held: Option<Op>,
+    /// Since the last flush.
+    writes: u64,
+    flushing: bool,
+    /// What it writes, where it verifies.
+    seed: u64,
+    generation: u64,
+    written: Written,
+    /// Whether the pass that is being checked was the last.
+    last_pass: bool,
+}
+
+impl Process {
+    /// Process `number` of the run, on a region that is right for its job ([`Job::resolve`]).
+    pub(super) fn new(job: Job, region: Region, seed: u64, number: usize) -> Result<Self, String> {
+        let seed = job.randseed.unwrap_or(seed);
+        Ok(Self {
+            number,
+            region,
+            phase: Phase::Waiting,
+            places: Places::new(&job, region, seed, number)?,
+            mix: Stream::Mix.rng(seed, number),
+            rates: Rates::new(&job),
+            think: Think::new(&job),
+            in_flight: 0,
+            bytes: 0,
+            pass_bytes: 0,
+            held: None,
+            writes: 0,
+            flushing: false,
+            seed: Stream::Content.rng(seed, number).next_u64(),
+            generation: 0,
+            written: Written::default(),
+            last_pass: false,
+            job,
+        })
+    }
+
+    pub(super) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    pub(super) fn region(&self) -> Region {
+        self.region
+    }
+
+    pub(super) fn is_started(&self) -> bool {
+        !matches!(self.phase, Phase::Waiting)
+    }
+
+    pub(super) fn start(&mut self, now: Time) {
+        self.phase = Phase::Running { since: now };
+    }
+
+    /// Whether it is over and has nothing in flight at `now`.
+    pub(super) fn is_finished(&mut self, now: Time) -> bool {
+        if let Phase::Running { since } = self.phase
+            && self.is_enough(since, now)
+        {
+            self.end_pass(since, true);
+        }
+        matches!(self.phase, Phase::Over) && self.in_flight == 0
+    }
+
+    /// When it ends by its time alone: [`Time::MAX`] where only an answer can end it.
+    pub(super) fn ends_by(&self, now: Time) -> Time {
+        match self.phase {
+            Phase::Running { since } => Some(self.end(since)).filter(|end| *end > now),
+            _ => None,
+        }
+        .unwrap_or(Time::MAX)
+    }
+
+    fn end(&self, since: Time) -> Time {
+        self.job
+            .runtime
+            .map_or(Time::MAX, |runtime| since + runtime)
+    }
+
+    /// Whether its time or its bytes are used up.
+    fn is_enough(&self, since: Time, now: Time) -> bool {
+        let most = self.region.io_bytes;
+        now >= self.end(since) || most.is_some_and(|most| self.bytes >= most)
+    }
+
+    /// How much a pass moves before it is checked, or begins from the start.
+    fn pass(&self) -> u64 {
+        let size = self.region.size;
+        match self.job.io_size {
+            Some(io_size) if self.places.is_drawn() => io_size.max(size),
+            _ => size,
+        }
+    }
+
+    fn end_pass(&mut self, since: Time, last: bool) {
+        self.last_pass = last;
+        if self.job.do_verify && !self.written.is_empty() {
+            self.phase = Phase::Draining { since };
+        } else {
+            self.go_on(since);
+        }
+    }
+
+    /// The next pass, or none.
+    fn go_on(&mut self, since: Time) {
+        self.written.clear();
+        self.pass_bytes = 0;
+        self.places.reset();
+        self.phase = if self.last_pass {
+            Phase::Over
+        } else {
+            Phase::Running { since }
+        };
+    }
+
+    /// What a process that is started does now.
+    pub(super) fn next(&mut self, now: Time) -> Next {
+        loop {
+            let next = match self.phase {
+                Phase::Waiting | Phase::Over => Some(WAIT),
+                Phase::Running { since } => self.run(since, now),
+                Phase::Draining { since } => self.drain(since),
+                Phase::Checking { since, .. } => self.read_back(since, now),
+            };
+            if let Some(next) = next {
+                return next;
+            }
+        }
+    }
+
+    /// What it does while it runs; `None` where the phase has changed.
+    fn run(&mut self, since: Time, now: Time) -> Option<Next> {
+        if self.is_enough(since, now) {
+            self.end_pass(since, true);
+            return None;
+        }
+        if self.pass_bytes >= self.pass() {
+            self.end_pass(since, false);
+            return None;
+        }
+        if self.in_flight >= self.job.depth() || self.flushing {
+            return Some(WAIT);
+        }
+        if let Some(until) = self.think.until(now) {
+            return Some(Next::Wait(until.min(self.end(since))));
+        }
+        if self.job.fsync > 0 && self.writes >= self.job.fsync {
+            self.writes = 0;
+            self.flushing = true;
+            return Some(self.ask(Op::Flush, 0, 0, now));
+        }
+        let op = match self.choose(since, now) {
+            Ok(op) => op,
+            Err(until) => return Some(Next::Wait(until.min(self.end(since)))),
+        };
+        let Some((offset, len)) = self.places.next(op) else {
+            // A pass without a single access would be followed by another.
+            let last = self.pass_bytes == 0;
+            self.end_pass(since, last);
+            return None;
+        };
+        self.held = None;
+        self.rates.count(op, len);
+        self.think.asked();
+        self.bytes = self.bytes.saturating_add(len);
+        self.pass_bytes += len;
+        self.writes += u64::from(op == Op::Write);
+        Some(self.ask(op, offset, len, now))
+    }
+
+    /// Reads or writes: by the mix, and the other one where its rate holds the first back and not the other. Otherwise
+    /// the time until which it waits; it waits for what is in flight first, as fio does.
+    fn choose(&mut self, since: Time, now: Time) -> Result<Op, Time> {
+        let op = match self.held {
+            Some(op) => op,
+            None => {
+                let first = self.mixed();
+                let due = |op| since + self.rates.due(op);
+                let other = self.other(first).filter(|_| due(first) > now);
+                match other {
+                    Some(other) if due(other) <= now || due(other) < due(first) => other,
+                    _ => first,
+                }
+            }
+        };
+        self.held = Some(op);
+        let due = since + self.rates.due(op);
+        if due <= now {
+            return Ok(op);
+        }
+        Err(if self.in_flight > 0 { Time::MAX } else { due })
+    }
+
+    fn mixed(&mut self) -> Op {
+        match self.job.rw.ops() {
+            [read, write] => {
+                if self.mix.below(100) < u64::from(self.job.rwmixread) {
+                    *read
+                } else {
+                    *write
+                }
+            }
+            ops => ops[0],
+        }
+    }
+
+    /// The other operation of a mix, where the mix has any of it.
+    fn other(&self, op: Op) -> Option<Op> {
+        let share = match op {
+            Op::Read => 100 - self.job.rwmixread,
+            _ => self.job.rwmixread,
+        };
+        let mut ops = self.job.rw.ops().iter().copied();
+        ops.find(|other| *other != op && share > 0)
+    }
+
+    fn drain(&mut self, since: Time) -> Option<Next> {
+        if self.in_flight > 0 {
+            return Some(WAIT);
+        }
+        self.phase = Phase::Checking {
+            since,
+            order: self.written.order(),
+            next: 0,
+        };
+        None
+    }
+
+    fn read_back(&mut self, since: Time, now: Time) -> Option<Next> {
+        let (depth, in_flight) = (self.job.depth(), self.in_flight);
+        let Phase::Checking { order, next, .. } = &mut self.phase else {
+            return None;
+        };
+        if let Some(&offset) = order.get(*next) {
+            if in_flight >= depth {
+                return Some(WAIT);
+            }
+            *next += 1;
+            let len = self.written.at(offset).map_or(0, |block| block.len);
+            return Some(self.ask(Op::Read, offset, len, now));
+        }
+        if in_flight > 0 {
+            return Some(WAIT);
+        }
+        self.go_on(since);
+        None
+    }
+
+    fn ask(&mut self, op: Op, offset: u64, len: u64, now: Time) -> Next {
+        self.in_flight += 1;
+        let data = (op == Op::Write && self.job.verify).then(|| {
+            self.generation += 1;
+            let block = Block {
+                offset,
+                len,
+                generation: self.generation,
+                seed: self.seed,
+            };
+            self.written.push(block);
+            block.bytes()
+        });
+        Next::Ask(Ask {
+            access: Access {
+                at: now,
+                op,
+                offset,
+                len,
+                disk: 0,
+            },
+            tag: Tag {
+                process: self.number as u32,
+                // Somebody waits for a read, for a flush, and for everything that is asked for one by one.
+                sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
+                fua: false,
+            },
+            asked: now,
+            data,
+        })
+    }
+
+    /// An access of it is done.
+    pub(super) fn done(&mut self, answer: Answer<'_>) -> Result<(), VerifyError> {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if matches!(self.phase, Phase::Checking { .. }) {
+            return self.check(answer);
+        }
+        match answer.access.op {
+            Op::Flush => self.flushing = false,
+            _ => self.think.done(answer.completed),
+        }
+        Ok(())
+    }
+
+    fn check(&self, answer: Answer<'_>) -> Result<(), VerifyError> {
+        let Some(block) = self.written.at(answer.access.offset) else {
+            return Ok(());
+        };
+        let job = || self.job.name.clone();
+        let data = answer
+            .data
+            .ok_or_else(|| VerifyError::NoData { job: job() })?;
+        block.check(data).map_err(|found| VerifyError::Differs {
+            job: job(),
+            process: self.number,
+            offset: block.offset,
+            len: block.len,
+            generation: block.generation,
+            seed: block.seed,
+            found,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! A job as the section of a job file that says the same.
+
+use super::job::{Amount, Distribution, Each, Engine, Job, Rw, Split};
+use fathom_base::Dur;
+use std::fmt;
+
+struct OfEach<'a, T>(&'a Each<T>);
+
+impl<T: fmt::Display> fmt::Display for OfEach<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Each { read, write, trim } = self.0;
+        write!(f, "{read},{write},{trim}")
+    }
+}
+
+struct Splits<'a>(&'a [Split]);
+
+impl fmt::Display for Splits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, Split { bytes, percent }) in self.0.iter().enumerate() {
+            let between = if index > 0 { ":" } else { "" };
+            write!(f, "{between}{bytes}/{percent}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A time of a job, which is whole microseconds.
+struct Us(Dur);
+
+impl fmt::Display for Us {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}us", self.0.0 / 1_000)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Bytes(bytes) => write!(f, "{bytes}"),
+            Amount::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Distribution::Random => f.write_str("random"),
+            Distribution::Zipf(theta) => write!(f, "zipf:{theta}"),
+            Distribution::Pareto(h) => write!(f, "pareto:{h}"),
+        }
+    }
+}
+
+impl fmt::Display for Rw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Rw::NAMES.iter().find(|(_, rw)| rw == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
+/// A section with every value that fio would otherwise choose written out; [`super::parse`] reads it as the same job.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A name that would end its section early, or open the global one, is given as an option.
+        if self.name == "global" || self.name.contains(['[', ']']) {
+            writeln!(f, "[job]\nname={}", self.name)?;
+        } else {
+            writeln!(f, "[{}]", self.name)?;
+        }
+        self.write_accesses(f)?;
+        self.write_times(f)?;
+        if let Some(randseed) = self.randseed {
+            writeln!(f, "randseed={randseed}")?;
+        }
+        if let Some(prio) = self.prio {
+            writeln!(f, "prio={prio}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    fn write_accesses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "rw={}\nbs={}", self.rw, OfEach(&self.bs))?;
+        if let Some(Each { read, write, trim }) = &self.bssplit {
+            let (read, write, trim) = (Splits(read), Splits(write), Splits(trim));
+            writeln!(f, "bssplit={read},{write},{trim}")?;
+        }
+        if self.blockalign != Each::all(0) {
+            // Zero stands for what is not set, and is no value.
+            let [read, write, trim] = [
+                self.blockalign.read,
+                self.blockalign.write,
+                self.blockalign.trim,
+            ]
+            .map(|align| match align {
+                0 => String::new(),
+                align => align.to_string(),
+            });
+            writeln!(f, "blockalign={read},{write},{trim}")?;
+        }
+        let engine = match self.ioengine {
+            Engine::Sync => "psync",
+            Engine::Async => "io_uring",
+        };
+        writeln!(f, "ioengine={engine}\niodepth={}", self.iodepth)?;
+        writeln!(f, "numjobs={}\nrwmixread={}", self.numjobs, self.rwmixread)?;
+        writeln!(f, "random_distribution={}", self.random_distribution)?;
+        writeln!(f, "norandommap={}", u8::from(self.norandommap))?;
+        if let Some(size) = self.size {
+            writeln!(f, "size={size}")?;
+        }
+        if let Some(io_size) = self.io_size {
+            writeln!(f, "io_size={io_size}")?;
+        }
+        writeln!(f, "offset={}", self.offset)?;
+        writeln!(f, "offset_increment={}", self.offset_increment)
+    }
+
+    fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(runtime) = self.runtime {
+            writeln!(f, "runtime={}", Us(runtime))?;
+        }
+        writeln!(f, "time_based={}", u8::from(self.time_based))?;
+        writeln!(
+            f,
+            "loops={}\nstartdelay={}",
+            self.loops,
+            Us(self.startdelay)
+        )?;
+        writeln!(f, "stonewall={}", u8::from(self.stonewall))?;
+        writeln!(f, "rate={}", OfEach(&self.rate))?;
+        writeln!(f, "rate_iops={}", OfEach(&self.rate_iops))?;
+        writeln!(f, "thinktime={}", Us(self.thinktime))?;
+        writeln!(f, "thinktime_blocks={}", self.thinktime_blocks)?;
+        writeln!(f, "fsync={}", self.fsync)?;
+        writeln!(f, "verify={}", if self.verify { "crc32c" } else { "0" })?;
+        writeln!(f, "do_verify={}", u8::from(self.do_verify))
+    }
+}

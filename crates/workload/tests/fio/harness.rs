@@ -1,0 +1,142 @@
+//! A drive that takes everything at once and answers each access after the same time, and the loop above it.
+
+use fathom_base::{Dur, Time};
+use fathom_block::{Op, Tag};
+use fathom_workload::Access;
+use fathom_workload::program::fio::{Jobs, VerifyError, parse};
+use fathom_workload::program::{Answer, Next, Program};
+use std::collections::BTreeMap;
+
+/// An access that was played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Played {
+    pub(crate) actor: usize,
+    pub(crate) access: Access,
+    pub(crate) tag: Tag,
+    pub(crate) asked: Time,
+    pub(crate) completed: Time,
+}
+
+/// The drive.
+pub(crate) struct Drive {
+    pub(crate) capacity: u64,
+    pub(crate) latency: Dur,
+    /// What is on it, by logical block of 512 bytes, where it keeps bytes.
+    pub(crate) bytes: Option<BTreeMap<u64, [u8; 512]>>,
+    /// Asks the actors from the last to the first.
+    pub(crate) backwards: bool,
+    /// Called with every write after it is on the drive.
+    pub(crate) spoil: fn(&Access, &mut BTreeMap<u64, [u8; 512]>),
+}
+
+pub(crate) const LATENCY: Dur = Dur(100_000);
+
+impl Drive {
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            latency: LATENCY,
+            bytes: None,
+            backwards: false,
+            spoil: |_, _| {},
+        }
+    }
+
+    fn write(&mut self, access: &Access, data: Option<&[u8]>) {
+        let (Some(bytes), Some(data)) = (&mut self.bytes, data) else {
+            return;
+        };
+        assert_eq!(data.len() as u64, access.len);
+        for (index, sector) in data.chunks_exact(512).enumerate() {
+            let at = access.offset / 512 + index as u64;
+            bytes.insert(at, sector.try_into().unwrap());
+        }
+        (self.spoil)(access, bytes);
+    }
+
+    fn read(&self, access: &Access) -> Option<Vec<u8>> {
+        let bytes = self.bytes.as_ref()?;
+        let sectors = access.offset / 512..access.end() / 512;
+        let sector = |at| bytes.get(&at).copied().unwrap_or([0; 512]);
+        Some(sectors.flat_map(sector).collect())
+    }
+
+    /// Plays jobs to their end.
+    pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, VerifyError> {
+        let (mut now, mut played) = (Time::ZERO, Vec::new());
+        let mut flying: BTreeMap<(Time, u64), Played> = BTreeMap::new();
+        let mut number = 0;
+        loop {
+            let mut wake = Time::MAX;
+            for index in 0..jobs.actors() {
+                let actor = if self.backwards {
+                    jobs.actors() - 1 - index
+                } else {
+                    index
+                };
+                loop {
+                    match jobs.next(actor, now)? {
+                        Next::Wait(until) => {
+                            assert!(until > now, "actor {actor} waits for {until:?} at {now:?}");
+                            wake = wake.min(until);
+                            break;
+                        }
+                        Next::Ask(ask) => {
+                            assert!(ask.asked <= now);
+                            assert!(ask.access.end() <= self.capacity);
+                            assert_eq!(ask.tag.process as usize, actor);
+                            self.write(&ask.access, ask.data.as_deref());
+                            let completed = now + self.latency;
+                            let one = Played {
+                                actor,
+                                access: ask.access,
+                                tag: ask.tag,
+                                asked: ask.asked,
+                                completed,
+                            };
+                            flying.insert((completed, number), one);
+                            number += 1;
+                            assert!(number < 10_000_000, "it does not end");
+                        }
+                    }
+                }
+            }
+            let first = flying.keys().next().map_or(Time::MAX, |key| key.0);
+            now = first.min(wake);
+            if now == Time::MAX {
+                return Ok(played);
+            }
+            while let Some(entry) = flying.first_entry()
+                && entry.key().0 <= now
+            {
+                let one = entry.remove();
+                let data = (one.access.op == Op::Read)
+                    .then(|| self.read(&one.access))
+                    .flatten();
+                let answer = Answer {
+                    access: &one.access,
+                    tag: one.tag,
+                    completed: one.completed,
+                    data: data.as_deref(),
+                };
+                jobs.done(one.actor, answer)?;
+                played.push(one);
+            }
+        }
+    }
+}
+
+/// The jobs of a file on a drive of so many bytes.
+pub(crate) fn jobs(text: &str, capacity: u64, seed: u64) -> Jobs {
+    let file = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    Jobs::new(&file.jobs, capacity, 512, seed).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a file does on a drive of so many bytes, in the order in which it asks.
+pub(crate) fn play(text: &str, capacity: u64) -> Vec<Played> {
+    let mut played = Drive::new(capacity)
+        .play(&mut jobs(text, capacity, 1))
+        .unwrap();
+    played.sort_by_key(|one| one.asked);
+    played
+}

@@ -1,0 +1,8 @@
+//! Job files of fio: what is read, what is refused, and what is done.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod harness;
+mod parse;
+mod play;
+mod times;
+mod verify;

@@ -1,0 +1,383 @@
+//! What a job file says, and what is wrong with one.
+
+use fathom_base::Dur;
+use fathom_block::Op;
+use fathom_workload::program::fio::{
+    Amount, Distribution, Each, Engine, FioError, Job, OPTIONS, Problem, Rw, Split, parse,
+};
+use proptest::prelude::*;
+
+fn one(options: &str) -> Job {
+    let file = parse(&format!("[job]\n{options}\n")).unwrap_or_else(|error| panic!("{error}"));
+    file.jobs.into_iter().next().unwrap()
+}
+
+fn refused(text: &str) -> FioError {
+    match parse(text) {
+        Ok(file) => panic!("{text:?} was read as {file:?}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn sections_comments_and_names() {
+    let file = parse(
+        "; a comment\n[global]\nrw=randread # behind an option\nbs=8k\n\n[one]\niodepth=3\n\
+         [global]\nbs=16k\n[two]\n  rw = write\n[one]\nname=three\n",
+    )
+    .unwrap();
+    let said: Vec<_> = file
+        .jobs
+        .iter()
+        .map(|job| (job.name.as_str(), job.rw, job.bs.read, job.iodepth))
+        .collect();
+    let wanted = [
+        ("one", Rw::RandRead, 8192, 3),
+        ("two", Rw::Write, 16384, 1),
+        ("three", Rw::RandRead, 16384, 1),
+    ];
+    assert_eq!(said, wanted);
+    assert_eq!(
+        parse("[x]").unwrap().jobs,
+        [Job {
+            name: "x".into(),
+            ..Job::default()
+        }]
+    );
+}
+
+#[test]
+fn numbers_have_the_suffixes_of_fio() {
+    // HOWTO, "Parameter types", kb_base=1024: k is 1024 and ki is 1000.
+    for (text, bytes) in [
+        ("4096", 4096),
+        ("4k", 4096),
+        ("4K", 4096),
+        ("4kb", 4096),
+        ("4kB", 4096),
+        ("4096b", 4096),
+        ("8ki", 8000),
+        ("8kib", 8000),
+        ("1m", 1 << 20),
+        ("1mi", 1_000_000),
+        ("1g", 1 << 30),
+        ("2t", 2 << 40),
+        ("1p", 1 << 50),
+        ("0x1000", 4096),
+    ] {
+        assert_eq!(one(&format!("bs={text}")).bs.write, bytes, "{text}");
+    }
+    for (text, us) in [
+        ("5", 5_000_000),
+        ("5s", 5_000_000),
+        ("5sec", 5_000_000),
+        ("5ms", 5_000),
+        ("5msec", 5_000),
+        ("5us", 5),
+        ("2m", 120_000_000),
+        ("1h", 3_600_000_000),
+        ("1D", 86_400_000_000),
+    ] {
+        let job = one(&format!("runtime={text}\nstartdelay={text}"));
+        assert_eq!(job.runtime, Some(Dur::us(us)), "{text}");
+        assert_eq!(job.startdelay, Dur::us(us), "{text}");
+    }
+    assert_eq!(one("thinktime=7").thinktime, Dur::us(7));
+    assert_eq!(one("runtime=0").runtime, None);
+}
+
+#[test]
+fn one_value_for_each_operation() {
+    // The examples of HOWTO, `blocksize`.
+    for (text, read, write, trim) in [
+        ("256k", 256 << 10, 256 << 10, 256 << 10),
+        ("8k,32k", 8192, 32768, 32768),
+        ("8k,32k,", 8192, 32768, 4096),
+        (",8k", 4096, 8192, 8192),
+        (",8k,", 4096, 8192, 4096),
+    ] {
+        let wanted = Each { read, write, trim };
+        assert_eq!(one(&format!("bs={text}")).bs, wanted, "{text}");
+    }
+    let rate = |text: &str| one(&format!("rate={text}")).rate;
+    assert_eq!(
+        (rate("1m,500k").read, rate("1m,500k").write),
+        (1 << 20, 500 << 10)
+    );
+    assert_eq!((rate(",500k").read, rate(",500k").write), (0, 500 << 10));
+    assert_eq!((rate("500k,").read, rate("500k,").write), (500 << 10, 0));
+}
+
+#[test]
+fn splits_add_up() {
+    let split = |text: &str| {
+        let sizes = one(&format!("bssplit={text}")).sizes(Op::Read);
+        let pair = |split: &Split| (split.bytes, split.percent);
+        sizes.iter().map(pair).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        split("4k/10:64k/50:32k/40"),
+        [(4096, 10), (65536, 50), (32768, 40)]
+    );
+    // HOWTO: what is left is shared.
+    assert_eq!(
+        split("4k/50:1k/:32k/"),
+        [(4096, 50), (1024, 25), (32768, 25)]
+    );
+    assert_eq!(split("1k:2k:4k"), [(1024, 33), (2048, 33), (4096, 34)]);
+    let job = one("bssplit=2k/50:4k/50,4k/90:8k/10");
+    assert_eq!(job.sizes(Op::Write)[1].percent, 10);
+    assert_eq!(
+        (job.shortest(Op::Read), job.shortest(Op::Write)),
+        (2048, 4096)
+    );
+}
+
+#[test]
+fn the_other_options() {
+    let job = one(
+        "readwrite=randrw\nblocksize=4k\nrwmixread=10\nrwmixwrite=20\nsize=20%\nio_size=1g\noffset=50%\n\
+         offset_increment=1m\nrandom_distribution=zipf:1.2\ntime_based\nruntime=3\nloops=4\nstonewall=1\n\
+         ioengine=libaio\niodepth=32\nnumjobs=5\nprio=7\nrandseed=9\nfsync=8\nnorandommap\ndirect=1\nverify=0\n\
+         thinktime=1ms\nthinktime_blocks=2\nrate_iops=5,6\ndo_verify=0",
+    );
+    let wanted = Job {
+        name: "job".into(),
+        rw: Rw::RandMixed,
+        rwmixread: 80,
+        size: Some(Amount::Percent(20)),
+        io_size: Some(1 << 30),
+        offset: Amount::Percent(50),
+        offset_increment: Amount::Bytes(1 << 20),
+        random_distribution: Distribution::Zipf(1.2),
+        time_based: true,
+        runtime: Some(Dur::ms(3000)),
+        loops: 4,
+        stonewall: true,
+        ioengine: Engine::Async,
+        iodepth: 32,
+        numjobs: 5,
+        prio: Some(7),
+        randseed: Some(9),
+        fsync: 8,
+        norandommap: true,
+        thinktime: Dur::ms(1),
+        thinktime_blocks: 2,
+        rate_iops: Each {
+            read: 5,
+            write: 6,
+            trim: 6,
+        },
+        do_verify: false,
+        ..Job::default()
+    };
+    assert_eq!(job, wanted);
+    assert_eq!(job.depth(), 32);
+    assert_eq!(
+        one("random_distribution=pareto").random_distribution,
+        Distribution::Pareto(0.2)
+    );
+}
+
+#[test]
+fn what_changes_nothing_is_noted() {
+    let text = "[a]\nfilename=/dev/sdx\ngroup_reporting\nrandrepeat=0\niodepth=8\n[b]\niodepth=8\nioengine=io_uring\n";
+    let notes = parse(text).unwrap().notes;
+    assert_eq!(notes.len(), 4, "{notes:?}");
+    assert!(notes[0].starts_with("line 2: `filename`"), "{}", notes[0]);
+    assert!(
+        notes[3].contains("job `a`") && notes[3].contains("psync"),
+        "{}",
+        notes[3]
+    );
+    assert_eq!(parse(text).unwrap().jobs[0].depth(), 1);
+}
+
+/// A text, the line that the error names, and a part of what it says.
+const REFUSED: &[(&str, usize, &str)] = &[
+    ("rw=read\n[a]", 1, "`rw` stands before any section"),
+    ("[a]\n[b", 2, "[name]"),
+    ("[a]\n\n[]", 3, "[name]"),
+    (
+        "[a]\nrws=read",
+        2,
+        "fio has no option `rws`; supported here: name, rw, bs",
+    ),
+    ("[a]\nRW=read", 2, "fio has no option `RW`"),
+    (
+        "[a]\nbsrange=1k-4k",
+        2,
+        "`bsrange` is known and not supported; supported here: name",
+    ),
+    ("[a]\nramp_time=5", 2, "`ramp_time` is known"),
+    ("[a]\nsync=1", 2, "`sync` is known"),
+    (
+        "[a]\nrw=randomread",
+        2,
+        "\"randomread\", and it takes one of read, write",
+    ),
+    ("[a]\nrw=randread:8", 2, "`rw`"),
+    ("[a]\ndirect=0", 2, "there is no page cache"),
+    ("[a]\nverify=md5", 2, "crc32c"),
+    ("[a]\nbs=4k/8k", 2, "`bs` is \"4k/8k\""),
+    ("[a]\nbs=0", 2, "`bs`"),
+    ("[a]\nbs=,", 2, "`bs`"),
+    ("[a]\nbs=1,2,3,4", 2, "`bs`"),
+    ("[a]\nbs=10q", 2, "`bs`"),
+    ("[a]\nbs=99999999999p", 2, "`bs`"),
+    ("[a]\nbs=1.5k", 2, "`bs`"),
+    ("[a]\nbs", 2, "`bs` is \"\""),
+    ("[a]\nbssplit=4k/60:8k/60", 2, "add up to 100"),
+    ("[a]\nbssplit=4k/30:8k/30", 2, "add up to 100"),
+    ("[a]\nsize=101%", 2, "a percentage of the drive"),
+    ("[a]\nsize=0%", 2, "`size`"),
+    ("[a]\niodepth=0", 2, "at least 1"),
+    ("[a]\nnumjobs=5000", 2, "1..=4096"),
+    ("[a]\nrwmixread=120", 2, "0..=100"),
+    ("[a]\nprio=8", 2, "0..=7"),
+    ("[a]\nrandom_distribution=zipf:1", 2, "not 1"),
+    ("[a]\nrandom_distribution=zipf:nan", 2, "not 1"),
+    ("[a]\nrandom_distribution=pareto:1", 2, "below 1"),
+    (
+        "[a]\nrandom_distribution=zoned:60/10:40/90",
+        2,
+        "zipf:THETA",
+    ),
+    ("[a]\nrandom_distribution=zipf:0.5:0.3", 2, "zipf:THETA"),
+    ("[a]\nruntime=3parsecs", 2, "a time"),
+    ("[a]\nstartdelay=1-3", 2, "a time"),
+    ("[a]\ntime_based=2", 2, "0 or 1"),
+    ("[a]\nioengine=mmap", 2, "libaio"),
+    ("[a]\nname=", 2, "a name"),
+];
+
+/// What does not go together is known when the section ends, and named by the line where it begins.
+const CLASHES: &[(&str, usize, &str)] = &[
+    ("[a]\n[b]\ntime_based\n[c]", 2, "needs a `runtime`"),
+    ("[b]\nrate=1m\nrate_iops=10", 1, "exclude each other"),
+    ("[b]\nbssplit=4k/50:6k/50", 1, "6144 bytes, no multiple"),
+    ("[b]\nverify=crc32c", 1, "a job that writes"),
+    (
+        "[b]\nverify=crc32c\nrw=randwrite\nnorandommap\nioengine=libaio\niodepth=2",
+        1,
+        "random map",
+    ),
+    ("[b]\nverify=crc32c\nrw=write\nbs=32", 1, "40 bytes"),
+];
+
+#[test]
+fn every_error_names_its_line_and_what_to_do() {
+    for &(text, line, words) in REFUSED.iter().chain(CLASHES) {
+        let error = refused(text);
+        assert_eq!(error.line, Some(line), "{text:?}: {error}");
+        let said = error.to_string();
+        assert!(said.starts_with(&format!("line {line}: ")), "{said}");
+        assert!(said.contains(words), "{text:?}: {said}");
+    }
+    for text in ["", "[global]\nrw=read", "; nothing"] {
+        assert_eq!(refused(text).problem, Problem::NoJobs);
+    }
+}
+
+#[test]
+fn a_job_must_fit_its_drive() {
+    for (options, words) in [
+        ("bs=1000", "logical block, 512 bytes"),
+        ("rw=randread\nba=100", "logical block"),
+        ("offset=100", "`offset` comes to 100"),
+        ("offset=2m", "begin behind the end"),
+        ("size=2m", "`size` is 2097152"),
+        ("offset=512k\nsize=768k", "there are 524288"),
+        (
+            "numjobs=3\noffset_increment=512k",
+            "process 2 would begin behind",
+        ),
+        ("bs=4m", "do not fit"),
+        ("size=0", "do not fit"),
+        (
+            "rw=rw\nbs=4k,64k\nsize=16k",
+            "writes of 65536 bytes do not fit",
+        ),
+    ] {
+        let error = one(options).resolve(1 << 20, 512).unwrap_err();
+        assert!(error.to_string().starts_with("job `job`: "), "{error}");
+        assert!(error.to_string().contains(words), "{options:?}: {error}");
+    }
+    // Percentages are of the whole drive, and end with it; offsets are rounded up to a block, sizes down.
+    let regions = |options: &str| {
+        let regions = one(options).resolve(1_000_448, 512).unwrap();
+        regions
+            .iter()
+            .map(|r| (r.offset, r.size))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(regions("size=50%"), [(0, 499_712)]);
+    assert_eq!(regions("offset=50%"), [(503_808, 495_616)]);
+    assert_eq!(regions("offset=50%\nsize=90%"), [(503_808, 495_616)]);
+    assert_eq!(
+        regions("numjobs=3\noffset=64k\noffset_increment=25%\nsize=18k"),
+        [(65_536, 16_384), (319_488, 16_384), (573_440, 16_384)]
+    );
+    let bytes = |options: &str| one(options).resolve(1 << 20, 512).unwrap()[0].io_bytes;
+    assert_eq!(bytes("size=64k\nloops=3"), Some(192 << 10));
+    assert_eq!(bytes("size=64k\nio_size=10k\nloops=3"), Some(30 << 10));
+    assert_eq!(bytes("time_based\nruntime=1"), None);
+}
+
+/// An option with a value that may be right, of the kinds that options take.
+fn line() -> impl Strategy<Value = String> {
+    let value = prop_oneof![
+        "[0-9]{1,4}[kmgKMG]?i?b?",
+        "[0-9]{1,3}%",
+        "[0-9]{1,5}(us|ms|s|m|h|d)?",
+        "(4k|8k|512)/[0-9]{1,2}:(64k|32k)/[0-9]{0,2}",
+        "[0-9]{0,3}k?,[0-9]{0,3}k?,?",
+        "(rand)?(read|write|rw|trim)",
+        "(zipf|pareto):[0-9]\\.[0-9]{1,3}",
+        "(libaio|psync|crc32c|random|0|1|)",
+    ];
+    (0..OPTIONS.len(), value).prop_map(|(index, value)| {
+        let names = OPTIONS[index].names;
+        format!("{}={value}", names[value.len() % names.len()])
+    })
+}
+
+proptest! {
+    #[test]
+    fn parsing_never_panics(text in "\\PC*", lines in prop::collection::vec(".{0,30}", 0..10)) {
+        let _ = parse(&text);
+        let _ = parse(&format!("[a]\n{}", lines.join("\n")));
+    }
+
+    #[test]
+    fn a_job_that_is_printed_is_read_as_the_same(
+        lines in prop::collection::vec(line(), 0..12), name in "[a-z\\[\\]]{1,6}", capacity in 0u64..1 << 44
+    ) {
+        // Lines that are refused are left out one by one.
+        let mut text = format!("[job]\nname={name}\n");
+        for line in lines {
+            let more = format!("{text}{line}\n");
+            if parse(&more).is_ok() {
+                text = more;
+            }
+        }
+        let job = parse(&text).unwrap().jobs.remove(0);
+        let printed = job.to_string();
+        let read = parse(&printed).unwrap_or_else(|error| panic!("{printed}\n{error}"));
+        prop_assert_eq!(&read.jobs, std::slice::from_ref(&job), "{}", printed);
+        // On any drive it fits, or says why not.
+        if let Ok(regions) = job.resolve(capacity, 512) {
+            prop_assert_eq!(regions.len(), job.numjobs as usize);
+            prop_assert!(regions.iter().all(|region| region.end() <= capacity && region.size > 0));
+        }
+    }
+}
+
+#[test]
+fn the_options_are_told_apart() {
+    let mut names: Vec<_> = OPTIONS.iter().flat_map(|option| option.names).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}

@@ -1,0 +1,157 @@
+//! When a job asks: rates, thinking, bounds in time, and jobs that wait for others.
+
+use crate::harness::{Drive, LATENCY, Played, jobs, play};
+use fathom_base::{Dur, Time};
+use fathom_block::Op;
+
+const MIB: u64 = 1 << 20;
+
+fn asked(played: &[Played]) -> Vec<u64> {
+    played.iter().map(|one| one.asked.0 / 1000).collect()
+}
+
+#[test]
+fn a_rate_is_kept() {
+    // 4 KiB at 4 MiB/s is one every 1/1024 s; the plan is rounded up to whole nanoseconds, each time from the start.
+    let played = play("[a]\nrate=4m\nsize=64k", MIB);
+    for (index, one) in played.iter().enumerate() {
+        let due = (index as u64 * 1_000_000_000).div_ceil(1024);
+        assert_eq!(one.asked, Time(due));
+    }
+    let played = play("[a]\nrate_iops=1000\nsize=64k\nbssplit=4k/50:8k/50", MIB);
+    assert!(
+        asked(&played)
+            .iter()
+            .enumerate()
+            .all(|(i, &at)| at == i as u64 * 1000)
+    );
+    // A rate above what the drive does changes nothing.
+    let played = play("[a]\nrate_iops=1000000\nsize=64k", MIB);
+    assert!(
+        asked(&played)
+            .iter()
+            .enumerate()
+            .all(|(i, &at)| at == i as u64 * 100)
+    );
+}
+
+#[test]
+fn a_rate_waits_for_what_is_in_flight() {
+    // One every 50 us at 100 us each: it is always behind, and has as many in flight as it may.
+    let played = play(
+        "[a]\nrate_iops=20000\nsize=64k\nioengine=libaio\niodepth=4",
+        MIB,
+    );
+    let behind = asked(&played);
+    // The first leaves; the second is due in 50 us, and the first must be done before it.
+    assert_eq!(behind[..4], [0, 100, 100, 200]);
+}
+
+#[test]
+fn each_operation_has_a_rate_of_its_own() {
+    let text = "[a]\nrw=randrw\nrwmixread=50\nrate_iops=1000,250\nruntime=1\ntime_based";
+    let played = play(text, MIB);
+    let count = |op| played.iter().filter(|one| one.access.op == op).count();
+    assert!(
+        (999..=1001).contains(&count(Op::Read)),
+        "{}",
+        count(Op::Read)
+    );
+    assert!(
+        (249..=251).contains(&count(Op::Write)),
+        "{}",
+        count(Op::Write)
+    );
+    // Only reads are held back: writes go on.
+    let played = play("[a]\nrw=randrw\nrate_iops=100,\nruntime=1\ntime_based", MIB);
+    let count = |op| played.iter().filter(|one| one.access.op == op).count();
+    assert!((99..=101).contains(&count(Op::Read)), "{}", count(Op::Read));
+    assert!(count(Op::Write) > 9000);
+}
+
+#[test]
+fn thinking_follows_so_many_blocks() {
+    let played = play("[a]\nthinktime=1ms\nsize=24k", MIB);
+    assert_eq!(asked(&played), [0, 1100, 2200, 3300, 4400, 5500]);
+    let played = play("[a]\nthinktime=1ms\nthinktime_blocks=3\nsize=24k", MIB);
+    assert_eq!(asked(&played), [0, 100, 200, 1300, 1400, 1500]);
+    // As many at once as it may have, all done before it thinks.
+    let deep = "[a]\nthinktime=1ms\nthinktime_blocks=3\nsize=24k\nioengine=libaio\niodepth=2";
+    assert_eq!(asked(&play(deep, MIB)), [0, 0, 100, 1200, 1200, 1300]);
+}
+
+#[test]
+fn a_rate_catches_up_what_was_thought() {
+    let text = "[a]\nthinktime=1ms\nthinktime_blocks=4\nrate_iops=2000\nsize=48k";
+    // Four at a rate of 2000/s, then 1 ms; at 2.6 ms five are due and one was missed.
+    assert_eq!(
+        asked(&play(text, MIB)),
+        [
+            0, 500, 1000, 1500, 2600, 2700, 3000, 3500, 4600, 4700, 5000, 5500
+        ]
+    );
+}
+
+#[test]
+fn a_runtime_ends_it_and_time_based_fills_it() {
+    let last = |text: &str| {
+        let played = play(text, MIB);
+        (played.len(), played.last().unwrap().completed)
+    };
+    let done = |n: u64| Time(n * LATENCY.0);
+    assert_eq!(last("[a]\nruntime=10ms"), (100, done(100)));
+    assert_eq!(last("[a]\nruntime=10ms\nsize=64k"), (16, done(16)));
+    assert_eq!(
+        last("[a]\nruntime=10ms\nsize=64k\ntime_based"),
+        (100, done(100))
+    );
+    assert_eq!(
+        last("[a]\nruntime=10ms\nsize=64k\ntime_based\nrw=randread").0,
+        100
+    );
+    // What is in flight then comes to its end.
+    assert_eq!(last("[a]\nruntime=950us"), (10, done(10)));
+}
+
+#[test]
+fn a_stonewall_waits_for_all_before_it() {
+    let text = "[a]\nsize=40k\n[b]\nsize=80k\n[c]\nstonewall\nsize=40k\nnumjobs=2\n[d]\nsize=40k\n[e]\nstonewall\nsize=4k";
+    for backwards in [false, true] {
+        let mut drive = Drive::new(MIB);
+        drive.backwards = backwards;
+        let played = drive.play(&mut jobs(text, MIB, 1)).unwrap();
+        let first = |actor| {
+            let own = played.iter().filter(|one| one.actor == actor);
+            own.map(|one| one.asked).min().unwrap()
+        };
+        let starts = [0, 1, 2, 3, 4, 5].map(first);
+        // b ends after 20; c, its clone and d run at once for 10.
+        let wanted = [0, 0, 20, 20, 20, 30].map(|n| Time(n * LATENCY.0));
+        assert_eq!(starts, wanted);
+    }
+}
+
+#[test]
+fn a_stonewall_passes_when_time_alone_has_ended_the_jobs_before_it() {
+    // The first ends at 10 ms, between two accesses, with nothing in flight that would answer.
+    let text = "[a]\nrate_iops=1\nruntime=10ms\n[b]\nstonewall\nsize=4k";
+    for backwards in [false, true] {
+        let mut drive = Drive::new(MIB);
+        drive.backwards = backwards;
+        let played = drive.play(&mut jobs(text, MIB, 1)).unwrap();
+        let starts: Vec<_> = played.iter().map(|one| one.asked).collect();
+        assert_eq!(starts, [Time::ZERO, Time::ZERO + Dur::ms(10)]);
+    }
+}
+
+#[test]
+fn a_job_starts_after_its_delay() {
+    let played = play(
+        "[a]\nstartdelay=3ms\nsize=4k\n[b]\nstonewall\nsize=4k\n[c]\nsize=4k\nstartdelay=1s",
+        MIB,
+    );
+    assert_eq!(asked(&played), [3000, 3100, 1_000_000]);
+    // Its runtime counts from its own start.
+    let played = play("[a]\nstartdelay=3ms\nruntime=1ms", MIB);
+    assert_eq!(played.len(), 10);
+}
