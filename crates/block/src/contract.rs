@@ -263,3 +263,19 @@ impl<D: Device + ?Sized> Device for Box<D> {
         (**self).wait(until, done);
     }
 }
+
+/// So that what stands above can be taken away again.
+impl<D: Device + ?Sized> Device for &mut D {
+    fn info(&self) -> &DeviceInfo {
+        (**self).info()
+    }
+    fn now(&self) -> Time {
+        (**self).now()
+    }
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        (**self).submit(request)
+    }
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        (**self).wait(until, done);
+    }
+}

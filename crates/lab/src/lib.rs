@@ -2,6 +2,7 @@
 //!
 //! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
 
+pub mod ab;
 pub mod accuracy;
 pub mod compare;
 pub mod model;

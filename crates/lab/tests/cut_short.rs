@@ -6,7 +6,7 @@ use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_iosched::QueueConfig;
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, read_responses, run_device};
+use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, read_responses, run};
 use fathom_lab::source::Workload;
 use fathom_lab::target::{OpenOptions, TargetName};
 use fathom_workload::generate::{Config, Name, Range};
@@ -54,7 +54,7 @@ fn failing(nth: u64, kind: IoErrorKind) -> Box<dyn Device> {
 fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (Outcome, usize) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("requests.parquet");
-    let outcome = run_device(failing(300, kind), &plan(queue), Some(&path), || false).unwrap();
+    let outcome = run(&mut failing(300, kind), &plan(queue), Some(&path), || false).unwrap();
     let rows = read_responses(std::fs::File::open(&path).unwrap()).unwrap();
     (outcome, rows.len())
 }
@@ -78,7 +78,7 @@ fn what_completed_before_the_drive_went_away_is_reported() {
 
 #[test]
 fn a_wrong_access_is_the_users_and_no_failure_of_the_drive() {
-    let device = failing(300, IoErrorKind::OutOfRange);
-    let failed = run_device(device, &plan(None), None, || false);
+    let mut device = failing(300, IoErrorKind::OutOfRange);
+    let failed = run(&mut device, &plan(None), None, || false);
     assert!(matches!(failed, Err(RunError::Device { .. })), "{failed:?}");
 }

@@ -5,7 +5,9 @@ use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
 use fathom_lab::model::Model;
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run_device, run_model};
+use fathom_lab::replay::{
+    Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
+};
 use fathom_lab::store;
 use fathom_lab::target::{OpenOptions, Setting, TargetName};
 use std::path::Path;
@@ -130,9 +132,9 @@ fn real(
         read_only: false,
         seed: args.workload.seed,
     };
-    let opened = name.open(&args.on, &options)?;
-    Ok(run_device(
-        opened.device,
+    let mut opened = name.open(&args.on, &options)?;
+    Ok(run_on(
+        &mut opened.device,
         plan,
         requests,
         watch::interrupted,

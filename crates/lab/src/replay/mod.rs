@@ -20,4 +20,4 @@ pub use outcome::{Bucket, CutShort, Distribution, Outcome, Quantile, Reshaped, S
 pub use play::{PlayError, Played, Subject, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, RequestFileError, read_responses};
-pub use run::{Plan, RunError, prepared, run_device, run_model};
+pub use run::{Plan, RunError, prepared, run, run_model};

@@ -78,6 +78,12 @@ impl<D: Subject> Subject for BlockQueue<D> {
     }
 }
 
+impl<D: Subject + ?Sized> Subject for &mut D {
+    fn stats(&self) -> Option<DriveStats> {
+        (**self).stats()
+    }
+}
+
 /// A real drive tells nothing.
 impl Subject for Box<dyn Device> {
     fn stats(&self) -> Option<DriveStats> {

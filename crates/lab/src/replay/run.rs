@@ -7,7 +7,7 @@ use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::{Drive, Model};
 use crate::source::{SourceError, Workload};
-use fathom_block::{Device, IoError};
+use fathom_block::IoError;
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::program::{Processes, Stream};
 use fathom_workload::step::Arrival;
@@ -186,34 +186,10 @@ pub fn run_model(
     requests: Option<&Path>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let (outcome, wear) = match &plan.queue {
-        None => {
-            let outcome = measure(&mut drive, plan, requests, stop)?;
-            (outcome, drive.wear())
-        }
-        Some(config) => {
-            let mut queue = BlockQueue::new(drive, config.clone())?;
-            let outcome = measure_queued(&mut queue, plan, requests, stop)?;
-            (outcome, queue.inner().wear())
-        }
-    };
+    let outcome = run(&mut drive, plan, requests, stop)?;
     Ok(Outcome {
         drive: Some(model.to_toml()),
-        wear,
-        ..outcome
-    })
-}
-
-/// The same through a block layer.
-fn measure_queued<D: Subject>(
-    queue: &mut BlockQueue<D>,
-    plan: &Plan,
-    requests: Option<&Path>,
-    stop: fn() -> bool,
-) -> Result<Outcome, RunError> {
-    let outcome = measure(queue, plan, requests, stop)?;
-    Ok(Outcome {
-        queue: Some(queue.stats().clone()),
+        wear: drive.wear(),
         ..outcome
     })
 }
@@ -222,17 +198,19 @@ fn measure_queued<D: Subject>(
 ///
 /// # Errors
 /// [`RunError`].
-pub fn run_device(
-    mut device: Box<dyn Device>,
+pub fn run(
+    device: &mut dyn Subject,
     plan: &Plan,
     requests: Option<&Path>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    match &plan.queue {
-        None => measure(&mut device, plan, requests, stop),
-        Some(config) => {
-            let mut queue = BlockQueue::new(device, config.clone())?;
-            measure_queued(&mut queue, plan, requests, stop)
-        }
-    }
+    let Some(config) = &plan.queue else {
+        return measure(device, plan, requests, stop);
+    };
+    let mut queue = BlockQueue::new(device, config.clone())?;
+    let outcome = measure(&mut queue, plan, requests, stop)?;
+    Ok(Outcome {
+        queue: Some(queue.stats().clone()),
+        ..outcome
+    })
 }
