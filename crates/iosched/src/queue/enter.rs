@@ -1,7 +1,7 @@
 //! The way in: a request is split, its pieces are merged with what is held, plugged, and handed to the scheduler.
 
 use super::config::BATCH_MAX;
-use super::{BlockQueue, Part, Piece, Place, Plug};
+use super::{BlockQueue, Part, Parts, Piece, Place, Plug};
 use crate::{Io, IoKey};
 use fathom_base::Time;
 use fathom_block::{Device, Op};
@@ -74,7 +74,7 @@ impl<D: Device> BlockQueue<D> {
         let slot = self.pieces.insert(Piece {
             io,
             place: Place::Plug,
-            parts: vec![part],
+            parts: Parts::new(part),
         });
         let io = Io {
             key: IoKey(slot),
@@ -165,7 +165,7 @@ impl<D: Device> BlockQueue<D> {
             return false;
         }
         if let Some(piece) = self.pieces.get_mut(held.key.0) {
-            piece.parts.push(part);
+            piece.parts.push_back(part);
         }
         self.work.back_merges += 1;
         let grown = self.grow(&held, io, held.offset);
@@ -184,7 +184,7 @@ impl<D: Device> BlockQueue<D> {
             return false;
         }
         if let Some(piece) = self.pieces.get_mut(held.key.0) {
-            piece.parts.insert(0, part);
+            piece.parts.push_front(part);
         }
         self.work.front_merges += 1;
         self.grow(&held, io, io.offset);
@@ -206,7 +206,7 @@ impl<D: Device> BlockQueue<D> {
             self.plug.retain(|&slot| slot != second.key.0);
         }
         if let Some(piece) = self.pieces.get_mut(first.key.0) {
-            piece.parts.extend(gone.parts);
+            piece.parts.append(gone.parts);
         }
         self.work.joined += 1;
         self.grow(first, second, first.offset);

@@ -2,13 +2,15 @@
 
 use crate::{Io, IoKey};
 use fathom_block::Op;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
-/// Requests that may grow: those in the plug and those that the scheduler holds.
+/// Requests that may grow: those in the plug and those that the scheduler holds. Only ever asked for one place, so that
+/// the maps need no order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mergeable {
-    by_end: BTreeMap<(Op, u64), IoKey>,
-    by_start: BTreeMap<(Op, u64), IoKey>,
+    by_end: FxHashMap<(Op, u64), IoKey>,
+    by_start: FxHashMap<(Op, u64), IoKey>,
 }
 
 impl Mergeable {
@@ -24,8 +26,10 @@ impl Mergeable {
             (&mut self.by_end, io.end()),
             (&mut self.by_start, io.offset),
         ] {
-            if map.get(&(io.op, place)) == Some(&io.key) {
-                map.remove(&(io.op, place));
+            if let Entry::Occupied(entry) = map.entry((io.op, place))
+                && *entry.get() == io.key
+            {
+                entry.remove();
             }
         }
     }

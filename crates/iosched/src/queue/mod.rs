@@ -31,7 +31,7 @@ use fathom_block::{
 };
 use merge::Mergeable;
 use order::Order;
-use parts::{Parent, Part, Piece, Place};
+use parts::{Parent, Part, Parts, Piece, Place};
 use stats::Lengths;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -105,9 +105,9 @@ impl<D: Device> BlockQueue<D> {
             queue_depth: config.requests.saturating_mul(2),
             ..inner.info().clone()
         };
-        let since = inner.now();
         Ok(Self {
             depth: config.depth.min(inner.info().queue_depth),
+            since: inner.now(),
             info,
             scheduler,
             priorities,
@@ -126,11 +126,7 @@ impl<D: Device> BlockQueue<D> {
             came: Vec::new(),
             freed: Vec::new(),
             pools: [0; 2],
-            since,
-            work: QueueWork {
-                at: since,
-                ..QueueWork::default()
-            },
+            work: QueueWork::default(),
             lengths: Default::default(),
         })
     }
@@ -264,7 +260,7 @@ impl<D: Device> BlockQueue<D> {
         };
         self.scheduler.completed(self.inner.now(), &piece.io);
         let mut at = 0;
-        for part in &piece.parts {
+        for part in piece.parts.iter() {
             let stretch = at..at + part.len as usize;
             at = stretch.end;
             let data = completion.data.as_ref().and_then(|data| data.get(stretch));

@@ -37,12 +37,44 @@ pub(super) enum Place {
     Drive,
 }
 
-/// A piece: what a scheduler and the drive see, and what it consists of, in order of address.
+/// What a piece consists of, in order of address: one part, unless something was merged, so that one takes no allocation.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    first: Part,
+    more: Vec<Part>,
+}
+
+impl Parts {
+    pub(super) fn new(first: Part) -> Self {
+        let more = Vec::new();
+        Self { first, more }
+    }
+
+    pub(super) fn push_back(&mut self, part: Part) {
+        self.more.push(part);
+    }
+
+    pub(super) fn push_front(&mut self, part: Part) {
+        self.more.insert(0, self.first);
+        self.first = part;
+    }
+
+    pub(super) fn append(&mut self, parts: Parts) {
+        self.more.push(parts.first);
+        self.more.extend(parts.more);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+}
+
+/// A piece: what a scheduler and the drive see, and what it consists of.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) io: Io,
     pub(super) place: Place,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Parts,
 }
 
 impl Parent {
