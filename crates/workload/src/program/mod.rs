@@ -4,15 +4,25 @@
 //! process that waits for its reads and thinks between them, a page cache that writes back after a while: all are
 //! programs. The loop that plays them (`lab::replay`) asks each actor what it wants, hands that over, and tells it of
 //! every answer; it knows nothing else of them. A stream of accesses with an arrival is the simplest program
-//! ([`Stream`]).
+//! ([`Stream`]). Benchmarks of files ([`postmark`], [`filebench`]) are a script on a [`machine`] with [`files`] and a
+//! [`cache`]; [`PROGRAMS`] lists them.
 //!
 //! A program draws from [`fathom_base::Rng`] alone and sees time only as it is told, so that on a modelled drive a run
 //! is a function of (drive, program, seed).
 
+mod config;
 pub mod fio;
+mod overrides;
 mod processes;
 mod stream;
 
+pub mod cache;
+pub mod filebench;
+pub mod files;
+pub mod machine;
+pub mod postmark;
+
+pub use config::{BadProgram, Config, Name, PROGRAMS, ProgramEntry};
 pub use processes::Processes;
 pub use stream::Stream;
 
@@ -78,4 +88,26 @@ pub trait Program {
     /// # Errors
     /// The end of the run.
     fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error>;
+}
+
+/// A program that counts what it has done: a benchmark.
+pub trait Benchmark: Program<Error = machine::Failed> {
+    /// What it has counted so far, in the order in which it is shown.
+    fn counters(&self) -> Vec<machine::Counter>;
+}
+
+impl<P: Program + ?Sized> Program for Box<P> {
+    type Error = P::Error;
+
+    fn actors(&self) -> usize {
+        (**self).actors()
+    }
+
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error> {
+        (**self).next(actor, now)
+    }
+
+    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error> {
+        (**self).done(actor, answer)
+    }
 }

@@ -1,0 +1,421 @@
+//! Threads that run a list of operations on a set of files, over and over: the web server and the file server.
+
+use super::{SHAPE, gamma};
+use crate::generate::Range;
+use crate::program::files::{BLOCK_BYTES, FileId, Sizes, Volume};
+use crate::program::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
+use crate::program::overrides::settings;
+use crate::program::{BadProgram, config};
+use fathom_base::{Bytes, Dur, Rng, Time};
+use std::collections::BTreeSet;
+
+settings! {
+    /// A personality with a set of files, and what it runs on.
+    FileSettings, FileOverrides {
+        /// Files of the set (`nfiles`).
+        files: u64,
+        /// How many of a hundred are there at the start (`prealloc`).
+        preallocated_percent: f64,
+        /// Their mean length (`meanfilesize`).
+        mean_size: Bytes,
+        /// Files in a directory (`meandirwidth`).
+        directory_width: u64,
+        /// Threads (`nthreads`).
+        threads: u64,
+        /// Bytes of a call that reads (`iosize`).
+        io_size: Bytes,
+        /// An append has less than so many bytes, all lengths as likely (`meanappendsize`).
+        append_size: Bytes,
+        /// After which time threads end at their next operation.
+        duration: Dur,
+        /// After how many operations they end, if before.
+        operations: Option<u64>,
+        /// How much of the drive is used before its files are laid out, in percent; 0 is nothing.
+        utilisation_percent: f64,
+        /// Which part of the drive the file system has; all where left out.
+        range: Option<Range>,
+        /// The machine.
+        system: System,
+    }
+}
+
+/// What the workload files of both have in common.
+pub(super) fn defaults(threads: u64, preallocated_percent: f64) -> FileSettings {
+    FileSettings {
+        files: 1_000,
+        preallocated_percent,
+        mean_size: Bytes::kib(128),
+        directory_width: 20,
+        threads,
+        io_size: Bytes::mib(1),
+        append_size: Bytes::kib(16),
+        duration: Dur::ms(60_000),
+        operations: None,
+        utilisation_percent: 0.0,
+        range: None,
+        system: System::default(),
+    }
+}
+
+/// An operation of a thread's list (a `flowop`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    /// The next file that does not exist is made and stays open.
+    Create,
+    /// The open file is written to the length that the set has for it.
+    WriteWhole,
+    /// The next file that exists.
+    Open,
+    /// To the open file.
+    Append,
+    /// The open file.
+    ReadWhole,
+    Close,
+    /// The next file that exists, unless it is open.
+    Delete,
+    /// The next file that exists.
+    Stat,
+    /// To the log.
+    AppendLog,
+}
+
+use Operation as O;
+
+const FILE_SERVER: &[Operation] = &[
+    O::Create,
+    O::WriteWhole,
+    O::Close,
+    O::Open,
+    O::Append,
+    O::Close,
+    O::Open,
+    O::ReadWhole,
+    O::Close,
+    O::Delete,
+    O::Stat,
+];
+
+fn web_server() -> Vec<Operation> {
+    let read = [O::Open, O::ReadWhole, O::Close].repeat(10);
+    [read, vec![O::AppendLog]].concat()
+}
+
+/// One file of the set, there or not.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    file: Option<FileId>,
+    /// The length that the set has for it.
+    size: u64,
+    directory: usize,
+    /// How many threads have it open.
+    open: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    /// Which operation of the list is next.
+    position: usize,
+    open: Option<usize>,
+    /// What to do once the computing for an operation is done.
+    then: Option<Step>,
+}
+
+/// The threads and their set of files.
+#[derive(Debug)]
+pub struct FileServer {
+    list: Vec<Operation>,
+    entries: Vec<Entry>,
+    there: BTreeSet<usize>,
+    missing: BTreeSet<usize>,
+    /// Where the rotations over those there and those missing go on.
+    next_there: usize,
+    next_missing: usize,
+    log: FileId,
+    threads: Vec<Thread>,
+    call: u64,
+    append: u64,
+    end: Time,
+    operations_left: u64,
+    rng: Rng,
+    operations: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+    ended: Time,
+}
+
+impl FileSettings {
+    /// The web server on a drive of `capacity` bytes, ready to start.
+    ///
+    /// # Errors
+    /// The first key whose value cannot be, or does not fit the drive.
+    pub fn build_webserver(
+        &self,
+        capacity: u64,
+        seed: u64,
+    ) -> Result<Machine<FileServer>, BadProgram> {
+        self.build(web_server(), capacity, seed)
+    }
+
+    /// The file server on a drive of `capacity` bytes, ready to start.
+    ///
+    /// # Errors
+    /// The first key whose value cannot be, or does not fit the drive.
+    pub fn build_fileserver(
+        &self,
+        capacity: u64,
+        seed: u64,
+    ) -> Result<Machine<FileServer>, BadProgram> {
+        self.build(FILE_SERVER.to_vec(), capacity, seed)
+    }
+
+    fn build(
+        &self,
+        list: Vec<Operation>,
+        capacity: u64,
+        seed: u64,
+    ) -> Result<Machine<FileServer>, BadProgram> {
+        self.check()?;
+        let directories = self.files.div_ceil(self.directory_width);
+        let mut volume = config::volume(self.range, capacity, directories)?;
+        let around = Sizes {
+            min: Bytes(BLOCK_BYTES),
+            max: Bytes((2 * self.mean_size.0).max(BLOCK_BYTES)),
+        };
+        let share = self.utilisation_percent / 100.0;
+        if share > 0.0 {
+            volume.fill(share, around, &mut Rng::new(seed, 0));
+        }
+        let mut rng = Rng::new(seed, 1);
+        let entries = self.lay_out(&mut volume, &mut rng)?;
+        let log = config::place(&mut volume, 0, self.append_size.0)?;
+        let of = |there: bool| {
+            let numbered = entries.iter().enumerate();
+            let those = numbered.filter(move |(_, entry)| entry.file.is_some() == there);
+            those.map(|(number, _)| number).collect()
+        };
+        let script = FileServer {
+            there: of(true),
+            missing: of(false),
+            list,
+            entries,
+            next_there: 0,
+            next_missing: 0,
+            log,
+            threads: vec![Thread::default(); self.threads as usize],
+            call: self.io_size.0,
+            append: self.append_size.0,
+            end: Time(self.duration.0),
+            operations_left: self.operations.unwrap_or(u64::MAX),
+            rng,
+            operations: 0,
+            bytes_read: 0,
+            bytes_written: 0,
+            ended: Time::ZERO,
+        };
+        Ok(Machine::new(script, volume, self.system.clone()))
+    }
+
+    /// Draws lengths and places the files that are there at the start.
+    fn lay_out(&self, volume: &mut Volume, rng: &mut Rng) -> Result<Vec<Entry>, BadProgram> {
+        let mut entries = Vec::new();
+        for number in 0..self.files {
+            let size = gamma(SHAPE, self.mean_size.0 as f64, rng).max(1.0) as u64;
+            let directory = (number / self.directory_width) as usize;
+            let file = match rng.chance(self.preallocated_percent / 100.0) {
+                true => Some(config::place(volume, directory, size)?),
+                false => None,
+            };
+            entries.push(Entry {
+                file,
+                size,
+                directory,
+                open: 0,
+            });
+        }
+        Ok(entries)
+    }
+
+    fn check(&self) -> Result<(), BadProgram> {
+        self.system.check()?;
+        let positive = [
+            (self.files, "files"),
+            (self.mean_size.0, "mean-size"),
+            (self.directory_width, "directory-width"),
+            (self.threads, "threads"),
+            (self.io_size.0, "io-size"),
+            (self.append_size.0, "append-size"),
+            (self.duration.0, "duration"),
+        ];
+        for (value, key) in positive {
+            want(value > 0, key, "must be above zero")?;
+        }
+        want(self.files < 1 << 30, "files", "must be below 2^30")?;
+        want(self.threads < 1 << 16, "threads", "must be below 65536")?;
+        want(
+            self.mean_size.0 < 1 << 40,
+            "mean-size",
+            "must be below 1TiB",
+        )?;
+        want(
+            (0.0..=100.0).contains(&self.preallocated_percent),
+            "preallocated-percent",
+            "must be in 0..=100",
+        )?;
+        want(
+            (0.0..100.0).contains(&self.utilisation_percent),
+            "utilisation-percent",
+            "must be at least 0 and below 100",
+        )
+    }
+}
+
+/// The first number from `from` on, around.
+fn rotate(numbers: &BTreeSet<usize>, from: usize) -> Option<usize> {
+    let next = numbers.range(from..).next().or_else(|| numbers.first());
+    next.copied()
+}
+
+impl FileServer {
+    fn pick_there(&mut self) -> Option<usize> {
+        let number = rotate(&self.there, self.next_there)?;
+        self.next_there = number + 1;
+        Some(number)
+    }
+
+    fn open(&mut self, thread: usize, number: usize) {
+        self.entries[number].open += 1;
+        self.threads[thread].open = Some(number);
+    }
+
+    fn create(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<(), Failed> {
+        let Some(number) = rotate(&self.missing, self.next_missing) else {
+            return Ok(());
+        };
+        self.next_missing = number + 1;
+        let file = host.create(self.entries[number].directory, now)?;
+        self.entries[number].file = Some(file);
+        self.missing.remove(&number);
+        self.there.insert(number);
+        self.open(thread, number);
+        Ok(())
+    }
+
+    fn delete(&mut self, host: &mut Host, now: Time) {
+        if let Some(number) = self.pick_there()
+            && self.entries[number].open == 0
+            && let Some(file) = self.entries[number].file.take()
+        {
+            host.delete(file, now);
+            self.there.remove(&number);
+            self.missing.insert(number);
+        }
+    }
+
+    fn append(&mut self, file: FileId, host: &Host) -> Option<Step> {
+        let len = self.rng.below(self.append);
+        self.bytes_written += len;
+        let from = host.size(file);
+        (len > 0).then_some(Step::Write { file, from, len })
+    }
+
+    /// What an operation does to the drive, if anything.
+    fn operate(
+        &mut self,
+        thread: usize,
+        host: &mut Host,
+        now: Time,
+    ) -> Result<Option<Step>, Failed> {
+        let position = self.threads[thread].position;
+        self.threads[thread].position = (position + 1) % self.list.len();
+        let open = self.threads[thread].open;
+        let open_file = open.and_then(|number| self.entries[number].file);
+        Ok(match (self.list[position], open_file) {
+            (O::Create, _) => {
+                self.create(thread, host, now)?;
+                None
+            }
+            (O::Open, _) => {
+                if let Some(number) = self.pick_there() {
+                    self.open(thread, number);
+                    let file = self.entries[number].file;
+                    file.into_iter().for_each(|file| host.open(file, now));
+                }
+                None
+            }
+            (O::WriteWhole, Some(file)) => {
+                let len = open.map_or(0, |number| self.entries[number].size);
+                self.bytes_written += len;
+                let from = 0;
+                Some(Step::Write { file, from, len })
+            }
+            (O::Append, Some(file)) => self.append(file, host),
+            (O::ReadWhole, Some(file)) => {
+                let len = host.size(file);
+                self.bytes_read += len;
+                let (from, call) = (0, self.call);
+                Some(Step::Read {
+                    file,
+                    from,
+                    len,
+                    call,
+                })
+            }
+            (O::Close, _) => {
+                if let Some(number) = self.threads[thread].open.take() {
+                    self.entries[number].open -= 1;
+                }
+                None
+            }
+            (O::Delete, _) => {
+                self.delete(host, now);
+                None
+            }
+            (O::Stat, _) => {
+                let number = self.pick_there();
+                let file = number.and_then(|number| self.entries[number].file);
+                file.into_iter().for_each(|file| host.open(file, now));
+                None
+            }
+            (O::AppendLog, _) => self.append(self.log, host),
+            (O::WriteWhole | O::Append | O::ReadWhole, None) => None,
+        })
+    }
+}
+
+impl Script for FileServer {
+    fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed> {
+        if let Some(step) = self.threads[thread].then.take() {
+            return Ok(step);
+        }
+        if now >= self.end || self.operations_left == 0 {
+            self.ended = self.ended.max(now);
+            return Ok(Step::End);
+        }
+        self.operations_left -= 1;
+        self.operations += 1;
+        self.threads[thread].then = self.operate(thread, host, now)?;
+        Ok(Step::Compute(host.operation()))
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let ran = self.ended.since(Time::ZERO);
+        let rate = |name, value: u64, scale: f64, unit| Counter {
+            name,
+            value: value as f64 / scale / ran.as_secs_f64().max(1e-9),
+            unit,
+        };
+        let moved = self.bytes_read + self.bytes_written;
+        vec![
+            Counter::count("operations", self.operations, ""),
+            Counter::count("bytes-read", self.bytes_read, "B"),
+            Counter::count("bytes-written", self.bytes_written, "B"),
+            Counter::seconds("ran", ran),
+            rate("operation-rate", self.operations, 1.0, "/s"),
+            rate("bandwidth", moved, 1e6, "MB/s"),
+        ]
+    }
+}

@@ -1,0 +1,122 @@
+//! Filebench: three of its personalities, as `parameter-aware-io` 6.3 runs them.
+//!
+//! After the workload files that come with filebench (`workloads/webserver.f` of 2007, `fileserver.f` of 2008, `oltp.f`
+//! of 2009, and their versions of 2005) and what its library of operations does with them (`flowop_library.c`,
+//! `fileset.c`). What these say and a name does not: files are taken in rotation and not at random; an `appendfilerand`
+//! of 16 KiB appends 0 bytes up to below 16 KiB; a file that is open is not deleted; file lengths follow a gamma
+//! distribution of shape 1.5, except those of `oltp`, which all have one length (`filesizegamma=0` in the version of
+//! 2005; that of 2009 does not say).
+//!
+//! The paper names "filebench (version 1.64 and 1.48)", files, mean lengths and threads, and not how long it ran or
+//! which part of the files' other settings it changed. Those are the defaults of the workload files here.
+//!
+//! The files are there before the run and nothing of them is in memory. A run ends after a time or a number of
+//! operations; then everything is written.
+
+mod files;
+mod oltp;
+
+pub use files::{FileOverrides, FileServer, FileSettings};
+pub use oltp::{Oltp, OltpOverrides, OltpSettings};
+
+use fathom_base::{Bytes, Dur, Rng};
+
+/// The shape of the lengths of files (`sizegamma=1500` of filebench).
+const SHAPE: f64 = 1.5;
+
+/// Gamma-distributed with a shape of at least 1 and a mean, after G. Marsaglia and W. W. Tsang, "A simple method for
+/// generating gamma variables", ACM Transactions on Mathematical Software 26(3), 2000.
+fn gamma(shape: f64, mean: f64, rng: &mut Rng) -> f64 {
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = rng.normal();
+        let v = (1.0 + c * x).powi(3);
+        if v > 0.0 && (1.0 - rng.uniform()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+            return d * v * mean / shape;
+        }
+    }
+}
+
+fn web() -> FileSettings {
+    FileSettings {
+        files: 1_000,
+        mean_size: Bytes::mib(16),
+        ..files::defaults(16, 100.0)
+    }
+}
+
+fn server() -> FileSettings {
+    FileSettings {
+        files: 10_000,
+        mean_size: Bytes::mib(1),
+        ..files::defaults(50, 80.0)
+    }
+}
+
+/// The web server of `parameter-aware-io` 6.3.
+pub fn webserver() -> FileSettings {
+    web()
+}
+
+/// The file server of `parameter-aware-io` 6.3.
+pub fn fileserver() -> FileSettings {
+    server()
+}
+
+/// The transaction processing of `parameter-aware-io` 6.3.
+pub fn oltp() -> OltpSettings {
+    OltpSettings {
+        files: 10,
+        file_size: Bytes::mib(10),
+        log_size: Bytes::mib(10),
+        shadows: 200,
+        writers: 10,
+        io_size: Bytes::kib(2),
+        log_io_size: Bytes::kib(256),
+        batch: 100,
+        writes_in_flight: 10,
+        shadow_time: Dur::us(200),
+        writer_time: Dur::us(10),
+        duration: Dur::ms(60_000),
+        operations: None,
+        utilisation_percent: 0.0,
+        range: None,
+        system: Default::default(),
+    }
+}
+
+pub(super) const WEBSERVER: &str = "\
+Filebench's web server: 16 threads, each of which opens, reads whole and closes ten files and then appends up to 16 KiB \
+to a log that all share. 1,000 files of 16 MiB on average, gamma-distributed, as in `parameter-aware-io` 6.3 (100 files \
+on its two slow drives); the workload file has 16 KiB and 100 threads. Reads are calls of 1 MiB.";
+
+pub(super) const FILESERVER: &str = "\
+Filebench's file server: 50 threads, each of which creates a file and writes it whole, appends up to 16 KiB to another, \
+reads a third whole, deletes one and looks at one. 10,000 files of 1 MiB on average, gamma-distributed, of which 80 % \
+are there at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.";
+
+pub(super) const OLTP: &str = "\
+Filebench's transaction processing: 200 shadow processes read 2 KiB at random and compute; for every 1,000 reads each of \
+10 writers writes 100 times 2 KiB at random, and for every 3,200 a log writer writes 256 KiB; all of them write to the \
+drive (O_DSYNC). Readers wait where they run ahead of the writers by 2,000 (of the log by 1,000) beyond what those have \
+asked for. 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `parameter-aware-io` 6.3; they fit into \
+memory, so that the drive sees writes and hardly a read after the first seconds.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gamma_has_its_mean_and_variance() {
+        let mut rng = Rng::new(3, 0);
+        let n = 100_000;
+        let draws: Vec<f64> = (0..n).map(|_| gamma(SHAPE, 10.0, &mut rng)).collect();
+        let mean = draws.iter().sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+        // mean^2 / shape = 66.7; five standard errors of both.
+        assert!((mean - 10.0).abs() < 0.13, "{mean}");
+        assert!((variance - 200.0 / 3.0).abs() < 2.6, "{variance}");
+        assert!(draws.iter().all(|&x| x > 0.0));
+    }
+}

@@ -1,0 +1,369 @@
+//! Transaction processing: readers, writers and a log writer, who keep pace by semaphores.
+//!
+//! Each semaphore is a pair, as filebench makes it with System V semaphores: a post takes one of what may be posted
+//! (`highwater` and what was asked for) and adds one to what was posted; a writer adds what it asks for to the first
+//! and waits until so many were posted. A reader posts to the log writer and then to every writer in turn.
+
+use crate::generate::Range;
+use crate::program::files::{BLOCK_BYTES, FileId, Sizes};
+use crate::program::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
+use crate::program::overrides::settings;
+use crate::program::{BadProgram, config};
+use fathom_base::{Bytes, Dur, Rng, Time};
+
+settings! {
+    /// Transaction processing, and what it runs on.
+    OltpSettings, OltpOverrides {
+        /// Files of data (`nfiles`).
+        files: u64,
+        /// The length of each (`filesize`).
+        file_size: Bytes,
+        /// The length of the log (`logfilesize`).
+        log_size: Bytes,
+        /// Processes that read (`nshadows`).
+        shadows: u64,
+        /// Processes that write (`ndbwriters`).
+        writers: u64,
+        /// Bytes of a read and of a write of data (`iosize`).
+        io_size: Bytes,
+        /// Bytes of a write of the log.
+        log_io_size: Bytes,
+        /// Writes of a writer at a time (`iters`).
+        batch: u64,
+        /// Writes of one writer in flight: one for each file, as the C library serves an open file by one thread. An
+        /// assumption.
+        writes_in_flight: u32,
+        /// Computing of a reader after each read (`usermode=200000`). An assumption: 1 ns a turn.
+        shadow_time: Dur,
+        /// Computing of a writer after each batch (10,000 turns). An assumption: 1 ns a turn.
+        writer_time: Dur,
+        /// After which time all end at their next operation.
+        duration: Dur,
+        /// After how many reads and writes they end, if before.
+        operations: Option<u64>,
+        /// How much of the drive is used before its files are laid out, in percent; 0 is nothing.
+        utilisation_percent: f64,
+        /// Which part of the drive the file system has; all where left out.
+        range: Option<Range>,
+        /// The machine.
+        system: System,
+    }
+}
+
+/// What a log writer asks for, and how far readers may run ahead (`value=3200,highwater=1000`).
+const LOG: (u64, u64) = (3_200, 1_000);
+/// The same of a writer (`value=1000,highwater=2000`).
+const WRITER: (u64, u64) = (1_000, 2_000);
+
+#[derive(Clone, Debug)]
+struct Semaphore {
+    /// How many may be posted.
+    room: u64,
+    posted: u64,
+    /// How many its owner takes at a time.
+    value: u64,
+    /// Whether its owner sleeps.
+    awaited: bool,
+    /// Who sleeps until there is room.
+    posters: Vec<usize>,
+}
+
+impl Semaphore {
+    fn new((value, room): (u64, u64)) -> Self {
+        Self {
+            room,
+            posted: 0,
+            value,
+            awaited: false,
+            posters: Vec::new(),
+        }
+    }
+}
+
+/// What a thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// A reader reads, or a writer writes the write of this number of its batch.
+    Work(u64),
+    /// A reader computes; a writer has computed and asks for posts.
+    Think,
+    /// A reader posts to the semaphore of this number.
+    Post(usize),
+    /// A writer waits for them.
+    Await,
+    /// A writer waits for half of its writes.
+    Settle,
+}
+
+/// The processes: thread 0 writes the log, the next ones are the writers, then come the readers.
+#[derive(Debug)]
+pub struct Oltp {
+    settings: OltpSettings,
+    files: Vec<FileId>,
+    log: FileId,
+    at: Vec<At>,
+    /// Which file each thread takes next (`opennext`).
+    turn: Vec<usize>,
+    semaphores: Vec<Semaphore>,
+    over: bool,
+    rng: Rng,
+    reads: u64,
+    writes: u64,
+    log_writes: u64,
+    ended: Time,
+}
+
+impl OltpSettings {
+    /// The processes on a drive of `capacity` bytes, ready to start.
+    ///
+    /// # Errors
+    /// The first key whose value cannot be, or does not fit the drive.
+    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadProgram> {
+        self.check()?;
+        let mut volume = config::volume(self.range, capacity, 1)?;
+        let around = Sizes {
+            min: Bytes(BLOCK_BYTES),
+            max: Bytes(2 * self.file_size.0),
+        };
+        let share = self.utilisation_percent / 100.0;
+        if share > 0.0 {
+            volume.fill(share, around, &mut Rng::new(seed, 0));
+        }
+        let mut place = |bytes: Bytes| config::place(&mut volume, 0, bytes.0);
+        let files: Result<Vec<FileId>, _> =
+            (0..self.files).map(|_| place(self.file_size)).collect();
+        let (files, log) = (files?, place(self.log_size)?);
+        let threads = 1 + self.writers as usize + self.shadows as usize;
+        let mut semaphores = vec![Semaphore::new(LOG)];
+        semaphores.resize(1 + self.writers as usize, Semaphore::new(WRITER));
+        let script = Oltp {
+            files,
+            log,
+            at: vec![At::Work(0); threads],
+            turn: vec![0; threads],
+            semaphores,
+            over: false,
+            rng: Rng::new(seed, 1),
+            reads: 0,
+            writes: 0,
+            log_writes: 0,
+            ended: Time::ZERO,
+            settings: self.clone(),
+        };
+        Ok(Machine::new(script, volume, self.system.clone()))
+    }
+
+    fn check(&self) -> Result<(), BadProgram> {
+        self.system.check()?;
+        let positive = [
+            (self.files, "files"),
+            (self.shadows, "shadows"),
+            (self.writers, "writers"),
+            (self.io_size.0, "io-size"),
+            (self.log_io_size.0, "log-io-size"),
+            (self.batch, "batch"),
+            (u64::from(self.writes_in_flight), "writes-in-flight"),
+            (self.duration.0, "duration"),
+        ];
+        for (value, key) in positive {
+            want(value > 0, key, "must be above zero")?;
+        }
+        for (value, key) in [
+            (self.files, "files"),
+            (self.shadows, "shadows"),
+            (self.writers, "writers"),
+        ] {
+            want(value < 1 << 15, key, "must be below 32768")?;
+        }
+        want(
+            self.file_size.0 >= self.io_size.0 && self.file_size.0 < 1 << 42,
+            "file-size",
+            "must be at least `io-size` and below 4TiB",
+        )?;
+        want(
+            self.log_size.0 >= self.log_io_size.0 && self.log_size.0 < 1 << 42,
+            "log-size",
+            "must be at least `log-io-size` and below 4TiB",
+        )?;
+        want(
+            (0.0..100.0).contains(&self.utilisation_percent),
+            "utilisation-percent",
+            "must be at least 0 and below 100",
+        )
+    }
+}
+
+impl Oltp {
+    /// A multiple of `len` at which `len` bytes fit.
+    fn offset(&mut self, size: Bytes, len: Bytes) -> u64 {
+        self.rng.below(size.0 / len.0) * len.0
+    }
+
+    fn next_file(&mut self, thread: usize) -> FileId {
+        let file = self.files[self.turn[thread]];
+        self.turn[thread] = (self.turn[thread] + 1) % self.files.len();
+        file
+    }
+
+    /// Everybody ends as soon as they notice.
+    fn end(&mut self, host: &mut Host, now: Time) -> Step {
+        if !self.over {
+            self.over = true;
+            (0..self.at.len()).for_each(|thread| host.wake(thread, now));
+        }
+        self.ended = self.ended.max(now);
+        Step::End
+    }
+
+    fn reader(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
+        match self.at[thread] {
+            At::Work(_) => {
+                self.at[thread] = At::Think;
+                self.reads += 1;
+                let file = self.next_file(thread);
+                let (size, len) = (self.settings.file_size, self.settings.io_size);
+                Step::Read {
+                    file,
+                    from: self.offset(size, len),
+                    len: len.0,
+                    call: len.0,
+                }
+            }
+            At::Think => {
+                self.at[thread] = At::Post(0);
+                Step::Compute(self.settings.shadow_time)
+            }
+            At::Post(to) if to < self.semaphores.len() => self.post(thread, to, host, now),
+            _ => {
+                self.at[thread] = At::Work(0);
+                Step::Compute(host.operation())
+            }
+        }
+    }
+
+    fn post(&mut self, thread: usize, to: usize, host: &mut Host, now: Time) -> Step {
+        let semaphore = &mut self.semaphores[to];
+        if semaphore.room == 0 {
+            semaphore.posters.push(thread);
+            return Step::Sleep;
+        }
+        semaphore.room -= 1;
+        semaphore.posted += 1;
+        if semaphore.awaited && semaphore.posted >= semaphore.value {
+            semaphore.awaited = false;
+            host.wake(to, now);
+        }
+        self.at[thread] = At::Post(to + 1);
+        Step::Compute(Dur::ZERO)
+    }
+
+    fn writer(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
+        let is_log = thread == 0;
+        let batch = if is_log { 1 } else { self.settings.batch };
+        match self.at[thread] {
+            At::Work(done) if done < batch => {
+                self.at[thread] = At::Work(done + 1);
+                self.write(thread)
+            }
+            At::Work(_) if is_log => {
+                self.at[thread] = At::Settle;
+                Step::Settle { at_most: 0 }
+            }
+            At::Work(_) => {
+                self.at[thread] = At::Think;
+                Step::Compute(self.settings.writer_time)
+            }
+            // The log writer waits for its write and then for posts, a writer the other way round.
+            At::Settle if is_log => self.ask_for(thread, host, now),
+            At::Think => self.ask_for(thread, host, now),
+            At::Await => self.receive(thread, host),
+            At::Settle | At::Post(_) => {
+                self.at[thread] = At::Work(0);
+                Step::Compute(Dur::ZERO)
+            }
+        }
+    }
+
+    fn write(&mut self, thread: usize) -> Step {
+        let (file, size, len) = if thread == 0 {
+            self.log_writes += 1;
+            (self.log, self.settings.log_size, self.settings.log_io_size)
+        } else {
+            self.writes += 1;
+            let file = self.next_file(thread);
+            (file, self.settings.file_size, self.settings.io_size)
+        };
+        Step::WriteThrough {
+            file,
+            from: self.offset(size, len),
+            len: len.0,
+            at_most: self.settings.writes_in_flight,
+        }
+    }
+
+    /// A writer makes room for what it asks for, and those who waited for room go on.
+    fn ask_for(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
+        self.at[thread] = At::Await;
+        let semaphore = &mut self.semaphores[thread];
+        semaphore.room += semaphore.value;
+        for poster in std::mem::take(&mut semaphore.posters) {
+            host.wake(poster, now);
+        }
+        Step::Compute(Dur::ZERO)
+    }
+
+    fn receive(&mut self, thread: usize, host: &Host) -> Step {
+        let semaphore = &mut self.semaphores[thread];
+        if semaphore.posted < semaphore.value {
+            semaphore.awaited = true;
+            return Step::Sleep;
+        }
+        semaphore.posted -= semaphore.value;
+        if thread == 0 {
+            self.at[thread] = At::Work(0);
+            return Step::Compute(Dur::ZERO);
+        }
+        self.at[thread] = At::Settle;
+        let in_flight = host.writes_in_flight(thread);
+        let at_most = in_flight.saturating_sub((in_flight / 2).max(1));
+        Step::Settle { at_most }
+    }
+}
+
+impl Script for Oltp {
+    fn threads(&self) -> usize {
+        self.at.len()
+    }
+
+    fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed> {
+        let done = self.reads + self.writes + self.log_writes;
+        let enough = self.settings.operations.is_some_and(|most| done >= most);
+        if self.over || enough || now >= Time(self.settings.duration.0) {
+            return Ok(self.end(host, now));
+        }
+        Ok(match thread < self.semaphores.len() {
+            true => self.writer(thread, host, now),
+            false => self.reader(thread, host, now),
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let ran = self.ended.since(Time::ZERO);
+        let seconds = ran.as_secs_f64().max(1e-9);
+        let (io, log) = (self.settings.io_size.0, self.settings.log_io_size.0);
+        let (read, written) = (self.reads * io, self.writes * io + self.log_writes * log);
+        vec![
+            Counter::count("reads", self.reads, ""),
+            Counter::count("writes", self.writes, ""),
+            Counter::count("log-writes", self.log_writes, ""),
+            Counter::count("bytes-read", read, "B"),
+            Counter::count("bytes-written", written, "B"),
+            Counter::seconds("ran", ran),
+            Counter {
+                name: "bandwidth",
+                value: (read + written) as f64 / 1e6 / seconds,
+                unit: "MB/s",
+            },
+        ]
+    }
+}

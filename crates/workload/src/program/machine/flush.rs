@@ -1,0 +1,196 @@
+//! Write-back: which dirty pages are written when, and what is in flight of it.
+
+use super::host::{Io, Purpose};
+use super::{Host, System};
+use crate::program::cache::DirtyList;
+use crate::program::files::{BLOCK_BYTES, FileId, PageKey};
+use fathom_base::Time;
+use fathom_block::Op;
+
+/// What is to be written, and what is being written.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    /// Data that became dirty since the last commit began.
+    data: DirtyList,
+    /// Data that the commit under way waits for.
+    sealed: DirtyList,
+    /// Metadata that is committed and may go to its place.
+    pub(super) metadata: DirtyList,
+    /// Requests of the flusher in flight, those to the journal included.
+    pub(super) in_flight: u32,
+    /// Of these, write-backs.
+    back_in_flight: u32,
+    /// Pages that are being written.
+    pub(super) writing: u32,
+    /// Dirty pages above which it writes in the background.
+    background: u32,
+    /// Dirty pages and pages being written above which who writes waits.
+    limit: u32,
+}
+
+impl Flusher {
+    pub(super) fn new(system: &System) -> Self {
+        Self {
+            data: DirtyList::default(),
+            sealed: DirtyList::default(),
+            metadata: DirtyList::default(),
+            in_flight: 0,
+            back_in_flight: 0,
+            writing: 0,
+            background: system.pages(system.background_percent),
+            limit: system.pages(system.dirty_percent),
+        }
+    }
+
+    /// A page is not to be written any more, or not in this way.
+    pub(super) fn clean(&mut self, key: PageKey) {
+        self.data.remove(key);
+        self.sealed.remove(key);
+        self.metadata.remove(key);
+    }
+
+    pub(super) fn forget(&mut self, file: FileId) {
+        self.data.forget(file);
+        self.sealed.forget(file);
+    }
+
+    /// All data that is dirty now belongs to the commit that begins, which also waits for what is in flight.
+    pub(super) fn seal(&mut self) -> u32 {
+        self.sealed.append(&mut self.data);
+        self.back_in_flight
+    }
+
+    pub(super) fn sealed_is_empty(&self) -> bool {
+        self.sealed.is_empty()
+    }
+
+    pub(super) fn data_is_clean(&self) -> bool {
+        self.data.is_empty() && self.sealed.is_empty()
+    }
+}
+
+/// Which pages.
+#[derive(Clone, Copy)]
+enum Which {
+    Sealed,
+    Data,
+    Metadata,
+}
+
+impl Host {
+    /// A page of data becomes dirty.
+    pub(super) fn soil(&mut self, key: PageKey) {
+        let dirty = self.cache.get(key).is_some_and(|state| state.dirty);
+        if !dirty {
+            self.totals.dirtied += 1;
+            self.cache.set(key, |state| state.dirty = true);
+            self.flusher.data.add(key);
+        }
+        self.cache.touch(key);
+    }
+
+    /// Pages that are dirty or being written.
+    pub fn unwritten(&self) -> u32 {
+        self.cache.dirty() + self.flusher.writing
+    }
+
+    /// Whether who writes must wait.
+    pub(super) fn is_over_limit(&self) -> bool {
+        self.unwritten() > self.flusher.limit
+    }
+
+    /// Whether nothing is left to be written.
+    pub(super) fn is_clean(&self) -> bool {
+        self.flusher.data_is_clean() && self.flusher.metadata.is_empty() && self.journal.is_clean()
+    }
+
+    /// Puts as much into flight as there is to be written and may be.
+    pub(super) fn pump(&mut self, now: Time) {
+        self.end_recorded(now);
+        while self.flusher.in_flight < self.system.window {
+            if !(self.commit_write(now) || self.write_behind(now)) {
+                return;
+            }
+        }
+    }
+
+    /// Puts the next write-back into flight that no commit waits for; whether there was one.
+    fn write_behind(&mut self, now: Time) -> bool {
+        let last = self.running == 0;
+        if last {
+            self.commit_last();
+            if self.commit_write(now) {
+                return true;
+            }
+        }
+        if last || self.cache.dirty() > self.flusher.background {
+            if self.write_back(Which::Data, now) {
+                return true;
+            }
+            self.expire(Time::MAX);
+        }
+        self.write_back(Which::Metadata, now)
+    }
+
+    /// Puts the next write-back into flight that the commit waits for; whether there was one that could be.
+    pub(super) fn write_sealed(&mut self, now: Time) -> bool {
+        self.write_back(Which::Sealed, now)
+    }
+
+    fn write_back(&mut self, which: Which, now: Time) -> bool {
+        let Host {
+            flusher,
+            cache,
+            volume,
+            ..
+        } = self;
+        let (list, generation) = match which {
+            // As if it had been in flight when the commit began.
+            Which::Sealed => (&mut flusher.sealed, self.journal.generation() - 1),
+            Which::Data => (&mut flusher.data, self.journal.generation()),
+            Which::Metadata => (&mut flusher.metadata, self.journal.generation()),
+        };
+        let may = |key| {
+            let state = cache.get(key).unwrap_or_default();
+            !(state.writing || state.loading)
+        };
+        let Some(first) = list.first(may) else {
+            return false;
+        };
+        let longest = (self.system.longest_write.0 / BLOCK_BYTES) as u32;
+        let Some((offset, piece)) = volume.run(first, longest) else {
+            return false;
+        };
+        let io = Io {
+            purpose: Purpose::Back { generation },
+            first,
+            pages: list.run(first, piece, may),
+        };
+        for key in io.keys() {
+            list.remove(key);
+            cache.set(key, |state| {
+                state.dirty = false;
+                state.writing = true;
+            });
+        }
+        flusher.in_flight += 1;
+        flusher.back_in_flight += 1;
+        flusher.writing += io.pages;
+        match which {
+            Which::Metadata => self.totals.metadata_written += u64::from(io.pages),
+            _ => self.totals.written += u64::from(io.pages),
+        }
+        self.ask(self.flusher_actor(), Op::Write, offset, io, now);
+        true
+    }
+
+    /// A write-back is done.
+    pub(super) fn written(&mut self, pages: u32, generation: u64) {
+        self.flusher.in_flight -= 1;
+        self.flusher.back_in_flight -= 1;
+        self.flusher.writing -= pages;
+        if generation < self.journal.generation() {
+            self.commit_done();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What the machine under a program is like: memory, write-back, read-ahead, processors.
+
+use crate::program::BadProgram;
+use crate::program::files::BLOCK_BYTES;
+use fathom_base::{Bytes, Dur};
+use serde::{Deserialize, Serialize};
+
+/// The machine that a program runs on. The defaults are those of the machine of `irbw` Table 3 and of Linux 2.6.23.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct System {
+    /// Memory for pages; all of it is page cache.
+    pub memory: Bytes,
+    /// Dirty pages in percent of the memory above which they are written in the background
+    /// (`vm.dirty_background_ratio`: 5 from Linux 2.6.22 on, 10 before).
+    pub background_percent: f64,
+    /// Dirty pages and pages being written in percent of the memory above which who writes to files waits
+    /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
+    pub dirty_percent: f64,
+    /// How long after the first change the journal commits (`commit=` of ext3).
+    pub commit: Dur,
+    /// How long after its commit metadata is written to its place (`vm.dirty_expire_centisecs`).
+    pub expire: Dur,
+    /// Write-backs in flight (`nr_requests` of the block layer).
+    pub window: u32,
+    /// The longest write-back; pages that lie one behind the other make one.
+    pub longest_write: Bytes,
+    /// The longest read-ahead, a power of two pages (`read_ahead_kb`); no read is longer.
+    pub read_ahead: Bytes,
+    /// Whether reading a file changes its inode (ext3 without `noatime`).
+    pub access_times: bool,
+    /// Processors that computing is done on, first come, first served.
+    pub processors: u32,
+    /// Computing for an operation on a file: opening, creating, deleting, a system call. An assumption.
+    pub operation_time: Dur,
+    /// Computing for a page of 4 KiB that is read or written. An assumption: a copy of 4 KiB.
+    pub page_time: Dur,
+}
+
+impl Default for System {
+    fn default() -> Self {
+        Self {
+            memory: Bytes::gib(2),
+            background_percent: 5.0,
+            dirty_percent: 10.0,
+            commit: Dur::ms(5_000),
+            expire: Dur::ms(30_000),
+            window: 128,
+            longest_write: Bytes::mib(1),
+            read_ahead: Bytes::kib(128),
+            access_times: true,
+            processors: 2,
+            operation_time: Dur::us(10),
+            page_time: Dur::us(2),
+        }
+    }
+}
+
+/// Refuses a key unless `holds`.
+pub(crate) fn want(
+    holds: bool,
+    key: &'static str,
+    problem: impl Into<String>,
+) -> Result<(), BadProgram> {
+    let problem = problem.into();
+    if holds {
+        Ok(())
+    } else {
+        Err(BadProgram { key, problem })
+    }
+}
+
+impl System {
+    /// What is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// The first key whose value cannot be.
+    pub fn check(&self) -> Result<(), BadProgram> {
+        let percent = |p: f64| p > 0.0 && p <= 100.0;
+        let memory = self.memory.0 / BLOCK_BYTES;
+        want(
+            (1024..1 << 31).contains(&memory),
+            "system.memory",
+            "must be at least 4MiB and below 8TiB",
+        )?;
+        want(
+            percent(self.background_percent),
+            "system.background-percent",
+            "must be above 0 and at most 100",
+        )?;
+        want(
+            percent(self.dirty_percent) && self.dirty_percent >= self.background_percent,
+            "system.dirty-percent",
+            "must be at least `background-percent` and at most 100",
+        )?;
+        want(
+            self.commit > Dur::ZERO,
+            "system.commit",
+            "must be above zero",
+        )?;
+        want(self.window > 0, "system.window", "must be at least 1")?;
+        want(
+            self.longest_write.0 >= BLOCK_BYTES && self.longest_write.0 <= 1 << 30,
+            "system.longest-write",
+            "must be at least 4KiB and at most 1GiB",
+        )?;
+        let pages = self.read_ahead.0 / BLOCK_BYTES;
+        want(
+            pages.is_power_of_two() && pages <= 1 << 16,
+            "system.read-ahead",
+            "must be a power of two, at least 4KiB and at most 256MiB",
+        )?;
+        want(
+            self.processors > 0,
+            "system.processors",
+            "must be at least 1",
+        )
+    }
+
+    /// So many percent of the memory, in pages.
+    pub(crate) fn pages(&self, percent: f64) -> u32 {
+        (self.memory.0 as f64 * percent / 100.0 / BLOCK_BYTES as f64) as u32
+    }
+}

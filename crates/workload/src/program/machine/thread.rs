@@ -1,0 +1,407 @@
+//! Threads: what each is doing, page by page.
+
+use super::host::{Event, Io, Purpose, Waiter};
+use super::{Failed, Host, ReadAhead, Step, Window};
+use crate::program::files::{BLOCK_BYTES, FileId, PageKey};
+use fathom_base::{Dur, Time};
+use fathom_block::Op;
+
+/// Pages that are read or written before a thread computes, looks at the limit on dirty pages and lets others go on
+/// (`ratelimit_pages` of Linux).
+const CHUNK: u32 = 32;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thread {
+    task: Task,
+    /// Pages that must be in memory before it goes on.
+    awaits: Vec<PageKey>,
+    /// Its writes to the drive that are not done.
+    through: u32,
+    /// Until when it computes, whatever wakes it before.
+    computes: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Task {
+    #[default]
+    Idle,
+    Compute(Dur),
+    Read(Reading),
+    Write(Writing),
+    Through(Job, u32),
+    Settle(u32),
+    Sleep,
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    file: FileId,
+    page: u32,
+    end: u32,
+    /// The first byte, the bytes of a call, and the first byte after the last call.
+    from: u64,
+    call: u64,
+    until: u64,
+    ahead: ReadAhead,
+    /// Pages read and not computed for.
+    read: u32,
+}
+
+impl Reading {
+    /// Pages from the next one on that the call reads in which that one is.
+    fn wanted(&self) -> u32 {
+        let byte = self.from.max(u64::from(self.page) * BLOCK_BYTES);
+        let calls = (byte - self.from) / self.call + 1;
+        let end = self.call.saturating_mul(calls).saturating_add(self.from);
+        end.min(self.until).div_ceil(BLOCK_BYTES) as u32 - self.page
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Writing {
+    file: FileId,
+    at: u64,
+    end: u64,
+}
+
+/// A write to the drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    thread: usize,
+    file: FileId,
+    from: u64,
+    end: u64,
+}
+
+/// How a thread goes on.
+enum Pace {
+    /// At once.
+    On,
+    /// After computing.
+    After(Dur),
+    /// When it is woken.
+    Wait,
+}
+
+fn pages(from: u64, end: u64) -> std::ops::Range<u32> {
+    (from / BLOCK_BYTES) as u32..end.div_ceil(BLOCK_BYTES) as u32
+}
+
+impl Host {
+    /// A thread takes a step up.
+    pub(super) fn begin(&mut self, thread: usize, step: Step, now: Time) {
+        let task = match step {
+            Step::Compute(takes) => Task::Compute(takes),
+            Step::Read {
+                file,
+                from,
+                len,
+                call,
+            } => self.begin_read(file, from, len, call, now),
+            Step::Write { file, from, len } => Task::Write(Writing {
+                file,
+                at: from,
+                end: from + len,
+            }),
+            Step::WriteThrough {
+                file,
+                from,
+                len,
+                at_most,
+            } => {
+                let end = from + len;
+                let job = Job {
+                    thread,
+                    file,
+                    from,
+                    end,
+                };
+                Task::Through(job, at_most.max(1))
+            }
+            Step::Settle { at_most } => Task::Settle(at_most),
+            Step::Sleep => Task::Sleep,
+            Step::End => {
+                self.running -= 1;
+                self.totals.finished = now;
+                Task::End
+            }
+        };
+        self.threads[thread].task = task;
+    }
+
+    fn begin_read(&mut self, file: FileId, from: u64, len: u64, call: u64, now: Time) -> Task {
+        if self.system.access_times
+            && let Some(inode) = self.volume.inode_page(file)
+        {
+            self.change(inode, now);
+        }
+        let end = from.saturating_add(len).min(self.size(file));
+        let pages = pages(from, end.max(from));
+        Task::Read(Reading {
+            file,
+            page: pages.start,
+            end: pages.end,
+            from,
+            call: call.max(1),
+            until: end,
+            ahead: ReadAhead::new((self.system.read_ahead.0 / BLOCK_BYTES) as u32),
+            read: 0,
+        })
+    }
+
+    /// Goes on with a thread until it waits; whether it has nothing to do.
+    pub(super) fn go_on(&mut self, thread: usize, now: Time) -> Result<bool, Failed> {
+        self.current = thread;
+        if now < self.threads[thread].computes {
+            return Ok(false);
+        }
+        loop {
+            if self.awaits(thread) {
+                return Ok(false);
+            }
+            let task = std::mem::take(&mut self.threads[thread].task);
+            let (task, pace) = match task {
+                Task::Idle => return Ok(true),
+                Task::Compute(takes) => (Task::Idle, Pace::After(takes)),
+                Task::Read(reading) => self.read(thread, reading, now),
+                Task::Write(writing) => self.write(thread, writing, now)?,
+                Task::Through(job, at_most) => self.through(job, at_most, now)?,
+                Task::Settle(at_most) if self.threads[thread].through <= at_most => {
+                    (Task::Idle, Pace::On)
+                }
+                Task::Settle(_) | Task::Sleep | Task::End => (task, Pace::Wait),
+            };
+            self.threads[thread].task = task;
+            match pace {
+                Pace::On | Pace::After(Dur::ZERO) => {}
+                Pace::After(takes) => {
+                    let at = self.compute(takes, now);
+                    self.threads[thread].computes = at;
+                    self.events.push(at, Event::Run(thread as u32));
+                    return Ok(false);
+                }
+                Pace::Wait => return Ok(false),
+            }
+        }
+    }
+
+    /// Whether a thread must wait for a page.
+    fn awaits(&mut self, thread: usize) -> bool {
+        while let Some(&key) = self.threads[thread].awaits.last() {
+            if self.cache.get(key).is_some_and(|state| state.loading) {
+                self.wait_for(key, Waiter::Thread(thread));
+                return true;
+            }
+            self.threads[thread].awaits.pop();
+        }
+        false
+    }
+
+    /// The current thread, or the one whose write it is, goes on when a page is in memory.
+    pub(super) fn need(&mut self, key: PageKey, now: Time) {
+        if self.cache.get(key).is_none() {
+            let window = Window {
+                page: key.page,
+                pages: 1,
+            };
+            self.load(self.current, key.file, window, now);
+        }
+        if self.cache.get(key).is_some_and(|state| state.loading) {
+            self.threads[self.current].awaits.push(key);
+        }
+    }
+
+    fn read(&mut self, thread: usize, mut task: Reading, now: Time) -> (Task, Pace) {
+        while task.page < task.end && task.read < CHUNK {
+            let key = PageKey {
+                file: task.file,
+                page: task.page,
+            };
+            let in_memory = self.cache.get(key);
+            let window = match in_memory {
+                Some(_) => task.ahead.reached(task.page),
+                None => {
+                    let wanted = task.wanted();
+                    Some(task.ahead.missing(task.page, wanted))
+                }
+            };
+            if let Some(window) = window {
+                self.load(thread, task.file, window, now);
+            }
+            if in_memory.is_none_or(|state| state.loading) {
+                self.need(key, now);
+                return (Task::Read(task), Pace::On);
+            }
+            self.cache.touch(key);
+            task.ahead.read(task.page);
+            task.page += 1;
+            task.read += 1;
+        }
+        let takes = self.system.page_time * u64::from(task.read);
+        task.read = 0;
+        let rest = task.page < task.end;
+        let task = if rest { Task::Read(task) } else { Task::Idle };
+        (task, Pace::After(takes))
+    }
+
+    /// Pages that are written in part and are on the drive: they must be read before.
+    fn in_part(&self, file: FileId, from: u64, end: u64) -> impl Iterator<Item = PageKey> {
+        let size = self.size(file);
+        let first = (!from.is_multiple_of(BLOCK_BYTES) && from <= size).then_some(from);
+        let last = (!end.is_multiple_of(BLOCK_BYTES) && end < size).then_some(end);
+        first.into_iter().chain(last).map(move |byte| PageKey {
+            file,
+            page: (byte / BLOCK_BYTES) as u32,
+        })
+    }
+
+    fn write(
+        &mut self,
+        thread: usize,
+        mut task: Writing,
+        now: Time,
+    ) -> Result<(Task, Pace), Failed> {
+        if task.at >= task.end {
+            return Ok((Task::Idle, Pace::On));
+        }
+        if self.is_over_limit() {
+            self.totals.stalls += 1;
+            self.stalled.push(thread);
+            return Ok((Task::Write(task), Pace::Wait));
+        }
+        let chunk = u64::from(CHUNK) * BLOCK_BYTES;
+        let end = task.end.min((task.at / chunk + 1) * chunk);
+        let in_part: Vec<PageKey> = self.in_part(task.file, task.at, end).collect();
+        in_part.into_iter().for_each(|key| self.need(key, now));
+        if !self.threads[thread].awaits.is_empty() {
+            return Ok((Task::Write(task), Pace::On));
+        }
+        self.grow(task.file, end, now)?;
+        let written = pages(task.at, end);
+        let takes = self.system.page_time * u64::from(written.end - written.start);
+        for page in written {
+            let file = task.file;
+            self.soil(PageKey { file, page });
+        }
+        task.at = end;
+        Ok((Task::Write(task), Pace::After(takes)))
+    }
+
+    fn through(&mut self, job: Job, at_most: u32, now: Time) -> Result<(Task, Pace), Failed> {
+        if self.threads[job.thread].through >= at_most {
+            return Ok((Task::Through(job, at_most), Pace::Wait));
+        }
+        self.threads[job.thread].through += 1;
+        let id = self.jobs.insert(job);
+        self.resume(id, now)?;
+        let written = pages(job.from, job.end);
+        let takes = self.system.page_time * u64::from(written.end - written.start);
+        Ok((Task::Idle, Pace::After(takes)))
+    }
+
+    /// Starts a write to the drive, or waits for a page of it that is being read or written.
+    pub(super) fn resume(&mut self, id: u32, now: Time) -> Result<(), Failed> {
+        let Some(&job) = self.jobs.get(id) else {
+            return Ok(());
+        };
+        let Job {
+            thread,
+            file,
+            from,
+            end,
+        } = job;
+        let in_part: Vec<PageKey> = self.in_part(file, from, end).collect();
+        for key in in_part {
+            if self.cache.get(key).is_none() {
+                let window = Window {
+                    page: key.page,
+                    pages: 1,
+                };
+                self.load(thread, file, window, now);
+            }
+        }
+        let keys = pages(from, end).map(|page| PageKey { file, page });
+        let busy = keys.clone().find(|&key| {
+            let state = self.cache.get(key);
+            state.is_some_and(|state| state.loading || state.writing)
+        });
+        if let Some(key) = busy {
+            self.wait_for(key, Waiter::Through(id));
+            return Ok(());
+        }
+        self.jobs.remove(id);
+        self.current = thread;
+        self.grow(file, end, now)?;
+        for key in keys {
+            let dirty = self.cache.get(key).is_some_and(|state| state.dirty);
+            self.totals.taken_along += u64::from(dirty);
+            self.flusher.clean(key);
+            self.cache.set(key, |state| {
+                state.dirty = false;
+                state.writing = true;
+            });
+        }
+        self.issue(thread, file, pages(from, end), now);
+        Ok(())
+    }
+
+    /// Asks for the writes of a thread, one for each piece.
+    fn issue(&mut self, thread: usize, file: FileId, pages: std::ops::Range<u32>, now: Time) {
+        self.threads[thread].through -= 1;
+        let mut page = pages.start;
+        while page < pages.end {
+            let first = PageKey { file, page };
+            let Some((offset, run)) = self.volume.run(first, pages.end - page) else {
+                return;
+            };
+            let io = Io {
+                purpose: Purpose::Through { thread },
+                first,
+                pages: run,
+            };
+            self.threads[thread].through += 1;
+            self.flusher.writing += run;
+            self.totals.through += u64::from(run);
+            self.ask(thread, Op::Write, offset, io, now);
+            page += run;
+        }
+    }
+
+    /// A write of a thread to the drive is done.
+    pub(super) fn settled(&mut self, thread: usize, pages: u32, now: Time) {
+        self.flusher.writing -= pages;
+        self.threads[thread].through -= 1;
+        let in_flight = self.threads[thread].through;
+        let goes_on = match self.threads[thread].task {
+            Task::Settle(at_most) => in_flight == at_most,
+            Task::Through(_, at_most) => in_flight + 1 == at_most,
+            _ => false,
+        };
+        if goes_on {
+            self.events.push(now, Event::Run(thread as u32));
+        }
+    }
+
+    /// Threads go on that waited until less is dirty.
+    pub(super) fn unstall(&mut self, now: Time) {
+        if !self.stalled.is_empty() && !self.is_over_limit() {
+            for thread in std::mem::take(&mut self.stalled) {
+                self.events.push(now, Event::Run(thread as u32));
+            }
+        }
+    }
+
+    /// Writes of a thread to the drive that are not done.
+    pub fn writes_in_flight(&self, thread: usize) -> u32 {
+        self.threads[thread].through
+    }
+
+    /// A thread that sleeps goes on, now; any other does not notice.
+    pub fn wake(&mut self, thread: usize, now: Time) {
+        if matches!(self.threads[thread].task, Task::Sleep) {
+            self.threads[thread].task = Task::Idle;
+            self.events.push(now, Event::Run(thread as u32));
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! The machine under programs of files: what is read is waited for, what is dirty is written once, in order, in time.
+#![allow(
+    clippy::unwrap_used,
+    reason = "test helpers have nothing to hand an error to"
+)]
+
+mod program;
+
+use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_block::Op;
+use fathom_workload::program::files::{FileId, Volume};
+use fathom_workload::program::machine::{Counter, Failed, Host, Machine, Script, Step, System};
+use fathom_workload::program::{Answer, Benchmark, Next, Program};
+use program::{DRIVE, Drive, Played, bytes, play, play_and_look, value};
+use proptest::prelude::*;
+
+type Act = fn(&[FileId], &mut Host, Time) -> Option<Step>;
+
+/// One thread that does one thing after the other, with the files that it has made.
+struct List {
+    acts: Vec<Act>,
+    next: usize,
+    files: Vec<FileId>,
+    times: Vec<Time>,
+}
+
+impl Script for List {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn step(&mut self, _thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed> {
+        self.times.push(now);
+        let act = self.acts.get(self.next);
+        self.next += 1;
+        let step = act.map(|act| act(&self.files, host, now));
+        Ok(step.map_or(Step::End, |step| step.unwrap_or(Step::Compute(Dur::ZERO))))
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let seconds = |&time: &Time| Counter::seconds("at", time.since(Time::ZERO));
+        self.times.iter().map(seconds).collect()
+    }
+}
+
+/// No time is spent on anything but the drive.
+fn system() -> System {
+    System {
+        memory: Bytes::mib(64),
+        operation_time: Dur::ZERO,
+        page_time: Dur::ZERO,
+        access_times: false,
+        ..System::default()
+    }
+}
+
+/// A drive of 64 MiB with one file of `bytes` on it, which the acts find as their first.
+fn list(system: System, bytes: u64, acts: &[Act]) -> (Machine<List>, u64) {
+    let mut volume = Volume::new(Bytes(0), Bytes::mib(64), 1).unwrap();
+    let (file, _) = volume.create(0).unwrap();
+    volume.grow(file, bytes).unwrap();
+    let key = fathom_workload::program::files::PageKey { file, page: 0 };
+    let offset = volume.run(key, 1).map_or(0, |(offset, _)| offset);
+    let script = List {
+        acts: acts.to_vec(),
+        next: 0,
+        files: vec![file],
+        times: Vec::new(),
+    };
+    (Machine::new(script, volume, system), offset)
+}
+
+fn times(machine: &Machine<List>) -> Vec<f64> {
+    let counters = machine.counters();
+    let at = counters.iter().filter(|c| c.name == "at");
+    at.map(|c| c.value).collect()
+}
+
+fn read_all(files: &[FileId], host: &mut Host, _now: Time) -> Option<Step> {
+    Some(Step::Read {
+        file: files[0],
+        from: 0,
+        len: host.size(files[0]),
+        call: 4096,
+    })
+}
+
+fn write_mib(files: &[FileId], _host: &mut Host, _now: Time) -> Option<Step> {
+    Some(Step::Write {
+        file: files[0],
+        from: 0,
+        len: 1 << 20,
+    })
+}
+
+#[test]
+fn a_read_waits_and_what_is_in_memory_does_not() {
+    let (mut machine, offset) = list(system(), 60 << 10, &[read_all, read_all]);
+    let drive = Drive {
+        latency: Dur::ms(1),
+        depth: 8,
+    };
+    let played = play(&mut machine, drive);
+    // 15 pages by 4096 bytes: 16 KiB, and as it comes to the mark in page 1, 32 KiB; in page 4 the rest.
+    let reads: Vec<(u64, u64)> = played
+        .iter()
+        .map(|p| ((p.access.offset - offset) >> 10, p.access.len >> 10))
+        .collect();
+    assert_eq!(reads, [(0, 16), (16, 32), (48, 12)]);
+    assert!(played.iter().all(|p| p.tag.sync && p.tag.process == 0));
+    // Pages 0 to 3 come at 1 ms; page 1 asks for pages 4 to 11, and page 4, which is on its way, for the rest.
+    assert_eq!(times(&machine), [0.0, 0.002, 0.002]);
+}
+
+#[test]
+fn elsewhere_only_what_is_asked_for_is_read() {
+    let acts: &[Act] = &[|files, _, _| {
+        Some(Step::Read {
+            file: files[0],
+            from: 40_000,
+            len: 2_000,
+            call: 2_000,
+        })
+    }];
+    let (mut machine, offset) = list(system(), 1 << 20, acts);
+    let played = play(&mut machine, DRIVE);
+    assert_eq!(played.len(), 1);
+    // Bytes 40,000 to 41,999 lie in pages 9 and 10.
+    assert_eq!(played[0].access.offset - offset, 9 * 4096);
+    assert_eq!(bytes(&played, Op::Read), 8192);
+}
+
+#[test]
+fn a_write_does_not_wait_and_is_committed_in_order() {
+    let (mut machine, offset) = list(
+        system(),
+        0,
+        &[write_mib, |_, _, _| Some(Step::Compute(Dur::ms(7_000)))],
+    );
+    assert_eq!(offset, 0);
+    let played = play(&mut machine, DRIVE);
+    let writes: Vec<&Played> = played.iter().filter(|p| p.access.op == Op::Write).collect();
+    let flusher = 1;
+    assert!(writes.iter().all(|p| p.actor == flusher && !p.tag.sync));
+    // Its inode is read, at once; the write took no time.
+    assert_eq!(times(&machine)[1], 0.000_1);
+    // 5 s after the first change: the data, then the journal, then the record behind it; all in turn.
+    let (data, journal, record) = (writes[0], writes[1], writes[2]);
+    assert_eq!(data.asked, Time(5_000_000_000));
+    assert_eq!(data.access.len, 1 << 20);
+    assert_eq!(journal.asked, data.done);
+    assert_eq!(record.asked, journal.done);
+    assert_eq!(record.access.len, 4096);
+    assert_eq!(record.access.offset, journal.access.end());
+    // A descriptor, the inode's block and the bitmap.
+    assert_eq!(journal.access.len, 3 * 4096);
+    // The metadata goes to its place when the thread has ended: a bitmap and a block of the inode table.
+    assert!(writes[3..].iter().all(|p| p.asked >= Time(7_000_000_000)));
+    assert_eq!(bytes(writes[3..].iter().copied(), Op::Write), 2 * 4096);
+    assert!(writes[3..].iter().all(|p| p.access.offset < 514 * 4096));
+}
+
+#[test]
+fn metadata_goes_to_its_place_30_s_after_its_commit() {
+    let (mut machine, _) = list(
+        system(),
+        0,
+        &[write_mib, |_, _, _| Some(Step::Compute(Dur::ms(40_000)))],
+    );
+    let played = play(&mut machine, DRIVE);
+    let last = played.last().unwrap();
+    let committed = played[played.len() - 3].done;
+    assert_eq!(last.asked, committed + Dur::ms(30_000));
+}
+
+#[test]
+fn what_is_deleted_before_it_is_committed_is_never_written() {
+    let delete: Act = |files, host, now| {
+        host.delete(files[0], now);
+        None
+    };
+    let (mut machine, _) = list(system(), 0, &[write_mib, delete]);
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert_eq!(value(&counters, "dropped-bytes"), f64::from(1 << 20));
+    assert_eq!(value(&counters, "written-back-bytes"), 0.0);
+    assert!(bytes(&played, Op::Write) < 64 << 10);
+}
+
+#[test]
+fn blocks_come_back_once_the_deletion_is_committed() {
+    let acts: &[Act] = &[
+        |files, host, now| {
+            host.delete(files[0], now);
+            None
+        },
+        |_, _, _| Some(Step::Compute(Dur::ms(1))),
+    ];
+    let (mut machine, _) = list(system(), 1 << 20, acts);
+    let free = machine.host().volume().space().free();
+    let mut seen = Vec::new();
+    play_and_look(&mut machine, DRIVE, |machine, _| {
+        seen.push((
+            machine.host().volume().space().free() - free,
+            machine.counters(),
+        ));
+    });
+    let freed = |after: bool| {
+        let those = seen
+            .iter()
+            .filter(move |(_, c)| (value(c, "commits") > 0.0) == after);
+        those.map(|(freed, _)| *freed).collect::<Vec<_>>()
+    };
+    assert!(!freed(false).is_empty() && freed(false).iter().all(|&blocks| blocks == 0));
+    assert!(!freed(true).is_empty() && freed(true).iter().all(|&blocks| blocks == 256));
+}
+
+#[test]
+fn a_part_of_a_page_that_is_on_the_drive_is_read_before_it_is_written() {
+    let acts: &[Act] = &[|files, host, _| {
+        let from = host.size(files[0]);
+        let file = files[0];
+        Some(Step::Write {
+            file,
+            from,
+            len: 8192,
+        })
+    }];
+    let (mut machine, offset) = list(system(), 5_000, acts);
+    let played = play(&mut machine, DRIVE);
+    let data = played.iter().filter(|p| p.access.offset >= offset);
+    let data: Vec<(Op, u64, u64)> = data
+        .map(|p| (p.access.op, p.access.offset - offset, p.access.len))
+        .filter(|&(_, offset, _)| offset < 1 << 20)
+        .collect();
+    // Bytes 5,000 to 13,191: page 1 in part, pages 2 and 3.
+    assert_eq!(data, [(Op::Read, 4096, 4096), (Op::Write, 4096, 3 * 4096)]);
+}
+
+#[test]
+fn who_writes_too_much_waits_for_the_drive() {
+    let system = System {
+        memory: Bytes::mib(8),
+        dirty_percent: 25.0,
+        longest_write: Bytes::kib(64),
+        ..system()
+    };
+    let write: Act = |files, _, _| {
+        let file = files[0];
+        Some(Step::Write {
+            file,
+            from: 0,
+            len: 16 << 20,
+        })
+    };
+    let (mut machine, _) = list(system, 0, &[write]);
+    let slow = Drive {
+        latency: Dur::ms(10),
+        depth: 1,
+    };
+    let mut most = 0;
+    play_and_look(&mut machine, slow, |machine, _| {
+        most = most.max(machine.host().unwritten());
+    });
+    // 25 % of 8 MiB are 512 pages; a thread writes 32 before it looks.
+    assert!((256..=512 + 32).contains(&most), "{most}");
+    let counters = machine.counters();
+    assert!(value(&counters, "stalls") > 10.0);
+    // It ends when all but 2 MiB and a bit are on the drive, at 64 KiB in 10 ms.
+    let least = f64::from((14 << 20) - (128 << 10)) / 65_536.0 * 0.01;
+    assert!(times(&machine)[1] > least, "{:?}", times(&machine));
+}
+
+#[test]
+fn writing_begins_above_the_background_share() {
+    let write: Act = |files, _, _| {
+        let file = files[0];
+        Some(Step::Write {
+            file,
+            from: 0,
+            len: 4 << 20,
+        })
+    };
+    let pause: Act = |_, _, _| Some(Step::Compute(Dur::ms(1_000)));
+    let (mut machine, _) = list(system(), 0, &[write, pause]);
+    let played = play(&mut machine, DRIVE);
+    // 5 % of 64 MiB are 819 pages of the 1,024: the rest is written at once, up to 1 MiB at a time.
+    let early = played.iter().filter(|p| p.asked < Time(1_000_000_000));
+    assert_eq!(bytes(early, Op::Write), 1 << 20);
+}
+
+/// What a machine does at random: several threads, each with files of its own.
+struct Random {
+    rng: Rng,
+    files: Vec<Vec<FileId>>,
+    left: Vec<u32>,
+}
+
+impl Script for Random {
+    fn threads(&self) -> usize {
+        self.files.len()
+    }
+
+    fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed> {
+        if self.left[thread] == 0 {
+            return Ok(Step::End);
+        }
+        self.left[thread] -= 1;
+        let rng = &mut self.rng;
+        let (len, call) = (rng.below(400_000), 1 + rng.below(1 << 18));
+        let Some(&file) = rng.pick(&self.files[thread]) else {
+            self.files[thread].push(host.create(rng.below(3) as usize, now)?);
+            return Ok(Step::Compute(Dur::us(10)));
+        };
+        let from = rng.below(host.size(file) + 1);
+        Ok(match rng.below(12) {
+            0..=3 => Step::Write { file, from, len },
+            4 | 5 => Step::Read {
+                file,
+                from,
+                len,
+                call,
+            },
+            6 => Step::WriteThrough {
+                file,
+                from,
+                len: len + 1,
+                at_most: 3,
+            },
+            7 => Step::Settle { at_most: 0 },
+            8 => Step::Compute(Dur::ms(rng.below(900))),
+            9 | 10 => {
+                self.files[thread].push(host.create(rng.below(3) as usize, now)?);
+                Step::Compute(Dur::ZERO)
+            }
+            _ if host.writes_in_flight(thread) > 0 => Step::Settle { at_most: 0 },
+            _ => {
+                self.files[thread].retain(|&other| other != file);
+                host.delete(file, now);
+                Step::Compute(Dur::ZERO)
+            }
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+}
+
+fn random(seed: u64, memory_mib: u64, threads: usize) -> Machine<Random> {
+    let volume = Volume::new(Bytes(0), Bytes::mib(400), 3).unwrap();
+    let script = Random {
+        rng: Rng::new(seed, 0),
+        files: vec![Vec::new(); threads],
+        left: vec![60; threads],
+    };
+    let system = System {
+        memory: Bytes::mib(memory_mib),
+        access_times: seed.is_multiple_of(2),
+        window: 1 + (seed % 40) as u32,
+        page_time: Dur::us(1),
+        ..System::default()
+    };
+    Machine::new(script, volume, system)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Whatever is dirtied is written once or dropped with its file, and the drive sees exactly what was counted.
+    #[test]
+    fn every_dirty_page_is_written_once_or_dropped(
+        seed: u64, memory_mib in 8u64..64, threads in 1usize..6, depth in 1usize..64,
+    ) {
+        let mut machine = random(seed, memory_mib, threads);
+        let drive = Drive { latency: Dur::us(300), depth };
+        let played = play(&mut machine, drive);
+        let counters = machine.counters();
+        let count = |name| value(&counters, name) as u64;
+        prop_assert_eq!(machine.host().cache().dirty(), 0);
+        // A write to the drive takes what was dirty of its pages along.
+        let (dirtied, back) = (count("dirtied-bytes"), count("written-back-bytes"));
+        let (dropped, taken) = (count("dropped-bytes"), count("taken-along-bytes"));
+        prop_assert_eq!(dirtied, back + dropped + taken);
+        let of = |flusher: bool| {
+            let those = played.iter().filter(move |p| (p.actor == threads) == flusher);
+            bytes(those, Op::Write)
+        };
+        prop_assert_eq!(of(false), count("written-through-bytes"));
+        let journal = of(true) - back - count("metadata-written-bytes");
+        // A descriptor and a record for each commit that had metadata, at the least.
+        prop_assert!(journal >= count("journal-metadata-bytes"));
+        prop_assert!(journal <= count("journal-metadata-bytes") + 2 * 4096 * count("commits"));
+        prop_assert_eq!(bytes(&played, Op::Read), count("cache-read-bytes"));
+        prop_assert!(played.iter().all(|p| p.tag.sync == (p.actor < threads)));
+    }
+
+    #[test]
+    fn the_same_seed_asks_for_the_same(seed: u64) {
+        let run = |seed| play(&mut random(seed, 16, 3), DRIVE);
+        prop_assert_eq!(run(seed), run(seed));
+        prop_assert_ne!(run(seed), run(seed ^ 2));
+    }
+}
+
+#[test]
+fn an_answer_to_nothing_is_an_error() {
+    let (mut machine, _) = list(system(), 1 << 20, &[read_all]);
+    let Next::Ask(ask) = machine.next(0, Time::ZERO).unwrap() else {
+        panic!("nothing was asked for");
+    };
+    let mut access = ask.access;
+    access.offset += 4096;
+    let stray = machine.done(
+        0,
+        Answer {
+            access: &access,
+            tag: ask.tag,
+            completed: Time(1),
+            data: None,
+        },
+    );
+    assert_eq!(
+        stray,
+        Err(Failed::Stray {
+            offset: access.offset
+        })
+    );
+}
+
+#[test]
+fn computing_takes_turns_on_the_processors() {
+    struct Busy;
+    impl Script for Busy {
+        fn threads(&self) -> usize {
+            5
+        }
+        fn step(&mut self, _: usize, _: &mut Host, now: Time) -> Result<Step, Failed> {
+            Ok(match now {
+                Time::ZERO => Step::Compute(Dur::ms(10)),
+                _ => Step::End,
+            })
+        }
+        fn counters(&self) -> Vec<Counter> {
+            Vec::new()
+        }
+    }
+    let volume = Volume::new(Bytes(0), Bytes::mib(64), 1).unwrap();
+    let mut machine = Machine::new(Busy, volume, system());
+    assert_eq!(play(&mut machine, DRIVE), []);
+    // Five times 10 ms on two processors.
+    let ended = value(&machine.counters(), "everything-written");
+    assert!((ended - 0.03).abs() < 1e-9, "{ended}");
+}
