@@ -1,6 +1,7 @@
 //! Job files of fio: what is read, what is refused, and what is done.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod docs;
 mod harness;
 mod parse;
 mod play;

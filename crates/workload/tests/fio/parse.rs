@@ -48,7 +48,7 @@ fn sections_comments_and_names() {
 
 #[test]
 fn numbers_have_the_suffixes_of_fio() {
-    // HOWTO, "Parameter types", kb_base=1024: k is 1024 and ki is 1000.
+    // HOWTO, "Parameter types", with kb_base=1024, and for `ki` and `kib` what fio 3.33 does.
     for (text, bytes) in [
         ("4096", 4096),
         ("4k", 4096),
@@ -56,10 +56,10 @@ fn numbers_have_the_suffixes_of_fio() {
         ("4kb", 4096),
         ("4kB", 4096),
         ("4096b", 4096),
-        ("8ki", 8000),
+        ("8ki", 8192),
         ("8kib", 8000),
         ("1m", 1 << 20),
-        ("1mi", 1_000_000),
+        ("1mib", 1_000_000),
         ("1g", 1 << 30),
         ("2t", 2 << 40),
         ("1p", 1 << 50),
@@ -224,6 +224,10 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ("[a]\nbs=,", 2, "`bs`"),
     ("[a]\nbs=1,2,3,4", 2, "`bs`"),
     ("[a]\nbs=10q", 2, "`bs`"),
+    ("[a]\nbs=4bi", 2, "`bs`"),
+    ("[a]\nbs=4kbb", 2, "`bs`"),
+    ("[a]\nbs=4é", 2, "`bs`"),
+    ("[a]\nbs=k", 2, "`bs`"),
     ("[a]\nbs=99999999999p", 2, "`bs`"),
     ("[a]\nbs=1.5k", 2, "`bs`"),
     ("[a]\nbs", 2, "`bs` is \"\""),

@@ -3,8 +3,8 @@
 use super::job::{Amount, Distribution, Each, Split};
 use fathom_base::Dur;
 
-/// A whole number with fio's suffixes under `kb_base=1024`: `k` is 1024 and `ki` is 1000, in either case, with or
-/// without a `b`; `0x` for a hexadecimal number without a suffix.
+/// A whole number with fio's suffixes under `kb_base=1024`, in either case: `k`, `kb` and `ki` are 1024, and `kib` is 1000.
+/// That is what fio 3.33 does; its manual says that `ki` is 1000, too. `0x` for a hexadecimal number without a suffix.
 pub(super) fn int(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     if let Some(digits) = lower.strip_prefix("0x") {
@@ -15,18 +15,20 @@ pub(super) fn int(text: &str) -> Option<u64> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(lower.len());
     let (digits, suffix) = lower.split_at(end);
-    let suffix = suffix.strip_suffix('b').unwrap_or(suffix);
-    let (base, letter) = match suffix.strip_suffix('i') {
-        Some(letter) if !letter.is_empty() => (1000u64, letter),
-        _ => (1024, suffix),
+    let mut unit = suffix.chars();
+    let power = match unit.next() {
+        None => 0,
+        Some('b') if suffix == "b" => 0,
+        Some('k') => 1,
+        Some('m') => 2,
+        Some('g') => 3,
+        Some('t') => 4,
+        Some('p') => 5,
+        Some(_) => return None,
     };
-    let power = match letter {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
+    let base = match unit.as_str() {
+        "" | "b" | "i" => 1024u64,
+        "ib" => 1000,
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(base.pow(power))

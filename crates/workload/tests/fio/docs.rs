@@ -1,0 +1,125 @@
+//! The documentation and the examples say what is so.
+
+use crate::harness::{jobs, play};
+use fathom_block::Op;
+use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, parse};
+
+const PAGE: &str = include_str!("../../../../docs/jobs.md");
+const FILE_SERVER: &str = include_str!("../../../../examples/file-server.fio");
+const FIVE_READERS: &str = include_str!("../../../../examples/five-readers.fio");
+
+#[test]
+fn the_page_lists_every_option_and_no_other() {
+    let table: Vec<_> = PAGE
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    let mut listed: Vec<_> = table
+        .iter()
+        .filter_map(|line| line.split('|').nth(1))
+        .flat_map(|names| names.split('`').skip(1).step_by(2))
+        .collect();
+    let mut names: Vec<_> = OPTIONS
+        .iter()
+        .flat_map(|option| option.names)
+        .copied()
+        .collect();
+    listed.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(listed, names);
+    for (name, _) in IGNORED {
+        assert!(PAGE.contains(&format!("`{name}`")), "{name}");
+        assert!(!names.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn the_page_says_the_defaults() {
+    let job = Job::default();
+    let default = |name: &str| {
+        let row = PAGE
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{name}`")));
+        let cell = row.and_then(|row| row.split('|').nth(3));
+        cell.map(|cell| cell.trim().trim_matches('`').to_owned())
+    };
+    for (name, value) in [
+        ("rw", job.rw.to_string()),
+        ("bs", format!("{}k", job.bs.read / 1024)),
+        ("iodepth", job.iodepth.to_string()),
+        ("numjobs", job.numjobs.to_string()),
+        ("rwmixread", job.rwmixread.to_string()),
+        ("random_distribution", job.random_distribution.to_string()),
+        ("offset", job.offset.to_string()),
+        ("loops", job.loops.to_string()),
+        ("thinktime_blocks", job.thinktime_blocks.to_string()),
+        ("fsync", job.fsync.to_string()),
+        ("do_verify", u8::from(job.do_verify).to_string()),
+    ] {
+        assert_eq!(default(name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn the_example_of_the_page_is_read_as_it_says() {
+    let start = PAGE.find("```ini\n").unwrap() + 7;
+    let end = start + PAGE[start..].find("```").unwrap();
+    let file = parse(&PAGE[start..end]).unwrap();
+    assert_eq!(file.notes, [] as [&str; 0]);
+    let of: Vec<_> = file
+        .jobs
+        .iter()
+        .map(|job| (job.numjobs, job.depth(), job.verify, job.stonewall))
+        .collect();
+    assert_eq!(of, [(5, 1, false, false), (1, 32, true, true)]);
+    assert!(
+        file.jobs
+            .iter()
+            .all(|job| job.resolve(1 << 30, 512).is_ok())
+    );
+}
+
+#[test]
+fn the_file_server_is_that_of_iometer() {
+    let played = play(FILE_SERVER, 1 << 30);
+    let bytes: u64 = played.iter().map(|one| one.access.len).sum();
+    assert!((256 << 20..(256 << 20) + 65536).contains(&bytes));
+    let share = |hits: usize, percent: f64| {
+        let (n, p) = (played.len() as f64, percent / 100.0);
+        let found = hits as f64 / n;
+        assert!(
+            (found - p).abs() < 5.0 * (p * (1.0 - p) / n).sqrt(),
+            "{percent}: {found}"
+        );
+    };
+    let reads = played.iter().filter(|one| one.access.op == Op::Read);
+    share(reads.count(), 80.0);
+    // Iometer's "File Server Access Pattern (as defined by Intel)".
+    let table = [
+        (512, 10.0),
+        (1024, 5.0),
+        (2048, 5.0),
+        (4096, 60.0),
+        (8192, 2.0),
+        (16384, 4.0),
+        (32768, 4.0),
+        (65536, 10.0),
+    ];
+    for (len, percent) in table {
+        let hits = played.iter().filter(|one| one.access.len == len);
+        share(hits.count(), percent);
+    }
+}
+
+#[test]
+fn the_readers_are_five() {
+    let jobs = jobs(FIVE_READERS, 1 << 30, 1);
+    assert_eq!(jobs.processes().len(), 5);
+    let played = play(FIVE_READERS, 1 << 30);
+    assert_eq!(played.len(), 5 * 4096);
+    assert!(
+        played
+            .iter()
+            .all(|one| one.access.op == Op::Read && one.tag.sync)
+    );
+}
