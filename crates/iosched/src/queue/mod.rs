@@ -136,33 +136,6 @@ impl<D: Device> BlockQueue<D> {
         &self.inner
     }
 
-    /// What went through so far.
-    pub fn stats(&self) -> QueueStats {
-        let work = self.work();
-        QueueStats {
-            submitted: work.submitted,
-            pieces: work.pieces,
-            back_merges: work.back_merges,
-            front_merges: work.front_merges,
-            joined: work.joined,
-            held_back: work.held_back,
-            reads: self.lengths[pool(Op::Read)].with(work.reads),
-            writes: self.lengths[pool(Op::Write)].with(work.writes),
-            depth_sum: work.depth_sum,
-            elapsed_ns: work.at.since(self.since).0,
-            held_ns: work.held_ns,
-            in_flight_ns: work.in_flight_ns,
-            bundles: self.scheduler.bundles().cloned(),
-        }
-    }
-
-    /// The counters now, without lengths and bundles: this copies a few numbers.
-    pub fn work(&self) -> QueueWork {
-        let mut work = self.work;
-        work.elapse(self.inner.now(), self.parents.len(), self.in_flight);
-        work
-    }
-
     /// What it is set to.
     pub fn config(&self) -> &QueueConfig {
         &self.config
@@ -178,13 +151,6 @@ impl<D: Device> BlockQueue<D> {
             }
             Ok(()) => None,
         }
-    }
-
-    /// Counts what there was since the last time, before that changes; the time.
-    fn elapse(&mut self) -> Time {
-        let now = self.inner.now();
-        self.work.elapse(now, self.parents.len(), self.in_flight);
-        now
     }
 
     /// Gives the drive as many requests as it takes.
