@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn page_by_page_it_doubles_from_16_to_128_kib() {
         assert_eq!(
-            windows(32, 1, 64),
+            windows(32, 1, 60),
             [(0, 4), (4, 8), (12, 16), (28, 32), (60, 32)]
         );
     }

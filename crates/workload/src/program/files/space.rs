@@ -1,11 +1,9 @@
-//! Free blocks by group, and first fit among them.
-
-use std::collections::BTreeMap;
+//! Free blocks in a bitmap, by group, and first fit among them.
 
 /// Blocks in a group: as many as a bitmap of one 4-KiB block has bits, 128 MiB.
 pub const GROUP_BLOCKS: u64 = 32_768;
-/// A piece shorter than this is taken only where no group has a longer one, as ext3 looks for a free byte in its bitmap
-/// before it takes single bits (`find_next_usable_block`).
+/// A piece shorter than this is taken only where the group has no longer one behind the goal, as ext3 looks for a free
+/// byte in the group's bitmap before it takes single bits (`find_next_usable_block`).
 const WORTHWHILE: u64 = 8;
 
 /// Blocks that lie one behind the other, counted from the beginning of the range.
@@ -34,17 +32,23 @@ pub struct Full {
     pub free: u64,
 }
 
-/// The free blocks of one group.
-#[derive(Clone, Debug, Default)]
+/// What is known of the free blocks of one group.
+#[derive(Clone, Debug)]
 struct Group {
-    /// Where free blocks begin and how many there are.
-    runs: BTreeMap<u64, u64>,
     free: u64,
+    /// For each length from 1 to [`WORTHWHILE`]: no run before this block is as long; [`NOWHERE`] for none in the group.
+    /// Keeps first fit from looking through the same short runs again.
+    none_before: [u64; WORTHWHILE as usize],
 }
+
+const NOWHERE: u64 = u64::MAX;
+const WORD: u64 = u64::BITS as u64;
 
 /// The blocks of a range, in groups.
 #[derive(Clone, Debug)]
 pub struct Space {
+    /// A bit for each block, set where it is free. Groups begin at whole words.
+    bits: Vec<u64>,
     groups: Vec<Group>,
     blocks: u64,
     usable: u64,
@@ -61,20 +65,28 @@ impl Space {
         } else {
             blocks - rest
         };
-        let group = |index: u64| {
-            let start = index * GROUP_BLOCKS;
-            let free = GROUP_BLOCKS.min(blocks - start) - reserved;
-            let runs = BTreeMap::from([(start + reserved, free)]);
-            Group { runs, free }
+        let group = |index| Group {
+            free: 0,
+            none_before: [index * GROUP_BLOCKS; WORTHWHILE as usize],
         };
-        let groups: Vec<Group> = (0..blocks.div_ceil(GROUP_BLOCKS)).map(group).collect();
-        let free = groups.iter().map(|group| group.free).sum();
-        Self {
-            groups,
+        let groups = blocks.div_ceil(GROUP_BLOCKS);
+        let mut space = Self {
+            bits: vec![0; (groups * GROUP_BLOCKS / WORD) as usize],
+            groups: (0..groups).map(group).collect(),
             blocks,
-            usable: free,
-            free,
+            usable: 0,
+            free: 0,
+        };
+        for group in 0..groups {
+            let start = group * GROUP_BLOCKS + reserved;
+            let end = blocks.min((group + 1) * GROUP_BLOCKS);
+            space.release(Extent {
+                start,
+                blocks: end - start,
+            });
         }
+        space.usable = space.free;
+        space
     }
 
     /// How many groups.
@@ -99,7 +111,13 @@ impl Space {
 
     /// How many pieces the free blocks are in.
     pub fn free_pieces(&self) -> usize {
-        self.groups.iter().map(|group| group.runs.len()).sum()
+        let mut before = 0;
+        let begin = |&word: &u64| {
+            let begins = word & !(word << 1 | before);
+            before = word >> (WORD - 1);
+            begins.count_ones() as usize
+        };
+        self.bits.iter().map(begin).sum()
     }
 
     /// Takes `wanted` blocks, first fit from `goal` on, and appends where they are.
@@ -118,14 +136,15 @@ impl Space {
         }
         let first = (goal / GROUP_BLOCKS).min(self.groups() - 1);
         let mut left = wanted;
-        for least in [WORTHWHILE, 1] {
-            left = self.take(first, goal, least, left, taken);
-            for step in 0..self.groups() {
-                let group = (first + step) % self.groups();
-                left = self.take(group, 0, least, left, taken);
-                if left == 0 {
-                    break;
-                }
+        for step in 0..=self.groups() {
+            // The last one is the first one again, from its beginning.
+            let group = (first + step) % self.groups();
+            let from = if step == 0 { goal } else { 0 };
+            for least in [WORTHWHILE, 1] {
+                left = self.take(group, from, least, left, taken);
+            }
+            if left == 0 {
+                break;
             }
         }
         self.free -= wanted;
@@ -137,36 +156,17 @@ impl Space {
     fn take(
         &mut self,
         group: u64,
-        from: u64,
+        mut from: u64,
         least: u64,
         mut left: u64,
         taken: &mut Vec<Extent>,
     ) -> u64 {
-        let group = &mut self.groups[group as usize];
-        let mut from = from;
-        while left > 0 && group.free > 0 {
-            let enough = least.min(left);
-            let around = group.runs.range(..from).next_back();
-            let around = around.filter(|(start, blocks)| *start + **blocks >= from + enough);
-            let behind = || group.runs.range(from..).find(|(_, free)| **free >= enough);
-            let Some((&start, &blocks)) = around.or_else(behind) else {
+        while left > 0 && self.groups[group as usize].free > 0 {
+            let Some(extent) = self.find(group, from, least.min(left), left) else {
                 break;
             };
-            let begin = start.max(from);
-            let extent = Extent {
-                start: begin,
-                blocks: left.min(start + blocks - begin),
-            };
-            group.runs.remove(&start);
-            if begin > start {
-                group.runs.insert(start, begin - start);
-            }
-            if extent.end() < start + blocks {
-                group
-                    .runs
-                    .insert(extent.end(), start + blocks - extent.end());
-            }
-            group.free -= extent.blocks;
+            self.mark(extent, false);
+            self.groups[group as usize].free -= extent.blocks;
             left -= extent.blocks;
             from = extent.end();
             match taken.last_mut() {
@@ -177,32 +177,75 @@ impl Space {
         left
     }
 
-    /// Gives blocks back.
-    pub fn release(&mut self, extent: Extent) {
-        let mut start = extent.start;
-        while start < extent.end() {
-            let group = start / GROUP_BLOCKS;
-            let end = extent.end().min((group + 1) * GROUP_BLOCKS);
-            self.groups[group as usize].release(start, end - start);
-            self.free += end - start;
-            start = end;
+    /// The first `enough` (at most [`WORTHWHILE`]) free blocks or more, up to `most`, at or behind `from` in a group.
+    fn find(&mut self, group: u64, from: u64, enough: u64, most: u64) -> Option<Extent> {
+        let known = self.groups[group as usize].none_before[enough as usize - 1];
+        if known == NOWHERE {
+            return None;
+        }
+        let end = (group + 1) * GROUP_BLOCKS;
+        let mut start = from.max(known);
+        let found = loop {
+            start = self.next(start, end, true);
+            if start >= end {
+                break None;
+            }
+            let run_end = self.next(start, end.min(start.saturating_add(most)), false);
+            if run_end - start >= enough {
+                let blocks = run_end - start;
+                break Some(Extent { start, blocks });
+            }
+            start = run_end;
+        };
+        if from <= known {
+            let first = found.map_or(NOWHERE, |extent| extent.start);
+            self.groups[group as usize].none_before[enough as usize - 1] = first;
+        }
+        found
+    }
+
+    /// The first block from `from` on that is free, or is not; `end` where none is before it.
+    fn next(&self, from: u64, end: u64, free: bool) -> u64 {
+        let flip = if free { 0 } else { u64::MAX };
+        let mut block = from;
+        while block < end {
+            let word = (self.bits[(block / WORD) as usize] ^ flip) >> (block % WORD);
+            if word != 0 {
+                return end.min(block + u64::from(word.trailing_zeros()));
+            }
+            block = (block / WORD + 1) * WORD;
+        }
+        end
+    }
+
+    fn mark(&mut self, extent: Extent, free: bool) {
+        let mut block = extent.start;
+        while block < extent.end() {
+            let first = block % WORD;
+            let count = (WORD - first).min(extent.end() - block);
+            let mask = (u64::MAX >> (WORD - count)) << first;
+            let word = &mut self.bits[(block / WORD) as usize];
+            *word = if free { *word | mask } else { *word & !mask };
+            block += count;
         }
     }
-}
 
-impl Group {
-    fn release(&mut self, start: u64, blocks: u64) {
-        self.free += blocks;
-        let (mut start, mut end) = (start, start + blocks);
-        if let Some((&before, &len)) = self.runs.range(..start).next_back()
-            && before + len == start
-        {
-            self.runs.remove(&before);
-            start = before;
+    /// Gives blocks back.
+    pub fn release(&mut self, extent: Extent) {
+        self.mark(extent, true);
+        self.free += extent.blocks;
+        let mut start = extent.start;
+        while start < extent.end() {
+            let index = start / GROUP_BLOCKS;
+            let end = extent.end().min((index + 1) * GROUP_BLOCKS);
+            let group = &mut self.groups[index as usize];
+            group.free += end - start;
+            // A run that it makes longer may begin as many blocks before it as such a run has.
+            let earliest = start.saturating_sub(WORTHWHILE).max(index * GROUP_BLOCKS);
+            for known in &mut group.none_before {
+                *known = (*known).min(earliest);
+            }
+            start = end;
         }
-        if let Some(len) = self.runs.remove(&end) {
-            end += len;
-        }
-        self.runs.insert(start, end - start);
     }
 }

@@ -1,0 +1,217 @@
+//! Filebench's personalities: what they do how often, who waits for whom, and that they come out the same.
+#![allow(
+    clippy::unwrap_used,
+    reason = "test helpers have nothing to hand an error to"
+)]
+
+mod program;
+
+use fathom_base::{Bytes, Dur, Time};
+use fathom_block::Op;
+use fathom_workload::program::Benchmark;
+use fathom_workload::program::filebench::{
+    FileSettings, OltpSettings, fileserver, oltp, webserver,
+};
+use program::{DRIVE, Drive, Played, bytes, play, value};
+
+const CAPACITY: u64 = 4 << 30;
+
+fn web() -> FileSettings {
+    FileSettings {
+        files: 100,
+        mean_size: Bytes::mib(1),
+        threads: 4,
+        operations: Some(31 * 40),
+        ..webserver()
+    }
+}
+
+fn files() -> FileSettings {
+    FileSettings {
+        files: 500,
+        mean_size: Bytes::kib(256),
+        threads: 8,
+        operations: Some(11 * 300),
+        ..fileserver()
+    }
+}
+
+fn transactions() -> OltpSettings {
+    OltpSettings {
+        shadows: 20,
+        writers: 3,
+        duration: Dur::ms(4_000),
+        ..oltp()
+    }
+}
+
+#[test]
+fn the_web_server_reads_ten_files_for_each_append() {
+    let mut machine = web().build_webserver(CAPACITY, 1).unwrap();
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert_eq!(value(&counters, "operations"), 1240.0);
+    // 400 reads go four times around 100 files whose lengths have the mean 1 MiB and the deviation 0.82 MiB.
+    let read = value(&counters, "bytes-read") / 400.0 / 1_048_576.0;
+    assert!((read - 1.0).abs() < 0.4, "{read}");
+    // 40 appends of 0 to 16 KiB, 8 KiB on average, deviation 4.7 KiB.
+    let appended = value(&counters, "bytes-written") / 40.0 / 1024.0;
+    assert!((appended - 8.0).abs() < 3.8, "{appended}");
+    // Each file is read from the drive once, if at all: 100 MiB stay in 2 GiB.
+    let whole = value(&counters, "bytes-read") / 4.0;
+    let from_drive = bytes(played.iter().filter(|p| p.access.len > 4096), Op::Read) as f64;
+    assert!(
+        (from_drive / whole - 1.0).abs() < 0.05,
+        "{from_drive} {whole}"
+    );
+    // A thread waits for its reads; calls of 1 MiB make read-ahead of 128 KiB at once.
+    let longest = played.iter().filter(|p| p.access.op == Op::Read);
+    assert_eq!(longest.map(|p| p.access.len).max(), Some(128 << 10));
+    assert!((0..4).all(|thread| played.iter().any(|p| p.tag.process == thread)));
+}
+
+#[test]
+fn the_file_server_makes_reads_and_deletes_files() {
+    let mut machine = files().build_fileserver(CAPACITY, 1).unwrap();
+    let before = machine.host().volume().space().free();
+    play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert_eq!(value(&counters, "operations"), 3300.0);
+    // 300 creations of 256 KiB on average, deviation 209 KiB, and as many appends of 8 KiB.
+    let written = value(&counters, "bytes-written") / 300.0 / 1024.0;
+    assert!((written - 264.0).abs() < 61.0, "{written}");
+    let read = value(&counters, "bytes-read") / 300.0 / 1024.0;
+    assert!((read - 264.0).abs() < 61.0, "{read}");
+    // As many come as go, but for those that were open: the set neither grows nor shrinks by much.
+    let after = machine.host().volume().space().free();
+    let grown = before as f64 - after as f64;
+    assert!(grown.abs() * 4096.0 < 100.0 * 262_144.0, "{grown}");
+    assert_eq!(machine.host().unwritten(), 0);
+}
+
+#[test]
+fn a_run_ends_after_its_time() {
+    let settings = FileSettings {
+        operations: None,
+        duration: Dur::ms(500),
+        ..web()
+    };
+    let slow = Drive {
+        latency: Dur::ms(1),
+        depth: 4,
+    };
+    let mut machine = settings.build_webserver(CAPACITY, 1).unwrap();
+    play(&mut machine, slow);
+    let ran = value(&machine.counters(), "ran");
+    // The last operation of a thread reads a file of some megabytes, 128 KiB in a millisecond.
+    assert!((0.5..0.7).contains(&ran), "{ran}");
+}
+
+/// The bytes that an actor wrote.
+fn written(played: &[Played], actors: std::ops::Range<usize>) -> u64 {
+    bytes(
+        played.iter().filter(|p| actors.contains(&p.actor)),
+        Op::Write,
+    )
+}
+
+#[test]
+fn readers_and_writers_keep_pace() {
+    let mut machine = transactions().build(CAPACITY, 1).unwrap();
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    let count = |name| value(&counters, name);
+    let (reads, writes, log) = (count("reads"), count("writes"), count("log-writes"));
+    assert!(reads > 5_000.0, "{counters:?}");
+    // A writer writes 100 times, then for every 1,000 posts again, which readers may be ahead of by 2,000 and more;
+    // each reader stands between its read and its posts at most once.
+    let rounds = writes / 3.0 / 100.0;
+    assert!(
+        rounds <= 2.0 + (reads / 1_000.0) && rounds >= (reads - 20.0 - 4_000.0) / 1_000.0,
+        "{reads} {writes}"
+    );
+    assert!(
+        log <= 2.0 + reads / 3_200.0 && log >= (reads - 20.0 - 4_200.0) / 3_200.0,
+        "{reads} {log}"
+    );
+    // A write of 2 KiB is a page of 4 KiB; one of the log is 256 KiB.
+    assert_eq!(written(&played, 0..1) as f64, log * 262_144.0);
+    assert_eq!(written(&played, 1..4) as f64, writes * 4096.0);
+    assert!(played.iter().filter(|p| p.actor < 24).all(|p| p.tag.sync));
+    // At most ten writes of one writer are in flight.
+    let of_one: Vec<&Played> = played
+        .iter()
+        .filter(|p| p.actor == 1 && p.access.op == Op::Write)
+        .collect();
+    let most = of_one.iter().map(|p| {
+        let at_once = of_one
+            .iter()
+            .filter(|q| q.asked <= p.asked && p.asked < q.done);
+        at_once.count()
+    });
+    assert!(most.max().unwrap() <= 10);
+    let ends = played
+        .iter()
+        .filter(|p| p.actor < 24)
+        .map(|p| p.asked)
+        .max();
+    assert!(ends.unwrap() <= Time(4_100_000_000));
+}
+
+#[test]
+fn readers_wait_for_writers_on_a_drive_that_is_slow() {
+    let slow = Drive {
+        latency: Dur::ms(5),
+        depth: 2,
+    };
+    let reads = |drive| {
+        let mut machine = transactions().build(CAPACITY, 1).unwrap();
+        play(&mut machine, drive);
+        value(&machine.counters(), "reads")
+    };
+    // 2 requests in 5 ms are 1,600 in 4 s, and 300 are written for 1,000 reads: what is read beyond 4,000 is bounded.
+    let (fast, slow) = (reads(DRIVE), reads(slow));
+    assert!(
+        slow < fast && slow <= 1_600.0 / 300.0 * 1_000.0 + 4_020.0,
+        "{slow} {fast}"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let run = |seed| {
+        let mut machine = files().build_fileserver(CAPACITY, seed).unwrap();
+        let first = play(&mut machine, DRIVE);
+        let mut machine = transactions().build(CAPACITY, seed).unwrap();
+        (first, play(&mut machine, DRIVE))
+    };
+    let (one, two) = (run(5), run(6));
+    assert_eq!(one, run(5));
+    assert_ne!(one.0, two.0);
+    assert_ne!(one.1, two.1);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_its_key() {
+    let key = |settings: FileSettings| settings.build_webserver(1 << 30, 1).err().unwrap().key;
+    assert_eq!(key(webserver()), "files");
+    assert_eq!(
+        key(FileSettings {
+            threads: 0,
+            ..web()
+        }),
+        "threads"
+    );
+    assert_eq!(
+        key(FileSettings {
+            preallocated_percent: 101.0,
+            ..web()
+        }),
+        "preallocated-percent"
+    );
+    let short = OltpSettings {
+        log_size: Bytes::kib(4),
+        ..oltp()
+    };
+    assert_eq!(short.build(1 << 30, 1).err().unwrap().key, "log-size");
+}

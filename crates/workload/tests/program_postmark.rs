@@ -1,0 +1,314 @@
+//! Postmark: what it does how often, what it counts, and that it comes out the same.
+#![allow(
+    clippy::unwrap_used,
+    reason = "test helpers have nothing to hand an error to"
+)]
+
+mod program;
+
+use fathom_base::{Bytes, Dur};
+use fathom_block::Op;
+use fathom_workload::program::files::Sizes;
+use fathom_workload::program::machine::System;
+use fathom_workload::program::postmark::{self, Overrides, Settings};
+use fathom_workload::program::{Benchmark, Config, Name, PROGRAMS};
+use program::{DRIVE, bytes, play, value};
+
+const CAPACITY: u64 = 1 << 30;
+
+fn small() -> Settings {
+    Settings {
+        files: 100,
+        transactions: 2_000,
+        utilisation_percent: 20.0,
+        fill_sizes: Some(Sizes {
+            min: Bytes::kib(64),
+            max: Bytes::kib(512),
+        }),
+        ..postmark::type_a()
+    }
+}
+
+/// Whether `n` of `of` with probability one half is within five standard deviations.
+fn is_half(n: f64, of: f64) -> bool {
+    (n - of / 2.0).abs() < 5.0 * (of / 4.0).sqrt()
+}
+
+#[test]
+fn each_transaction_is_one_of_two_and_one_of_two() {
+    for seed in 0..8 {
+        let mut machine = small().build(CAPACITY, seed).unwrap();
+        play(&mut machine, DRIVE);
+        let counters = machine.counters();
+        let count = |name| value(&counters, name);
+        let transactions = count("transactions");
+        assert_eq!(transactions, 2_000.0);
+        assert!(
+            is_half(count("files-read"), transactions),
+            "seed {seed}: {counters:?}"
+        );
+        // An append finds a byte missing unless the file has reached the most.
+        let appended = count("files-appended");
+        assert!(count("files-read") + appended <= transactions);
+        assert!(
+            appended > 0.8 * (transactions - count("files-read")),
+            "seed {seed}"
+        );
+        let created = count("files-created") - 100.0;
+        let deleted = count("files-deleted");
+        assert!(is_half(created, transactions), "seed {seed}: {counters:?}");
+        // A creation does nothing where the table is full, which at 100 files it may be.
+        assert!(
+            created + deleted <= transactions && is_half(deleted, transactions),
+            "seed {seed}"
+        );
+        // Files of 1 KiB up to below 32 KiB, 16.5 KiB on average, and what appends add to them: less than the most.
+        let mean = count("bytes-written") / count("files-created");
+        assert!((15_000.0..32_768.0).contains(&mean), "seed {seed}: {mean}");
+    }
+}
+
+#[test]
+fn what_is_left_is_deleted_and_everything_else_is_written() {
+    let settings = small();
+    let mut machine = settings.build(CAPACITY, 3).unwrap();
+    let before = machine.host().volume().space().free();
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    let count = |name| value(&counters, name);
+    let space = machine.host().volume().space();
+    // The directory may have grown by a block or two.
+    assert!(before - space.free() <= 2, "{} {}", before, space.free());
+    assert_eq!(
+        count("dirtied-bytes"),
+        count("written-back-bytes") + count("dropped-bytes")
+    );
+    let parts = count("creation") + count("of-transactions") + count("deletion");
+    assert!(count("everything-written") >= parts);
+    let rate = count("bytes-written") / parts / 1e6;
+    assert!((count("write-rate") - rate).abs() < 1e-6 * rate);
+    // Nothing is read but metadata and directories: what is written stays in 2 GiB.
+    assert!(bytes(&played, Op::Read) < 4 << 20);
+    assert!(
+        played
+            .iter()
+            .all(|p| p.tag.process < 2 && p.access.end() <= CAPACITY)
+    );
+    assert!(
+        played
+            .iter()
+            .all(|p| p.access.offset % 4096 == 0 && p.access.len % 4096 == 0)
+    );
+}
+
+#[test]
+fn reads_reach_the_drive_where_memory_is_short() {
+    let mut settings = Settings {
+        files: 40,
+        transactions: 400,
+        sizes: Sizes {
+            min: Bytes::mib(1),
+            max: Bytes::mib(4),
+        },
+        ..small()
+    };
+    settings.system.memory = Bytes::mib(16);
+    let mut machine = settings.build(CAPACITY, 1).unwrap();
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    // Of 100 MB in 40 files 16 MiB are in memory: most of what is read comes from the drive.
+    let (read, from_drive) = (value(&counters, "bytes-read"), bytes(&played, Op::Read));
+    assert!(from_drive as f64 > 0.6 * read, "{from_drive} of {read}");
+    assert!((from_drive as f64) < 1.1 * read, "{from_drive} of {read}");
+    // The process waits for them, and for no write.
+    let sync = |op| {
+        played
+            .iter()
+            .filter(move |p| p.access.op == op)
+            .map(|p| p.tag.sync)
+    };
+    assert!(sync(Op::Read).all(|sync| sync));
+    assert!(sync(Op::Write).all(|sync| !sync));
+    // No read is longer than the read-ahead.
+    assert!(
+        played
+            .iter()
+            .filter(|p| p.tag.sync)
+            .all(|p| p.access.len <= 128 << 10)
+    );
+}
+
+#[test]
+fn files_of_one_size_are_never_appended_to() {
+    let settings = Settings {
+        transactions: 300,
+        sizes: Sizes {
+            min: Bytes::kib(256),
+            max: Bytes::kib(256),
+        },
+        ..postmark::fixed()
+    };
+    let mut machine = settings.build(CAPACITY, 712).unwrap();
+    play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert_eq!(value(&counters, "files-appended"), 0.0);
+    let created = value(&counters, "files-created");
+    assert_eq!(value(&counters, "bytes-written"), created * 262_144.0);
+    assert_eq!(
+        value(&counters, "bytes-read"),
+        value(&counters, "files-read") * 262_144.0
+    );
+}
+
+#[test]
+fn the_transactions_end_where_no_file_is_left() {
+    let settings = Settings {
+        files: 1,
+        transactions: 100_000,
+        ..small()
+    };
+    let mut machine = settings.build(CAPACITY, 1).unwrap();
+    play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert!(value(&counters, "transactions") < 100_000.0);
+    assert_eq!(
+        value(&counters, "files-created"),
+        value(&counters, "files-deleted")
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_one_another() {
+    let run = |seed| {
+        let mut machine = small().build(CAPACITY, seed).unwrap();
+        (play(&mut machine, DRIVE), machine.counters())
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5).0, run(6).0);
+}
+
+#[test]
+fn computing_takes_its_time() {
+    let with = |time| {
+        let mut settings = small();
+        settings.system.operation_time = time;
+        let mut machine = settings.build(CAPACITY, 2).unwrap();
+        play(&mut machine, DRIVE);
+        value(&machine.counters(), "of-transactions")
+    };
+    // Two operations in each of 2,000 transactions, each a millisecond longer.
+    let (short, long) = (with(Dur::us(10)), with(Dur::us(1_010)));
+    assert!((long - short - 4.0).abs() < 0.1, "{short} {long}");
+}
+
+#[test]
+fn a_study_file_names_a_program_and_what_differs() {
+    let text = r#"
+        program = "postmark-fixed"
+        transactions = 300
+        sizes = { min = "8MiB", max = "8MiB" }
+        system = { memory = "512MiB", commit = "1s" }
+    "#;
+    let config: Config = toml::from_str(text).unwrap();
+    assert_eq!(config.name(), Name::PostmarkFixed);
+    let Config::PostmarkFixed(overrides) = &config else {
+        panic!("{config:?}");
+    };
+    let settings = overrides.onto(postmark::fixed());
+    assert_eq!((settings.files, settings.subdirectories), (200, 200));
+    assert_eq!(
+        (settings.transactions, settings.sizes.max),
+        (300, Bytes::mib(8))
+    );
+    assert_eq!(settings.system.memory, Bytes::mib(512));
+    assert_eq!(settings.system.window, 128);
+    let again: Config = toml::from_str(&toml::to_string(&config).unwrap()).unwrap();
+    assert_eq!(again, config);
+    let unknown = "program = \"postmark-fixed\"\ntransaction = 1";
+    let error = toml::from_str::<Config>(unknown).unwrap_err().to_string();
+    assert!(error.contains("transaction"), "{error}");
+    assert!(toml::from_str::<Config>("program = \"postmark\"").is_err());
+}
+
+#[test]
+fn every_program_is_listed_with_what_it_is() {
+    assert_eq!(PROGRAMS.len(), Name::ALL.len());
+    for &name in Name::ALL {
+        let config = name.config();
+        assert_eq!(config.name(), name);
+        let text = toml::to_string(&config).unwrap();
+        assert!(
+            text.contains(&format!("\"{}\"", name.entry().name)),
+            "{text}"
+        );
+        assert!(name.entry().explanation.len() > 100);
+        // The web server's files have 16 GiB together.
+        let capacity = if text.contains("postmark") { 4 } else { 32 } << 30;
+        assert!(config.build(capacity, 1).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_its_key() {
+    let refused = |overrides: Overrides, capacity| {
+        let built = Config::PostmarkB(overrides).build(capacity, 1);
+        built.err().unwrap_or_else(|| panic!("not refused")).key
+    };
+    let none = Overrides::default;
+    let sizes = |min, max| {
+        let (min, max) = (Bytes(min), Bytes(max));
+        Some(Sizes { min, max })
+    };
+    assert_eq!(
+        refused(
+            Overrides {
+                files: Some(0),
+                ..none()
+            },
+            CAPACITY
+        ),
+        "files"
+    );
+    assert_eq!(refused(none(), 1 << 20), "range");
+    // 100 files of up to 16 MiB do not fit half a gigabyte.
+    assert_eq!(refused(none(), CAPACITY), "files");
+    assert_eq!(
+        refused(
+            Overrides {
+                sizes: sizes(0, 1),
+                ..none()
+            },
+            CAPACITY
+        ),
+        "sizes"
+    );
+    assert_eq!(
+        refused(
+            Overrides {
+                sizes: sizes(2, 1),
+                ..none()
+            },
+            CAPACITY
+        ),
+        "sizes"
+    );
+    let full = Overrides {
+        utilisation_percent: Some(100.0),
+        ..none()
+    };
+    assert_eq!(refused(full, CAPACITY), "utilisation-percent");
+    let nan = Overrides {
+        utilisation_percent: Some(f64::NAN),
+        ..none()
+    };
+    assert_eq!(refused(nan, CAPACITY), "utilisation-percent");
+    let system = System {
+        dirty_percent: 1.0,
+        ..System::default()
+    };
+    let system = Overrides {
+        system: Some(system),
+        ..none()
+    };
+    assert_eq!(refused(system, CAPACITY), "system.dirty-percent");
+}
