@@ -46,6 +46,15 @@ Examples:
   fathom replay generate:financial1-like --on model:epo --buffer epo --arrival closed:16
   fathom replay web.spc.zst --on model:nvme --step shrink,capacity=8GiB --out runs/web";
 
+const BENCH: &str = "\
+JOBS is a file in fio's own syntax; docs/jobs.md says which options are read. What `filename` says is not used:
+the drive is that of --on, which may be a directory (a scratch file in it), a file, /dev/..., or model:NAME.
+
+Examples:
+  fathom bench examples/file-server.fio --on /mnt/data --size 4GiB --sched mq-deadline
+  fathom bench jobs.fio --on model:ssd-a --sched irbw-fifo-rp --split pasa --profile runs/ssd-a
+  fathom bench jobs.fio --on /mnt/data --ab none,irbw-fifo-rp+pasa --profile runs/drive --rounds 10";
+
 const RUN: &str = "\
 A study that was interrupted or killed goes on where it was: run the same command again. Every run
 of it is a directory that `fathom compare` and `fathom report` take.";
@@ -113,6 +122,9 @@ pub(crate) enum Command {
     /// Play a trace, or a generated workload, through a drive
     #[command(after_help = REPLAY)]
     Replay(Box<ReplayArgs>),
+    /// Play fio's jobs over a drive through a scheduler, or compare two schedulers in turn
+    #[command(after_help = BENCH)]
+    Bench(Box<BenchArgs>),
     /// Write a workload out as a trace, after its steps and its write buffer
     #[command(after_help = CONVERT)]
     Convert(ConvertArgs),
@@ -273,18 +285,62 @@ pub(crate) struct ReplayArgs {
     /// Print the whole outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
+}
+
+/// Of a real drive under a workload.
+#[derive(Debug, Args)]
+pub(crate) struct RealArgs {
     /// The name or serial number of a real drive, or of a file, whose contents may be destroyed
     #[arg(long, value_name = "NAME")]
     pub(crate) destroy: Option<String>,
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
+    /// Do not ask before writing
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// A file of jobs in fio's syntax
+    pub(crate) jobs: PathBuf,
+    /// The drive: a directory, a file, a block device, model:NAME or model:PATH.toml
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) on: String,
+    #[command(flatten)]
+    pub(crate) queue: QueueArgs,
+    /// Two stacks in turn: A,B, each `none`, SCHEDULER or SCHEDULER+SPLIT; sizes come from --profile
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["sched", "split"])]
+    pub(crate) ab: Option<String>,
+    /// How often each of two stacks plays the jobs
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// Another value of a modelled drive's file: flash.read=40us
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+    /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
+    #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
+    pub(crate) precondition: Precondition,
+    /// The seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    pub(crate) seed: u64,
+    /// Write run.json, requests.parquet and report.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the whole outcome as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
 }
 
 /// The block layer above the drive; there is one where any of these is given.
 #[derive(Debug, Args)]
 pub(crate) struct QueueArgs {
-    /// A scheduler above the drive: NAME or NAME,KEY=VALUE,...; `fathom list schedulers` shows all
+    /// A scheduler above the drive: NAME or NAME,KEY=VALUE,..., or `none`; `fathom list schedulers` shows all
     #[arg(long, value_name = "SCHEDULER")]
     pub(crate) sched: Option<String>,
     /// Where requests are cut: nopas, pas or pasa, with KEY=VALUE,...

@@ -193,6 +193,8 @@ impl From<SourceError> for Failure {
             SourceError::BadStep { .. } | SourceError::Step { .. } => "fathom::workload::step",
             SourceError::Buffer { .. } => "fathom::workload::reshape",
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
+            SourceError::Jobs { .. } => "fathom::workload::jobs",
+            SourceError::Verify { .. } => "fathom::workload::verify",
         };
         let failure = Self::input(code, error.to_string()).help(error.help());
         match error {

@@ -101,7 +101,7 @@ fn wrong_papers_and_directories_are_told() {
         .failure()
         .stderr(
             predicate::str::contains("there is no paper `epoo`")
-                .and(predicate::str::contains("there is epo")),
+                .and(predicate::str::contains("there are epo")),
         );
     fathom()
         .args([

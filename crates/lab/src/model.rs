@@ -249,6 +249,14 @@ impl Drive {
         }
     }
 
+    /// From now on it keeps what is written, where its kind can: for a drive that was never written.
+    pub fn keep_data(self) -> Self {
+        match self {
+            Drive::Ssd(drive) => Drive::Ssd(Box::new(drive.keep_data())),
+            other => other,
+        }
+    }
+
     /// How often its blocks were erased; `None` for a drive that does not count it. O(blocks).
     pub fn wear(&self) -> Option<Wear> {
         match self {

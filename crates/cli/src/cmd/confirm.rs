@@ -1,41 +1,72 @@
 //! Before the first byte is written to a real drive: what will be written where, and leave to do it.
 
-use crate::args::ProbeArgs;
 use crate::failure::Failure;
 use crate::out;
 use fathom_hostio::{Inspection, Kind};
 use fathom_lab::target::Opened;
 use fathom_report::text::human_bytes;
 
+/// What the user has allowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Consent<'a> {
+    /// `--destroy`.
+    pub(super) destroy: Option<&'a str>,
+    /// `--yes`.
+    pub(super) yes: bool,
+    /// `--read-only`.
+    pub(super) read_only: bool,
+}
+
+/// What is going to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// Nothing.
+    Nothing,
+    /// At most so many bytes.
+    Bytes(u64),
+    /// Whatever a workload writes.
+    Workload,
+}
+
 /// Tells the bound and asks. A scratch file is Fathom's own: without a terminal it goes ahead. What existed before
 /// wants a word from a person, or both `--destroy` and `--yes`.
 ///
 /// # Errors
 /// Refused, when the answer is no or nobody can be asked.
-pub(super) fn confirm(opened: &Opened, bound_bytes: u64, args: &ProbeArgs) -> Result<(), Failure> {
+pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Result<(), Failure> {
     let Some(found) = &opened.found else {
         return Ok(());
     };
-    if opened.device.info().read_only || bound_bytes == 0 {
+    let read_only = opened.device.info().read_only;
+    let written = match bound {
+        _ if read_only => None,
+        Bound::Nothing => None,
+        Bound::Bytes(bytes) => Some(format!("At most {} will be written", human_bytes(bytes))),
+        Bound::Workload => Some("What the workload writes goes".to_owned()),
+    };
+    let Some(written) = written else {
+        let unanswered = match bound {
+            Bound::Bytes(_) => "; what needs writing stays unanswered",
+            _ => "",
+        };
         out::note(&format!(
-            "{}\nNothing will be written; what needs writing stays unanswered.{}",
+            "{}\nNothing will be written{unanswered}.{}",
             found.describe(),
-            how_to_write(found, args)
+            how_to_write(found, consent)
         ));
         return Ok(());
-    }
+    };
     let capacity = opened.target.capacity_bytes;
     out::note(&format!(
-        "{}\nAt most {} will be written to {}.",
+        "{}\n{written} to {}.",
         found.describe(),
-        human_bytes(bound_bytes),
         place(found, capacity)
     ));
     let scratch = found.kind == Kind::Directory;
     let allowed = if out::interactive() {
-        args.yes || out::confirm("Go on?")
+        consent.yes || out::confirm("Go on?")
     } else {
-        scratch || (args.yes && args.destroy.is_some())
+        scratch || (consent.yes && consent.destroy.is_some())
     };
     if allowed {
         return Ok(());
@@ -56,8 +87,8 @@ fn place(found: &Inspection, capacity_bytes: u64) -> String {
     }
 }
 
-fn how_to_write(found: &Inspection, args: &ProbeArgs) -> String {
-    if found.kind == Kind::File && !args.read_only {
+fn how_to_write(found: &Inspection, consent: Consent<'_>) -> String {
+    if found.kind == Kind::File && !consent.read_only {
         let path = found.path.display();
         format!(" `--destroy {path}` would allow its contents to be overwritten.")
     } else {

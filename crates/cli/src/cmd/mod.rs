@@ -1,7 +1,9 @@
 //! The subcommands, one file each.
 
+mod ab;
 mod accuracy;
 mod answer;
+mod bench;
 mod compare;
 mod completions;
 mod confirm;
@@ -14,6 +16,7 @@ mod outcome;
 mod page;
 mod probe;
 mod queue;
+mod real;
 mod replay;
 mod report;
 mod reproduce;
@@ -37,6 +40,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Accuracy(args) => accuracy::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Run(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -85,6 +85,7 @@ pub(super) fn warning(outcome: &Outcome) -> Option<String> {
 /// How accesses were handed over, in words.
 pub(super) fn arrival(outcome: &Outcome) -> String {
     match outcome.plan.arrival {
+        _ if outcome.plan.workload.is_program() => "as its processes ask".to_owned(),
         Arrival::Open => "at its own times".to_owned(),
         Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
         Arrival::Processes {

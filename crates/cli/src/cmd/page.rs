@@ -106,6 +106,22 @@ pub(super) fn of_comparison(comparison: &Comparison, outcomes: &[&Outcome]) -> S
     })
 }
 
+/// Runs over one another, under tables.
+pub(super) fn side_by_side(
+    title: String,
+    tables: Vec<Table>,
+    names: &[&str],
+    outcomes: &[&Outcome],
+) -> String {
+    let runs = names.iter().zip(outcomes);
+    render(&RunPage {
+        title,
+        tables,
+        runs: runs.map(|(name, outcome)| lines(name, outcome)).collect(),
+        ..RunPage::default()
+    })
+}
+
 fn tables(comparison: &Comparison) -> Vec<Table> {
     let mut tables = Vec::new();
     let rows: Vec<Vec<String>> = comparison.runs.iter().flat_map(changed).collect();

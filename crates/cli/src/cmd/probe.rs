@@ -1,6 +1,7 @@
 //! `fathom probe`: measures a drive.
 
-use super::{answer, confirm};
+use super::answer;
+use super::confirm::{Bound, Consent, confirm};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::out;
@@ -45,7 +46,16 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         true => bound.saturating_add(plan.opened.target.capacity_bytes),
         false => bound,
     };
-    confirm::confirm(&plan.opened, bound, &args)?;
+    let bound = match bound {
+        0 => Bound::Nothing,
+        bytes => Bound::Bytes(bytes),
+    };
+    let consent = Consent {
+        destroy: args.destroy.as_deref(),
+        yes: args.yes,
+        read_only: args.read_only,
+    };
+    confirm(&plan.opened, bound, consent)?;
     measure(plan, &args)
 }
 
@@ -59,6 +69,7 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         size: args.size,
         destroy: args.destroy.clone(),
         read_only: args.read_only,
+        keep_data: false,
         seed,
     };
     let opened = TargetName::parse(text)?.open(text, &options)?;
@@ -102,6 +113,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         size: None,
         destroy: args.destroy.clone(),
         read_only: meta.read_only,
+        keep_data: false,
         seed: meta.seed,
     };
     let opened = target::reopen(&meta.target, &options)?;

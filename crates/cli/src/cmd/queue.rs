@@ -8,8 +8,20 @@ use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
 use fathom_report::text::human_bytes;
 
+/// What stands for no block layer at all.
+pub(super) const NONE: &str = "none";
+
 /// The block layer that the flags describe, if any does.
 pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
+    if args.sched.as_deref() == Some(NONE) {
+        if args.split.is_some() || args.depth.is_some() {
+            let message =
+                "`--sched none` is no block layer, and has nothing to split or to hold back";
+            return Err(Failure::input("fathom::queue", message)
+                .help("leave out `--split` and `--depth`, or take `--sched noop`"));
+        }
+        return Ok(None);
+    }
     let mut queue = toml::Table::new();
     for (key, text) in [("scheduler", &args.sched), ("split", &args.split)] {
         if let Some(text) = text {

@@ -1,6 +1,6 @@
 //! `fathom replay`: a trace, or a generated workload, through a drive.
 
-use super::{outcome, page, queue, workload};
+use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -9,7 +9,7 @@ use fathom_lab::replay::{
     Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
 };
 use fathom_lab::store;
-use fathom_lab::target::{OpenOptions, Setting, TargetName};
+use fathom_lab::target::{Setting, TargetName};
 use std::path::Path;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
@@ -77,7 +77,7 @@ fn play(
     let Some(mut model) = name.model(&settings(args, &name)?)? else {
         return real(args, &name, plan, requests);
     };
-    if let Some(size) = args.size {
+    if let Some(size) = args.real.size {
         model.resize(size).map_err(|error| {
             Failure::input("fathom::target::size", error.to_string())
                 .help("choose another `--size`, or leave it out")
@@ -126,13 +126,8 @@ fn real(
         return Err(Failure::input("fathom::replay::real", message)
             .help("leave it out, or name a modelled drive: model:NAME"));
     }
-    let options = OpenOptions {
-        size: args.size,
-        destroy: args.destroy.clone(),
-        read_only: false,
-        seed: args.workload.seed,
-    };
-    let mut opened = name.open(&args.on, &options)?;
+    let wants = plan.workload.wants()?;
+    let mut opened = real::open(&args.on, name, (&args.real, wants, args.workload.seed))?;
     Ok(run_on(
         &mut opened.device,
         plan,

@@ -6,10 +6,9 @@ use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::{Drive, Model};
-use crate::source::{SourceError, Workload};
-use fathom_block::IoError;
+use crate::source::{Accesses, SourceError, Work, Workload};
+use fathom_block::{DeviceInfo, IoError};
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
-use fathom_workload::program::{Processes, Stream};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -98,6 +97,54 @@ impl From<PlayError<SourceError>> for RunError {
     }
 }
 
+/// What a workload gives: accesses, one stream of them for each process, or a program.
+enum Source {
+    Accesses(Vec<Accesses>),
+    Program(Work),
+}
+
+impl Source {
+    fn open(plan: &Plan, info: &DeviceInfo) -> Result<Self, SourceError> {
+        if plan.workload.is_program() {
+            return Ok(Self::Program(plan.workload.work(info, plan.seed)?));
+        }
+        let processes = match plan.arrival {
+            Arrival::Processes { processes, .. } => u64::from(processes.get()),
+            _ => 1,
+        };
+        let open = |process| plan.workload.open(plan.seed.wrapping_add(process));
+        let all: Result<Vec<_>, _> = (0..processes).map(open).collect();
+        all.map(Self::Accesses)
+    }
+
+    fn play(
+        &mut self,
+        device: &mut dyn Subject,
+        arrival: Arrival,
+        gauge: &mut Gauge,
+    ) -> Result<(), PlayError<SourceError>> {
+        match self {
+            Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), gauge),
+            Self::Program(work) => play(device, work.program(), gauge),
+        }
+    }
+
+    /// Of several processes the first one tells what a step found in a first pass, and did.
+    fn first(&self) -> Option<&Accesses> {
+        match self {
+            Self::Accesses(all) => all.first(),
+            Self::Program(_) => None,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Accesses(all) => all.first().map(Accesses::notes).unwrap_or_default(),
+            Self::Program(work) => work.notes.clone(),
+        }
+    }
+}
+
 /// Plays the workload on a device that is ready, and gives what was measured.
 ///
 /// # Errors
@@ -105,36 +152,15 @@ impl From<PlayError<SourceError>> for RunError {
 fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
-    requests: Option<&Path>,
-    stop: fn() -> bool,
+    mut source: Source,
+    (requests, stop): (Option<&Path>, fn() -> bool),
 ) -> Result<Outcome, RunError> {
     let mut gauge = Gauge::new(stop);
     if let Some(path) = requests {
         gauge = gauge.keep(RequestFile::create(path, device.now())?);
     }
-    // What a step finds in a first pass, and does, is told of the first process.
-    let mut accesses = plan.workload.open(plan.seed)?;
-    let others = match plan.arrival {
-        Arrival::Processes { processes, .. } => u64::from(processes.get()) - 1,
-        _ => 0,
-    };
-    let mut others = (1..=others)
-        .map(|process| plan.workload.open(plan.seed.wrapping_add(process)))
-        .collect::<Result<Vec<_>, _>>()?;
     let before = device.stats();
-    let played = match plan.arrival {
-        Arrival::Open => play(device, &mut Stream::open(&mut accesses), &mut gauge),
-        Arrival::Closed { outstanding } => {
-            let mut stream = Stream::closed(&mut accesses, outstanding.get());
-            play(device, &mut stream, &mut gauge)
-        }
-        Arrival::Processes { outstanding, .. } => {
-            let sources = std::iter::once(&mut accesses).chain(&mut others);
-            let mut processes = Processes::new(sources, outstanding.get());
-            play(device, &mut processes, &mut gauge)
-        }
-    };
-    let cut_short = match played {
+    let cut_short = match source.play(device, plan.arrival, &mut gauge) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => Some(CutShort::of(&error).ok_or(error)?),
@@ -142,8 +168,10 @@ fn measure(
     };
     let totals = gauge.finish()?;
     let after = device.stats();
+    let first = source.first();
+    let steps = first.map_or_else(Vec::new, |accesses| accesses.steps.clone());
     let workload = Workload {
-        steps: accesses.steps.clone(),
+        steps,
         ..plan.workload.clone()
     };
     Ok(Outcome {
@@ -157,9 +185,9 @@ fn measure(
             .zip(before)
             .map(|(after, before)| after.since(&before)),
         wear: None,
-        reshaped: accesses.buffered().map(Reshaped::from),
+        reshaped: first.and_then(Accesses::buffered).map(Reshaped::from),
         queue: None,
-        notes: accesses.notes(),
+        notes: source.notes(),
         totals,
         cut_short,
     })
@@ -204,11 +232,20 @@ pub fn run(
     requests: Option<&Path>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
+    let source = Source::open(plan, device.info())?;
     let Some(config) = &plan.queue else {
-        return measure(device, plan, requests, stop);
+        return measure(device, plan, source, (requests, stop));
     };
-    let mut queue = BlockQueue::new(device, config.clone())?;
-    let outcome = measure(&mut queue, plan, requests, stop)?;
+    let mut config = config.clone();
+    if let Source::Program(work) = &source {
+        // What the block layer is told stands above what a job asks for.
+        for (process, priority) in &work.priorities {
+            let asked = config.priorities.entry(process.clone());
+            asked.or_insert(*priority);
+        }
+    }
+    let mut queue = BlockQueue::new(device, config)?;
+    let outcome = measure(&mut queue, plan, source, (requests, stop))?;
     Ok(Outcome {
         queue: Some(queue.stats().clone()),
         ..outcome

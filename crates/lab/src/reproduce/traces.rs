@@ -160,9 +160,8 @@ fn workload(trace: KnownTrace, path: PathBuf, most: Option<u64>) -> (Source, Wor
         name,
         trace: Some(path),
         read: trace.read,
-        generate: None,
         steps,
-        reshape: None,
+        ..Workload::default()
     };
     (source, workload)
 }

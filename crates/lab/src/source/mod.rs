@@ -4,9 +4,11 @@
 
 mod reshape;
 mod save;
+mod work;
 
 pub use reshape::Reshape;
 pub use save::{SaveError, SavedAs, save};
+pub use work::{Wants, Work};
 
 use fathom_ssd::reshape::Counters;
 use fathom_workload::Access;
@@ -21,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A workload as a study file says it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// What it is called in results.
@@ -36,6 +38,12 @@ pub struct Workload {
     /// A generator instead of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generate: Option<Config>,
+    /// A file of fio's jobs instead of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<PathBuf>,
+    /// The text of such a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// What is done to its accesses, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
@@ -109,7 +117,25 @@ pub enum SourceError {
         /// What is wrong and what is allowed.
         detail: String,
     },
-    /// Neither a trace nor a generator, or both.
+    /// A file of jobs is wrong.
+    #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
+    Jobs {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: Option<usize>,
+        /// What is wrong and what is allowed.
+        detail: String,
+    },
+    /// What was read back is not what was written.
+    #[error("{}: {detail}", path.display())]
+    Verify {
+        /// The file of the jobs.
+        path: PathBuf,
+        /// What was read, and what should have been.
+        detail: String,
+    },
+    /// Nothing that could be played, or two things.
     #[error("workload `{name}` names {found}")]
     Kind {
         /// The workload.
@@ -135,8 +161,13 @@ impl SourceError {
             Self::BadStep { .. } => "docs/workloads.md says what each step takes".into(),
             Self::Step { .. } => "change the steps, or use another drive".into(),
             Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
+            Self::Jobs { .. } => "docs/jobs.md says which of fio's options are read, and what each takes".into(),
+            Self::Verify { .. } => {
+                "the drive, or what is between it and Fathom, has lost or changed data: keep it, and look at the kernel's log"
+                    .into()
+            }
             Self::Kind { .. } => {
-                "give `trace = \"FILE\"` or `generate = { generator = \"NAME\" }`, one of them"
+                "give `trace = \"FILE\"`, `generate = { generator = \"NAME\" }` or `jobs = \"FILE.fio\"`, one of them"
                     .into()
             }
         }
@@ -202,10 +233,7 @@ impl Workload {
                 .to_string_lossy()
                 .into_owned(),
             trace: Some(path.to_owned()),
-            read: Options::default(),
-            generate: None,
-            steps: Vec::new(),
-            reshape: None,
+            ..Self::default()
         }
     }
 
@@ -213,11 +241,18 @@ impl Workload {
     pub fn of_generator(config: Config) -> Self {
         Self {
             name: config.generator.entry().name.to_owned(),
-            trace: None,
-            read: Options::default(),
             generate: Some(config),
-            steps: Vec::new(),
-            reshape: None,
+            ..Self::default()
+        }
+    }
+
+    /// The jobs of a file.
+    pub fn of_jobs(path: &Path) -> Self {
+        let name = path.file_stem().unwrap_or_default();
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            jobs: Some(path.to_owned()),
+            ..Self::default()
         }
     }
 
@@ -258,10 +293,10 @@ impl Workload {
         }
     }
 
-    /// Takes a relative path of a trace from `dir` on.
+    /// Takes a relative path of a trace or of jobs from `dir` on.
     pub fn beside(&mut self, dir: &Path) {
-        if let Some(trace) = &mut self.trace {
-            *trace = dir.join(&*trace);
+        for file in self.trace.iter_mut().chain(&mut self.jobs) {
+            *file = dir.join(&*file);
         }
     }
 
@@ -282,7 +317,7 @@ impl Workload {
                     error,
                 }),
             (Some(_), Some(_)) => kind("a trace and a generator"),
-            (None, None) => kind("neither a trace nor a generator"),
+            (None, None) => kind("no accesses of its own"),
         }
     }
 

@@ -10,7 +10,7 @@ mod refill;
 pub(crate) mod settings;
 
 pub use error::{DriveFault, Place, TargetError};
-pub use refill::refill;
+pub use refill::{fill, refill};
 pub use settings::Setting;
 
 use crate::model::{self, Drive, Entry, Model};
@@ -44,6 +44,8 @@ pub struct OpenOptions {
     pub destroy: Option<String>,
     /// Never write to a real drive.
     pub read_only: bool,
+    /// Whether what is read comes back; a modelled drive then keeps what is written.
+    pub keep_data: bool,
     /// Of every random choice: a model's noise, the bytes that are written.
     pub seed: u64,
 }
@@ -235,6 +237,7 @@ fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, T
         destroy: options.destroy.clone(),
         scratch_bytes: options.size.map(|size| size.0),
         seed: options.seed,
+        keep_data: options.keep_data,
         ..HostConfig::new(path)
     };
     let device = fathom_hostio::open(&config)?;

@@ -35,7 +35,11 @@ pub fn refill(
     Ok(())
 }
 
-fn fill(device: &mut dyn Device, interrupted: &dyn Fn() -> bool) -> Result<Cost, IoError> {
+/// Writes the whole device sequentially and flushes it, until `interrupted`.
+///
+/// # Errors
+/// The first request that fails.
+pub fn fill(device: &mut dyn Device, interrupted: &dyn Fn() -> bool) -> Result<Cost, IoError> {
     let (capacity, step) = (
         device.info().capacity_bytes,
         device.info().max_request_bytes,

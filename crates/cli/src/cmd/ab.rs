@@ -1,0 +1,103 @@
+//! Two stacks in turn, as text and as a page.
+
+use super::page;
+use super::table::table;
+use fathom_lab::ab::{Ab, Difference};
+use fathom_report::run::Table;
+use std::fmt::Write as _;
+
+fn rows(found: &Ab) -> Vec<Vec<String>> {
+    let [a, b] = &found.stacks;
+    let head = ["", &a.name, &b.name, "difference", "95 % interval", ""];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(found.differences.iter().map(row));
+    rows
+}
+
+fn row(difference: &Difference) -> Vec<String> {
+    let unit = match difference.unit {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    let value = |value: f64| match value.abs() {
+        100.0.. => format!("{value:.0}{unit}"),
+        1.0.. => format!("{value:.2}{unit}"),
+        _ => format!("{value:.4}{unit}"),
+    };
+    let interval = difference.interval;
+    vec![
+        difference.what.into(),
+        value(difference.means[0]),
+        value(difference.means[1]),
+        format!("{:+.1} %", difference.percent),
+        interval.map_or_else(
+            || "too few rounds".into(),
+            |[low, high]| format!("{low:+.1} to {high:+.1} %"),
+        ),
+        verdict(difference).into(),
+    ]
+}
+
+/// What the interval says of the second stack.
+fn verdict(difference: &Difference) -> &'static str {
+    let sign = if difference.more_is_better { 1.0 } else { -1.0 };
+    match difference.interval {
+        None => "",
+        Some([low, high]) if low > 0.0 || high < 0.0 => match difference.percent * sign > 0.0 {
+            true => "better",
+            false => "worse",
+        },
+        Some(_) => "no difference told",
+    }
+}
+
+fn heading(found: &Ab) -> String {
+    let [a, b] = &found.stacks;
+    format!(
+        "{} against {}: {} rounds each, in turn, on one drive",
+        b.name,
+        a.name,
+        found.rounds.len()
+    )
+}
+
+const HOW_TO_READ: &str = "The difference is the mean of the ratios of the rounds; its interval holds the true one in 95 of \
+                           100 cases. It is about this drive and these jobs.";
+
+pub(super) fn text(found: &Ab) -> String {
+    let mut text = format!(
+        "{}\n\n{}\n{HOW_TO_READ}\n",
+        heading(found),
+        table(&rows(found))
+    );
+    for (stack, outcome) in found
+        .stacks
+        .iter()
+        .zip(found.rounds.last().into_iter().flatten())
+    {
+        if let Some((config, stats)) = stack.queue.as_ref().zip(outcome.queue.as_ref()) {
+            let _ = write!(text, "\n{}, the last round: ", stack.name);
+            text += &super::queue::text(config, stats);
+        }
+    }
+    text
+}
+
+/// The page: the differences, and the last round of both over one another.
+pub(super) fn page(found: &Ab) -> String {
+    let mut rows = rows(found);
+    let table = Table {
+        title: "What is between them".into(),
+        note: HOW_TO_READ.into(),
+        head: rows.remove(0),
+        rows,
+    };
+    let names = found.stacks.iter().map(|stack| stack.name.as_str());
+    let last: Vec<_> = found.rounds.last().into_iter().flatten().collect();
+    page::side_by_side(
+        heading(found),
+        vec![table],
+        &names.collect::<Vec<_>>(),
+        &last,
+    )
+}

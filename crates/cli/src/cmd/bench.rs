@@ -1,0 +1,186 @@
+//! `fathom bench`: fio's jobs over a drive, modelled or real, through a block layer of ours; and two of those in turn.
+
+use super::{ab, outcome, page, queue, real};
+use crate::args::BenchArgs;
+use crate::failure::{Exit, Failure};
+use crate::{out, watch};
+use fathom_lab::ab::{Stack, ab as in_turn};
+use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on};
+use fathom_lab::source::Workload;
+use fathom_lab::store;
+use fathom_lab::target::TargetName;
+use fathom_workload::step::Arrival;
+
+/// Everything that was measured of two stacks.
+const AB_FILE: &str = "ab.json";
+
+pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    watch::on_interrupt()
+        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    let workload = Workload::of_jobs(&args.jobs);
+    let wants = workload.wants()?;
+    let stacks = args
+        .ab
+        .as_deref()
+        .map(|text| stacks(text, args))
+        .transpose()?;
+    let plan = Plan {
+        target: args.on.clone(),
+        workload,
+        arrival: Arrival::Open,
+        precondition: args.precondition,
+        seed: args.seed,
+        queue: queue::of(&args.queue)?,
+    };
+    if let Some(dir) = &args.out {
+        store::check_output(dir)?;
+    }
+    let name = TargetName::parse(&args.on)?;
+    let Some(model) = model(args, &name)? else {
+        if args.precondition != Precondition::Fresh {
+            let message = format!(
+                "`--precondition` is for modelled drives, and {} is a real one",
+                args.on
+            );
+            return Err(Failure::input("fathom::bench::real", message).help("leave it out"));
+        }
+        let mut opened = real::open(&args.on, &name, (&args.real, wants, args.seed))?;
+        return over(args, &plan, stacks, (&mut opened.device, None));
+    };
+    let drive = model
+        .build(args.seed)
+        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+    let drive = if wants.data { drive.keep_data() } else { drive };
+    let mut drive = prepared(drive, plan.precondition, plan.seed)?;
+    let told = Some(model.to_toml());
+    over(args, &plan, stacks, (&mut drive, told))
+}
+
+/// The modelled drive of that name and size; `None` for a real one.
+fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_lab::model::Model>, Failure> {
+    let Some(mut model) = name.model(&args.set)? else {
+        return Ok(None);
+    };
+    if let Some(size) = args.real.size {
+        model.resize(size).map_err(|error| {
+            Failure::input("fathom::target::size", error.to_string())
+                .help("choose another `--size`, or leave it out")
+        })?;
+    }
+    Ok(Some(model))
+}
+
+/// Plays on a drive that is ready; of a modelled one with its drive file.
+fn over(
+    args: &BenchArgs,
+    plan: &Plan,
+    stacks: Option<[Stack; 2]>,
+    (device, drive): (&mut dyn Subject, Option<String>),
+) -> Result<Exit, Failure> {
+    let ended = match stacks {
+        Some(stacks) => in_turn(device, plan, stacks, args.rounds, watch::interrupted)
+            .map(|found| told_ab(args, &found)),
+        None => {
+            let requests = args
+                .out
+                .as_deref()
+                .map(|dir| dir.join(store::REQUESTS_FILE));
+            run_on(device, plan, requests.as_deref(), watch::interrupted)
+                .map(|outcome| told(args, &Outcome { drive, ..outcome }))
+        }
+    };
+    match ended {
+        Err(RunError::Interrupted) => {
+            out::note("Interrupted; nothing is kept of a run that did not come to its end.");
+            Ok(Exit::Negative)
+        }
+        Err(error) => Err(error.into()),
+        Ok(told) => told,
+    }
+}
+
+fn told(args: &BenchArgs, outcome: &Outcome) -> Result<Exit, Failure> {
+    if let Some(dir) = &args.out {
+        store::save_outcome(dir, outcome)?;
+        let html = page::of_run(outcome);
+        store::write_whole(dir, &[(store::REPORT_FILE, html.as_bytes())])?;
+    }
+    match args.json {
+        true => out::json(outcome)?,
+        false => out::data(&outcome::text(outcome))?,
+    }
+    Ok(match outcome.cut_short {
+        None => Exit::Done,
+        Some(_) => Exit::Negative,
+    })
+}
+
+fn told_ab(args: &BenchArgs, found: &fathom_lab::ab::Ab) -> Result<Exit, Failure> {
+    if let Some(dir) = &args.out {
+        // Plain numbers, names and lists: serialising them cannot fail.
+        let json = serde_json::to_vec_pretty(found).unwrap_or_default();
+        let html = ab::page(found);
+        let files = [
+            (AB_FILE, json.as_slice()),
+            (store::REPORT_FILE, html.as_bytes()),
+        ];
+        store::write_whole(dir, &files)?;
+    }
+    match args.json {
+        true => out::json(found)?,
+        false => out::data(&ab::text(found))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// `A,B`, each `none` or SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile.
+fn stacks(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
+    let stack = |name: &str| {
+        let (sched, split) = match name.split_once('+') {
+            Some((sched, split)) => (sched, Some(split.to_owned())),
+            None => (name, None),
+        };
+        let queue = queue::of(&crate::args::QueueArgs {
+            sched: Some(sched.to_owned()),
+            split,
+            profile: args.queue.profile.clone(),
+            depth: args.queue.depth.filter(|_| sched != queue::NONE),
+        })?;
+        Ok::<_, Failure>(Stack {
+            name: name.to_owned(),
+            queue,
+        })
+    };
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [a, b] = names.as_slice() else {
+        let message = format!("`--ab {text}` names {} stacks, and takes two", names.len());
+        return Err(Failure::input("fathom::bench::ab", message)
+            .help("such as --ab none,mq-deadline or --ab noop,irbw-fifo-rp+pasa"));
+    };
+    Ok([stack(a)?, stack(b)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_lab::source::Wants;
+
+    #[test]
+    fn reading_alone_asks_for_nothing_to_be_written() {
+        let job = |text: &str| Workload {
+            job: Some(text.into()),
+            ..Workload::default()
+        };
+        let wants = |text| job(text).wants().map_err(|e| e.to_string());
+        let reads = Wants {
+            writes: false,
+            data: false,
+        };
+        assert_eq!(wants("[a]\nrw=randread\n"), Ok(reads));
+        let all = Wants {
+            writes: true,
+            data: true,
+        };
+        assert_eq!(wants("[a]\nrw=write\nverify=crc32c\n"), Ok(all));
+    }
+}

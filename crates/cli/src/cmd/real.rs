@@ -1,0 +1,47 @@
+//! A real drive for a workload: opened, allowed by the user, and with data to read.
+
+use super::confirm::{Bound, Consent, confirm};
+use crate::args::RealArgs;
+use crate::failure::Failure;
+use crate::{out, watch};
+use fathom_lab::source::Wants;
+use fathom_lab::target::{OpenOptions, Opened, TargetName, fill};
+use fathom_report::text::human_bytes;
+use std::path::Path;
+
+/// Opens a real drive as safely as `fathom probe` does. A scratch file is written once from beginning to end: reads of
+/// what was never written touch no drive.
+pub(super) fn open(
+    on: &str,
+    name: &TargetName,
+    (args, wants, seed): (&RealArgs, Wants, u64),
+) -> Result<Opened, Failure> {
+    let options = OpenOptions {
+        size: args.size,
+        destroy: args.destroy.clone(),
+        // A scratch file must be written before it can be read.
+        read_only: !wants.writes && !Path::new(on).is_dir(),
+        keep_data: wants.data,
+        seed,
+    };
+    let mut opened = name.open(on, &options)?;
+    let bound = match wants.writes || opened.scratch() {
+        true => Bound::Workload,
+        false => Bound::Nothing,
+    };
+    let consent = Consent {
+        destroy: args.destroy.as_deref(),
+        yes: args.yes,
+        read_only: !wants.writes,
+    };
+    confirm(&opened, bound, consent)?;
+    if opened.scratch() {
+        let size = human_bytes(opened.target.capacity_bytes);
+        out::note(&format!("Writing the scratch file of {size} once."));
+        fill(&mut *opened.device, &watch::interrupted).map_err(|error| {
+            Failure::input("fathom::real::fill", error.to_string())
+                .help("make room on what holds the file, or use a smaller one (`--size`)")
+        })?;
+    }
+    Ok(opened)
+}

@@ -1,0 +1,137 @@
+//! `fathom bench`: jobs over modelled drives and over a scratch file, two stacks in turn, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Output;
+
+fn fathom(args: &[&str]) -> Output {
+    let mut command = common::fathom(Path::new("."));
+    command.args(args).output().unwrap()
+}
+
+fn job(dir: &Path, text: &str) -> String {
+    let path = dir.join("jobs.fio");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+const READERS: &str = "[global]\nioengine=libaio\nbs=4k\nsize=16m\noffset_increment=16m\nio_size=400k\n[r]\nrw=randread\nnumjobs=3\niodepth=4\n";
+
+#[test]
+fn every_process_does_what_its_job_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = [
+        "bench",
+        &job(dir.path(), READERS),
+        "--on",
+        "model:nvme",
+        "--precondition",
+        "filled",
+        "--json",
+    ];
+    let output = fathom(&args);
+    assert!(output.status.success(), "{output:?}");
+    let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let processes = outcome["totals"]["processes"].as_array().unwrap();
+    let counts: Vec<u64> = processes
+        .iter()
+        .map(|p| p["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [100, 100, 100]);
+}
+
+#[test]
+fn two_stacks_take_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("ab");
+    let jobs = job(dir.path(), READERS);
+    let args = [
+        "bench",
+        &jobs,
+        "--on",
+        "model:nvme",
+        "--precondition",
+        "filled",
+        "--ab",
+        "none,bfq",
+        "--rounds",
+        "3",
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let output = fathom(&args);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.starts_with("bfq against none: 3 rounds each"),
+        "{text}"
+    );
+    assert!(text.contains("accesses a second"), "{text}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("What is between them"));
+    let ab: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("ab.json")).unwrap()).unwrap();
+    assert_eq!(ab["rounds"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[w]\nrw=randwrite\nbs=4k\nsize=2m\nverify=crc32c\niodepth=8\nioengine=libaio\n";
+    let jobs = job(dir.path(), text);
+    for on in ["model:ssd-a", dir.path().to_str().unwrap()] {
+        let output = fathom(&[
+            "bench",
+            &jobs,
+            "--on",
+            on,
+            "--size",
+            "64MiB",
+            "--sched",
+            "mq-deadline",
+            "--json",
+        ]);
+        assert!(output.status.success(), "{output:?}");
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(outcome["totals"]["writes"]["count"], 512, "{on}");
+        // Verified blocks are read; adjacent ones may be read together.
+        assert_eq!(outcome["totals"]["reads"]["bytes"], 2 << 20, "{on}");
+    }
+    // A disk's model keeps no bytes.
+    let output = fathom(&["bench", &jobs, "--on", "model:hitachi-7k160"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("keeps"), "{told}");
+}
+
+#[test]
+fn a_bad_job_is_told_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = job(dir.path(), "[a]\nrw=randread\nzonemode=zbd\n");
+    let output = fathom(&["bench", &jobs, "--on", "model:nvme"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("jobs.fio:3") && told.contains("zonemode"),
+        "{told}"
+    );
+}
+
+#[test]
+fn stacks_that_cannot_be_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = job(dir.path(), READERS);
+    let refused = |flags: &[&str], part: &str| {
+        let output = fathom(&[&["bench", &jobs, "--on", "model:nvme"], flags].concat());
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(part), "{flags:?}: {told}");
+    };
+    refused(&["--ab", "none"], "takes two");
+    refused(&["--ab", "none,nonesuch"], "nonesuch");
+    refused(&["--sched", "none", "--split", "nopas"], "no block layer");
+    refused(&["--sched", "irbw-fifo"], "bundle");
+}

@@ -1,0 +1,185 @@
+//! A workload as a program: a stream of accesses with its arrival, fio's jobs, or a program of its own.
+
+use super::{Accesses, SourceError, Workload};
+use fathom_block::DeviceInfo;
+use fathom_workload::program::fio::{self, Jobs, Problem};
+use fathom_workload::program::{Answer, Next, Processes, Program, Stream};
+use fathom_workload::step::Arrival;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A workload that is open on a drive.
+pub struct Work {
+    program: Box<dyn Program<Error = SourceError>>,
+    /// Notes from the opening.
+    pub notes: Vec<String>,
+    /// I/O priorities that the workload asks for, by process.
+    pub priorities: BTreeMap<String, u8>,
+}
+
+/// What a workload wants of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// To write to it.
+    pub writes: bool,
+    /// That what is read comes back.
+    pub data: bool,
+}
+
+/// A program whose errors are told as those of a workload.
+struct Named<P, F> {
+    program: P,
+    told: F,
+}
+
+impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
+    type Error = SourceError;
+
+    fn actors(&self) -> usize {
+        self.program.actors()
+    }
+
+    fn next(&mut self, actor: usize, now: fathom_base::Time) -> Result<Next, SourceError> {
+        self.program.next(actor, now).map_err(&self.told)
+    }
+
+    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), SourceError> {
+        self.program.done(actor, answer).map_err(&self.told)
+    }
+}
+
+impl Workload {
+    /// Whether it is a program, which hands its accesses over itself.
+    pub fn is_program(&self) -> bool {
+        self.jobs.is_some() || self.job.is_some()
+    }
+
+    /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the file and the line.
+    pub fn wants(&self) -> Result<Wants, SourceError> {
+        let Some(text) = self.job_text()? else {
+            return Ok(Wants {
+                writes: true,
+                data: false,
+            });
+        };
+        let file = fio::parse(&text).map_err(|error| wrong(&self.jobs_place(), &error))?;
+        Ok(Wants {
+            writes: file.jobs.iter().any(|job| job.rw.writes()),
+            data: file.jobs.iter().any(|job| job.verify),
+        })
+    }
+
+    fn job_text(&self) -> Result<Option<Cow<'_, str>>, SourceError> {
+        match (&self.jobs, &self.job) {
+            (Some(path), _) => match std::fs::read_to_string(path) {
+                Ok(text) => Ok(Some(text.into())),
+                Err(source) => Err(SourceError::Open {
+                    path: path.clone(),
+                    source,
+                }),
+            },
+            (None, text) => Ok(text.as_deref().map(Cow::Borrowed)),
+        }
+    }
+
+    /// Where the text of the jobs stands, for people.
+    fn jobs_place(&self) -> PathBuf {
+        let name = || PathBuf::from(&self.name);
+        self.jobs.clone().unwrap_or_else(name)
+    }
+
+    /// Opens it as a program on a drive, for accesses with their arrival.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the file and the line, the setting or the step.
+    pub fn work(&self, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
+        if !self.steps.is_empty() || self.reshape.is_some() {
+            return Err(SourceError::Kind {
+                name: self.name.clone(),
+                found: "a program, which takes no `steps` and no `reshape`",
+            });
+        }
+        let several = [
+            self.trace.is_some(),
+            self.generate.is_some(),
+            self.jobs.is_some(),
+            self.job.is_some(),
+        ];
+        match (several.iter().filter(|is| **is).count(), self.job_text()?) {
+            (1, Some(text)) => jobs(&self.jobs_place(), &text, info, seed),
+            _ => Err(SourceError::Kind {
+                name: self.name.clone(),
+                found: "more than one thing to play",
+            }),
+        }
+    }
+}
+
+/// The jobs of a file.
+fn jobs(path: &Path, text: &str, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
+    let wrong = |error: fio::FioError| wrong(path, &error);
+    let file = fio::parse(text).map_err(wrong)?;
+    let block = u64::from(info.logical_block_bytes);
+    let jobs = Jobs::new(&file.jobs, info.capacity_bytes, block, seed).map_err(wrong)?;
+    let numbered = (0..).zip(jobs.processes());
+    let priorities = numbered
+        .filter_map(|(number, process): (u32, _)| Some((number.to_string(), process.prio?)))
+        .collect();
+    let place: PathBuf = path.to_owned();
+    let told = move |error: fio::VerifyError| SourceError::Verify {
+        path: place.clone(),
+        detail: error.to_string(),
+    };
+    Ok(Work {
+        program: Box::new(Named {
+            program: jobs,
+            told,
+        }),
+        notes: file.notes,
+        priorities,
+    })
+}
+
+fn wrong(path: &Path, error: &fio::FioError) -> SourceError {
+    SourceError::Jobs {
+        path: path.to_owned(),
+        line: error.line,
+        detail: told(error),
+    }
+}
+
+/// Without the line, which stands before it already.
+fn told(error: &fio::FioError) -> String {
+    match (&error.job, error.line, &error.problem) {
+        (Some(job), None, problem @ Problem::Target { .. }) => format!("job `{job}`: {problem}"),
+        (_, _, problem) => problem.to_string(),
+    }
+}
+
+impl Work {
+    /// The program.
+    pub fn program(&mut self) -> &mut dyn Program<Error = SourceError> {
+        &mut *self.program
+    }
+
+    /// Accesses that are handed over as an arrival says; the first of them is the only one, or one process of several.
+    pub fn of_accesses<'a>(
+        accesses: &'a mut [Accesses],
+        arrival: Arrival,
+    ) -> Box<dyn Program<Error = SourceError> + 'a> {
+        let all = accesses.iter_mut();
+        match arrival {
+            Arrival::Open => Box::new(Stream::open(all.flatten())),
+            Arrival::Closed { outstanding } => {
+                Box::new(Stream::closed(all.flatten(), outstanding.get()))
+            }
+            Arrival::Processes { outstanding, .. } => {
+                Box::new(Processes::new(all, outstanding.get()))
+            }
+        }
+    }
+}
