@@ -139,6 +139,35 @@ fn reads_reach_the_drive_where_memory_is_short() {
 }
 
 #[test]
+fn the_files_that_the_drive_is_filled_with_are_used_and_stay() {
+    let mut settings = Settings {
+        transactions: 400,
+        utilisation_percent: 60.0,
+        ..postmark::type_a()
+    };
+    settings.system.memory = Bytes::mib(64);
+    let mut machine = settings.build(CAPACITY, 4).unwrap();
+    let space = machine.host().volume().space();
+    let (used, usable) = (space.usable() - space.free(), space.usable());
+    // Within one file of up to 8 blocks and a block of its directory.
+    let target = (usable as f64 * 0.6) as u64;
+    assert!((target..=target + 9).contains(&used), "{used} {target}");
+    let played = play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    let count = |name| value(&counters, name);
+    assert_eq!((count("transactions"), count("creation")), (400.0, 0.0));
+    assert!(is_half(count("files-created"), 400.0) && is_half(count("files-deleted"), 400.0));
+    // About 38,000 files: nearly every one that is read comes from the drive, in whole pages.
+    let of_data = played.iter().filter(|p| p.access.op == Op::Read);
+    assert!(bytes(of_data, Op::Read) as f64 > 0.95 * count("bytes-read"));
+    // What was there and was not deleted is there.
+    let space = machine.host().volume().space();
+    let change = (space.usable() - space.free()) as f64 - used as f64;
+    assert!(change.abs() < 400.0 * 8.0, "{change}");
+    assert!(count("everything-written") >= count("of-transactions"));
+}
+
+#[test]
 fn files_of_one_size_are_never_appended_to() {
     let settings = Settings {
         transactions: 300,
@@ -259,19 +288,19 @@ fn what_cannot_be_is_refused_by_its_key() {
         let (min, max) = (Bytes(min), Bytes(max));
         Some(Sizes { min, max })
     };
-    assert_eq!(
-        refused(
-            Overrides {
-                files: Some(0),
-                ..none()
-            },
-            CAPACITY
-        ),
-        "files"
-    );
+    let files = |files| Overrides {
+        files: Some(files),
+        ..none()
+    };
+    assert_eq!(refused(files(1 << 30), CAPACITY), "files");
     assert_eq!(refused(none(), 1 << 20), "range");
     // 100 files of up to 16 MiB do not fit half a gigabyte.
-    assert_eq!(refused(none(), CAPACITY), "files");
+    assert_eq!(refused(files(100), CAPACITY), "files");
+    let nothing = Overrides {
+        utilisation_percent: Some(0.0),
+        ..none()
+    };
+    assert_eq!(refused(nothing, CAPACITY), "utilisation-percent");
     assert_eq!(
         refused(
             Overrides {

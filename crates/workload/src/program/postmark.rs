@@ -15,7 +15,7 @@
 //! `irbw` 5.1 gives sizes and transactions of its types A and B and not how many files there are; `parameter-aware-io`
 //! 6.2 gives files, directories, transactions and a size. What they do not say is an assumption, named in the settings.
 
-use super::files::{BLOCK_BYTES, FileId, Sizes};
+use super::files::{BLOCK_BYTES, FileId, Sizes, Volume};
 use super::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
 use super::overrides::settings;
 use super::{BadProgram, config};
@@ -25,7 +25,9 @@ use fathom_base::{Bytes, Rng, Time};
 settings! {
     /// Postmark, and what it runs on.
     Settings, Overrides {
-        /// Files that are created before the transactions (`set number`; 500 is PostMark's own).
+        /// Files that are created before the transactions (`set number`; 500 is PostMark's own). With 0 these are the
+        /// files that the drive is filled with: they are there before it starts, none of them is in memory, and what is
+        /// left of them stays.
         files: u64,
         /// Directories that they are spread over (`set subdirectories`); 0 is one.
         subdirectories: u64,
@@ -37,7 +39,7 @@ settings! {
         read_block: Bytes,
         /// How much of the drive is used before it starts, in percent; 0 is nothing.
         utilisation_percent: f64,
-        /// Lengths of the files that it is filled with; those of its own files where left out.
+        /// Lengths of the files that it is filled with; those of its own files where left out, or where `files` is 0.
         fill_sizes: Option<Sizes>,
         /// Which part of the drive the file system has; all where left out.
         range: Option<Range>,
@@ -65,12 +67,12 @@ fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes))
 
 /// `irbw` 5.1, type A.
 pub fn type_a() -> Settings {
-    of(500, 0, 5_000, (Bytes::kib(1), Bytes::kib(32)))
+    of(0, 0, 5_000, (Bytes::kib(1), Bytes::kib(32)))
 }
 
 /// `irbw` 5.1, type B.
 pub fn type_b() -> Settings {
-    of(100, 0, 10_000, (Bytes::mib(1), Bytes::mib(16)))
+    of(0, 0, 10_000, (Bytes::mib(1), Bytes::mib(16)))
 }
 
 /// `parameter-aware-io` 6.2, in the middle of its sizes.
@@ -83,13 +85,15 @@ pub fn fixed() -> Settings {
 
 pub(super) const TYPE_A: &str = "\
 Postmark 1.5 with files of 1 to 32 KiB and 5,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
-(Figures 8a and 9a). How many files there are at once is not in the paper; 500 is Postmark's own number. The paper \
-varies the utilisation; 50 % where nothing is said.";
+(Figures 8a and 9a): \"we first randomly fill up the disk with files until the desired utilization is met, then \
+perform\" the transactions. How many files of its own Postmark had, the paper does not say. Here the transactions use \
+the files that the drive is filled with, so that reads come from the drive; with `files = 500`, Postmark's own number, \
+all of them stay in memory. The paper varies the utilisation; 50 % where nothing is said.";
 
 pub(super) const TYPE_B: &str = "\
 Postmark 1.5 with files of 1 to 16 MiB and 10,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
-(Figures 8b and 9b). How many files there are at once is not in the paper; 100 is an assumption that fits on a drive \
-of 16 GB at 90 %. The paper varies the utilisation; 50 % where nothing is said.";
+(Figures 8b and 9b). The transactions use the files that the drive is filled with; see `postmark-type-a`. The paper \
+varies the utilisation; 50 % where nothing is said.";
 
 pub(super) const FIXED: &str = "\
 Postmark 1.51 with files of one size, 200 at once in 200 directories, as in `parameter-aware-io` 6.2 (Figure 9). The \
@@ -105,36 +109,59 @@ impl Settings {
         self.check()?;
         let mut volume = config::volume(self.range, capacity, self.subdirectories)?;
         let share = self.utilisation_percent / 100.0;
+        if self.files == 0 {
+            return self.on_filled(volume, share, seed);
+        }
         let fill_sizes = self.fill_sizes.unwrap_or(self.sizes);
         config::check_sizes(fill_sizes, "fill-sizes")?;
         if share > 0.0 {
             volume.fill(share, fill_sizes, &mut Rng::new(seed, 0));
         }
-        let needs = self
-            .files
-            .saturating_mul(self.sizes.max.0.div_ceil(BLOCK_BYTES));
+        let needs = self.sizes.max.0.div_ceil(BLOCK_BYTES);
+        let needs = self.files.saturating_mul(needs);
+        let free = volume.space().free();
         want(
-            needs <= volume.space().free(),
+            needs <= free,
             "files",
             format!(
-                "{} files of up to {} need {needs} blocks of 4 KiB, and {} are free",
-                self.files,
-                self.sizes.max,
-                volume.space().free()
+                "{} files of up to {} need {needs} blocks of 4 KiB, and {free} are free",
+                self.files, self.sizes.max,
             ),
         )?;
         let script = Postmark::new(self, volume.directories() as u64, Rng::new(seed, 1));
         Ok(Machine::new(script, volume, self.system.clone()))
     }
 
+    /// Its files are those that the drive is filled with.
+    fn on_filled(
+        &self,
+        mut volume: Volume,
+        share: f64,
+        seed: u64,
+    ) -> Result<Machine<Postmark>, BadProgram> {
+        let files = volume.fill_with(share, self.sizes, &mut Rng::new(seed, 0));
+        let files = files.map_err(|full| BadProgram {
+            key: "utilisation-percent",
+            problem: format!("there is no room for the directories: {full}"),
+        })?;
+        want(
+            !files.is_empty(),
+            "utilisation-percent",
+            "must fill the drive with a file at least, where `files` is 0",
+        )?;
+        let of_script = Settings {
+            files: files.len() as u64,
+            ..self.clone()
+        };
+        let mut script = Postmark::new(&of_script, volume.directories() as u64, Rng::new(seed, 1));
+        script.find(files);
+        Ok(Machine::new(script, volume, self.system.clone()))
+    }
+
     fn check(&self) -> Result<(), BadProgram> {
         self.system.check()?;
         config::check_sizes(self.sizes, "sizes")?;
-        want(
-            (1..1 << 30).contains(&self.files),
-            "files",
-            "must be at least 1 and below 2^30",
-        )?;
+        want(self.files < 1 << 30, "files", "must be below 2^30")?;
         want(
             self.subdirectories < 1 << 20,
             "subdirectories",
@@ -200,6 +227,8 @@ pub struct Postmark {
     /// The place behind the one that was taken last.
     place: usize,
     alive: u64,
+    /// Whether its files were there before, and stay.
+    found: bool,
     /// What to do once the computing for an operation is done.
     then: Option<Step>,
     rng: Rng,
@@ -218,10 +247,22 @@ impl Postmark {
             table: vec![None; 2 * settings.files as usize],
             place: 0,
             alive: 0,
+            found: false,
             then: None,
             rng,
             counts: Counts::default(),
         }
+    }
+
+    /// Starts with the transactions, on files that are there.
+    fn find(&mut self, files: Vec<FileId>) {
+        self.alive = files.len() as u64;
+        self.place = files.len();
+        for (place, file) in self.table.iter_mut().zip(files) {
+            *place = Some(file);
+        }
+        self.found = true;
+        self.phase = Phase::Use;
     }
 
     /// What it has counted so far.
@@ -314,7 +355,8 @@ impl Postmark {
             Phase::Use => {
                 self.counts.transacted = now;
                 self.phase = Phase::Delete;
-                self.place = 0;
+                // What it has found stays.
+                self.place = if self.found { self.table.len() } else { 0 };
                 Ok(None)
             }
             Phase::Change => {

@@ -3,12 +3,12 @@
 //! The rules are few, and are ext3's in outline (4-KiB blocks). The drive's range is cut into groups of 128 MiB. Each
 //! begins with its block bitmap, its inode bitmap and its inode table. A file goes to the group of its directory, first
 //! fit behind the file's last block (a new file: from the beginning of the group), in pieces where there is no room in
-//! one, and to the next groups where a group is full. Directories are spread evenly over the groups, as ext3 spreads
+//! one, and to the next groups where a group has no blocks or no inodes left (ext3 tries others first). Directories are spread evenly over the groups, as ext3 spreads
 //! those at the top. A directory is a file whose blocks hold so many entries each. The journal is a file of the size
 //! that `mke2fs` gives it.
 //!
-//! What it is not: there are no indirect blocks, no reservation windows, no super blocks and their copies, inodes never
-//! run out, directories do not shrink, and nothing is stored. Blocks of a deleted file come back only when
+//! What it is not: there are no indirect blocks, no reservation windows, no super blocks and their copies, inodes are
+//! shared where all are taken, directories do not shrink, and nothing is stored. Blocks of a deleted file come back only when
 //! [`Volume::release`] is told so: ext3 gives them to nobody before the deletion is committed.
 
 mod fill;
@@ -175,6 +175,47 @@ impl Volume {
         }
     }
 
+    /// As [`Volume::fill`], with files in directories at random that stay known: gives them.
+    ///
+    /// # Errors
+    /// [`Full`] where a directory must grow and cannot.
+    pub fn fill_with(
+        &mut self,
+        share: f64,
+        sizes: Sizes,
+        rng: &mut Rng,
+    ) -> Result<Vec<FileId>, Full> {
+        let usable = self.space.usable();
+        let target = usable - (usable as f64 * share.clamp(0.0, 1.0)) as u64;
+        let mut files = Vec::new();
+        self.top_up(target, sizes, rng, &mut files)?;
+        for _ in 0..files.len() {
+            let victim = rng.below(files.len() as u64) as usize;
+            if let Some(deleted) = self.delete(files.swap_remove(victim)) {
+                self.release(&deleted.extents);
+            }
+            self.top_up(target, sizes, rng, &mut files)?;
+        }
+        Ok(files)
+    }
+
+    fn top_up(
+        &mut self,
+        target: u64,
+        sizes: Sizes,
+        rng: &mut Rng,
+        files: &mut Vec<FileId>,
+    ) -> Result<(), Full> {
+        while self.space.free() > target {
+            let directory = rng.below(self.directories.len() as u64) as usize;
+            let (file, _) = self.create(directory)?;
+            let room = self.space.free() * BLOCK_BYTES;
+            self.grow(file, sizes.draw(rng).min(room))?;
+            files.push(file);
+        }
+        Ok(())
+    }
+
     /// The directories, from 0.
     pub fn directories(&self) -> usize {
         self.directories.len()
@@ -193,6 +234,7 @@ impl Volume {
     fn enter(&mut self, directory: usize, group: u64) -> FileId {
         let id = FileId(self.next);
         self.next += 1;
+        let group = self.roomy(group);
         let inode = (group, self.inodes[group as usize].take());
         let file = File {
             pieces: Vec::new(),
@@ -204,6 +246,18 @@ impl Volume {
         };
         self.files.insert(id, file);
         id
+    }
+
+    /// The first group from `group` on, around, with inodes and blocks left, or else `group`.
+    fn roomy(&self, group: u64) -> u64 {
+        let groups = self.space.groups();
+        let mut others = (0..groups).map(|step| (group + step) % groups);
+        let roomy = others.find(|&other| {
+            let inodes = &self.inodes[other as usize];
+            let left = inodes.next < INODES_PER_GROUP || !inodes.free.is_empty();
+            left && self.space.free_in(other) > 0
+        });
+        roomy.unwrap_or(group)
     }
 
     /// A new empty file in a directory, and the metadata that this changes: the inode's bitmap and table, the

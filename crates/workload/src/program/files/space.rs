@@ -109,6 +109,13 @@ impl Space {
         self.free
     }
 
+    /// Blocks of a group that no file has.
+    pub fn free_in(&self, group: u64) -> u64 {
+        self.groups
+            .get(group as usize)
+            .map_or(0, |group| group.free)
+    }
+
     /// How many pieces the free blocks are in.
     pub fn free_pieces(&self) -> usize {
         let mut before = 0;
