@@ -36,6 +36,8 @@ const REPLAY: &str = "\
 Workloads:
   FILE             a trace, plain or compressed; its format is told from its content
   generate:NAME    a generator; `fathom list workloads` shows all
+  program:NAME     a program, whose next access depends on how the last ones went; in the same list
+  FILE.fio         jobs in fio's syntax, as `fathom bench` plays them
   FILE.toml        a workload as a study file has it: trace or generator, and steps
 
 Steps shape the accesses in the order given: --step writes-only --step first,accesses=100000.

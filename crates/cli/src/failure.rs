@@ -194,6 +194,9 @@ impl From<SourceError> for Failure {
             SourceError::Buffer { .. } => "fathom::workload::reshape",
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
             SourceError::Jobs { .. } => "fathom::workload::jobs",
+            SourceError::BadProgram { .. } | SourceError::Program { .. } => {
+                "fathom::workload::program"
+            }
             SourceError::Verify { .. } => "fathom::workload::verify",
         };
         let failure = Self::input(code, error.to_string()).help(error.help());

@@ -7,6 +7,7 @@ use fathom_lab::{model, reproduce, target};
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
 use fathom_workload::generate::GENERATORS;
+use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
 
@@ -93,6 +94,10 @@ fn choice(name: &str) -> Option<String> {
     let generator = name.strip_prefix("generate:").unwrap_or(name);
     if let Some(entry) = GENERATORS.iter().find(|entry| entry.name == generator) {
         return Some(page("generator", entry.help, entry.explanation));
+    }
+    let program = name.strip_prefix("program:").unwrap_or(name);
+    if let Some(entry) = PROGRAMS.iter().find(|entry| entry.name == program) {
+        return Some(page("program", entry.help, entry.explanation));
     }
     let step = STEPS.iter().find(|step| step.name == name)?;
     Some(format!(

@@ -10,6 +10,7 @@ use fathom_lab::reproduce::PAPERS;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, Listed, VICTIMS};
 use fathom_workload::generate::GENERATORS;
+use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
 use serde::Serialize;
@@ -79,8 +80,9 @@ fn named(what: Listing) -> Vec<Choice> {
             formats.map(|f| choice(f.name(), f.about())).collect()
         }
         Listing::Workloads => {
-            let entries = GENERATORS.iter();
-            entries.map(|g| choice(g.name, g.help)).collect()
+            let generators = GENERATORS.iter().map(|g| choice(g.name, g.help));
+            let programs = PROGRAMS.iter().map(|p| choice(p.name, p.help));
+            generators.chain(programs).collect()
         }
         Listing::Steps => STEPS.iter().map(|s| choice(s.name, s.help)).collect(),
         Listing::Studies => PAPERS.iter().map(|p| choice(p.name, p.title)).collect(),

@@ -1,7 +1,7 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Precondition, Side};
+use fathom_lab::replay::{Bucket, Counted, Outcome, Precondition, Side};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -28,6 +28,9 @@ pub(super) fn text(outcome: &Outcome) -> String {
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
     );
+    for counted in &outcome.counters {
+        let _ = writeln!(text, "{}", self::counted(counted));
+    }
     if let Some(fairness) = totals.fairness() {
         let _ = writeln!(
             text,
@@ -118,6 +121,17 @@ const HEAD: [&str; 9] = [
     "p99.9",
     "max",
 ];
+
+/// What a program has counted, in words.
+pub(super) fn counted(counted: &Counted) -> String {
+    let name = counted.name.replace('-', " ");
+    match (counted.unit.as_str(), counted.value) {
+        ("B", bytes) => format!("{name}: {}", human_bytes(bytes as u64)),
+        ("s", seconds) => format!("{name}: {}", human_duration((seconds * 1e9) as u64)),
+        ("", value) => format!("{name}: {value}"),
+        (unit, value) => format!("{name}: {value:.2} {unit}"),
+    }
+}
 
 /// What each process got.
 pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use fathom_lab::source::{Reshape, Workload};
 use fathom_lab::target::Setting;
 use fathom_workload::generate::{Config, GENERATORS, Name};
+use fathom_workload::program::{self, PROGRAMS};
 use fathom_workload::step::Step;
 use fathom_workload::trace::Format;
 use serde::Deserialize;
@@ -17,6 +18,10 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
             accesses: args.accesses,
             ..Config::of(generator(name)?)
         })
+    } else if let Some(name) = args.workload.strip_prefix("program:") {
+        Workload::of_program(program(name)?)
+    } else if args.workload.ends_with(".fio") {
+        Workload::of_jobs(Path::new(&args.workload))
     } else if args.workload.ends_with(".toml") {
         Workload::from_file(Path::new(&args.workload))?
     } else {
@@ -42,6 +47,18 @@ fn generator(name: &str) -> Result<Name, Failure> {
         Failure::input(
             "fathom::replay::generator",
             format!("there is no generator `{name}`"),
+        )
+        .help(format!("there are {}", names.join(", ")))
+    })
+}
+
+fn program(name: &str) -> Result<program::Config, Failure> {
+    let found = program::Name::ALL.iter().find(|n| n.entry().name == name);
+    found.map(|name| name.config()).ok_or_else(|| {
+        let names: Vec<&str> = PROGRAMS.iter().map(|entry| entry.name).collect();
+        Failure::input(
+            "fathom::replay::program",
+            format!("there is no program `{name}`"),
         )
         .help(format!("there are {}", names.join(", ")))
     })

@@ -1,12 +1,13 @@
 //! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
 
 use super::batches::Batches;
-use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals};
+use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals, Waiting};
 use super::play::Played;
 use super::requests::{RequestFile, RequestFileError};
 use crate::model::DriveStats;
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
+use fathom_iosched::QueueWork;
 use hdrhistogram::Histogram;
 
 /// When neighbouring buckets of the timeline are joined.
@@ -21,13 +22,22 @@ const DIGITS: u8 = 3;
 /// How far the tail of a distribution goes: 1 access in 10 to the power of this.
 const TAIL_DECADES: i32 = 6;
 
+/// What was done up to a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment {
+    /// By the drive, where it can tell.
+    pub drive: Option<DriveStats>,
+    /// By the block layer above it, if there is one.
+    pub queue: Option<QueueWork>,
+}
+
 /// Watches a workload play.
 pub trait Observer {
     /// The workload begins.
     fn begin(&mut self, _start: Time) {}
 
-    /// An access is done. `stats` tells what the drive has done so far, where it can.
-    fn played(&mut self, played: &Played, stats: &dyn Fn() -> Option<DriveStats>);
+    /// An access is done. `moment` tells what the drive and the block layer above it have done so far.
+    fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment);
 
     /// Whether to give up.
     fn interrupted(&self) -> bool {
@@ -196,9 +206,11 @@ impl Gauge {
 
     fn bucket(&mut self, index: usize) -> &mut Bucket {
         while self.buckets.len() <= index {
-            let stats = self.buckets.last().map(|bucket| bucket.drive);
+            let before = self.buckets.last().map(|b| (b.drive, b.queue));
+            let (drive, queue) = before.unwrap_or_default();
             self.buckets.push(Bucket {
-                drive: stats.unwrap_or_default(),
+                drive,
+                queue,
                 ..Bucket::default()
             });
         }
@@ -243,7 +255,7 @@ impl Observer for Gauge {
         (self.start, self.last) = (start, start);
     }
 
-    fn played(&mut self, played: &Played, stats: &dyn Fn() -> Option<DriveStats>) {
+    fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
         self.last = self.last.max(played.completed);
         match played.access.op {
             Op::Read => self.reads.add(played),
@@ -265,8 +277,10 @@ impl Observer for Gauge {
         bucket.max_ns = bucket.max_ns.max(response);
         if self.buckets.len() > before {
             // What the drive has done until a new bucket begins.
-            if let (Some(stats), Some(last)) = (stats(), self.buckets.last_mut()) {
-                last.drive = stats;
+            let moment = moment();
+            if let Some(last) = self.buckets.last_mut() {
+                last.drive = moment.drive.unwrap_or_default();
+                last.queue = moment.queue.as_ref().map(Waiting::of);
             }
         }
         if let Some(requests) = &mut self.requests

@@ -15,8 +15,11 @@ mod run;
 
 pub(crate) use batches::half_width;
 pub use batches::{Batches, Interval};
-pub use gauge::{Gauge, Observer};
-pub use outcome::{Bucket, CutShort, Distribution, Outcome, Quantile, Reshaped, Side, Totals};
+pub use gauge::{Gauge, Moment, Observer};
+pub use outcome::{
+    Bucket, Counted, CutShort, Distribution, Outcome, Process, Quantile, Reshaped, Side, Totals,
+    Waiting,
+};
 pub use play::{PlayError, Played, Subject, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, RequestFileError, read_responses};

@@ -4,10 +4,11 @@ use super::batches::Interval;
 use super::play::PlayError;
 use super::run::Plan;
 use crate::model::{DriveStats, Wear};
-use fathom_base::Dur;
+use fathom_base::{Dur, Time};
 use fathom_block::IoErrorKind;
-use fathom_iosched::QueueStats;
+use fathom_iosched::{QueueStats, QueueWork};
 use fathom_ssd::reshape::Counters;
+use fathom_workload::program::machine::Counter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,6 +49,41 @@ pub struct Bucket {
     pub max_ns: u64,
     /// What the drive had done when it began.
     pub drive: DriveStats,
+    /// What had waited in the block layer when it began, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Waiting>,
+}
+
+/// How much had waited in a block layer up to a moment. Between two moments the difference, over the time between them, is
+/// how many requests there were on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The moment, on the drive's clock.
+    pub at: Time,
+    /// Requests times nanoseconds that they were not done, from when they were submitted.
+    pub held_ns: u64,
+    /// Requests times nanoseconds that the drive had them.
+    pub in_flight_ns: u64,
+}
+
+impl Waiting {
+    pub(super) fn of(work: &QueueWork) -> Self {
+        Self {
+            at: work.at,
+            held_ns: work.held_ns,
+            in_flight_ns: work.in_flight_ns,
+        }
+    }
+
+    /// Requests that were not done, and that the drive had, on average until a later moment.
+    pub fn until(&self, later: &Waiting) -> Option<(f64, f64)> {
+        let ns = later.at.0.checked_sub(self.at.0).filter(|ns| *ns > 0)? as f64;
+        let mean = |from: u64, to: u64| to.saturating_sub(from) as f64 / ns;
+        Some((
+            mean(self.held_ns, later.held_ns),
+            mean(self.in_flight_ns, later.in_flight_ns),
+        ))
+    }
 }
 
 impl Bucket {
@@ -60,6 +96,7 @@ impl Bucket {
             response_ns: self.response_ns + next.response_ns,
             max_ns: self.max_ns.max(next.max_ns),
             drive: self.drive,
+            queue: self.queue,
         }
     }
 }
@@ -231,6 +268,28 @@ impl CutShort {
     }
 }
 
+/// Something that a program has counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// What.
+    pub name: String,
+    /// How much.
+    pub value: f64,
+    /// Of what; empty for a number of things.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+}
+
+impl From<Counter> for Counted {
+    fn from(counter: Counter) -> Self {
+        Self {
+            name: counter.name.to_owned(),
+            value: counter.value,
+            unit: counter.unit.to_owned(),
+        }
+    }
+}
+
 /// A whole run: what was asked, of which drive, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -248,6 +307,9 @@ pub struct Outcome {
     /// What went through the block layer above the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueStats>,
+    /// What a program has counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<Counted>,
     /// What the drive did during the run.
     pub work: Option<DriveStats>,
     /// The wear of its blocks at the end.

@@ -1,10 +1,11 @@
 //! The run loop: asks a program what it wants, hands that to a device, and tells it of what is done.
 
+use super::gauge::Moment;
 use super::gauge::Observer;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Slab, Time};
 use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
-use fathom_iosched::BlockQueue;
+use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
 
@@ -64,6 +65,11 @@ struct InFlight {
 pub trait Subject: Device {
     /// What it has done so far, where it can tell.
     fn stats(&self) -> Option<DriveStats>;
+
+    /// What has gone through a block layer above it so far, if there is one.
+    fn queue(&self) -> Option<QueueWork> {
+        None
+    }
 }
 
 impl Subject for Drive {
@@ -76,11 +82,19 @@ impl<D: Subject> Subject for BlockQueue<D> {
     fn stats(&self) -> Option<DriveStats> {
         self.inner().stats()
     }
+
+    fn queue(&self) -> Option<QueueWork> {
+        Some(self.work())
+    }
 }
 
 impl<D: Subject + ?Sized> Subject for &mut D {
     fn stats(&self) -> Option<DriveStats> {
         (**self).stats()
+    }
+
+    fn queue(&self) -> Option<QueueWork> {
+        (**self).queue()
     }
 }
 
@@ -263,7 +277,11 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             completed: completion.completed,
         };
         let device = &*self.device;
-        self.observer.played(&played, &|| device.stats());
+        let moment = || Moment {
+            drive: device.stats(),
+            queue: device.queue(),
+        };
+        self.observer.played(&played, &moment);
         let answer = Answer {
             access: &was.access,
             tag: was.tag,
@@ -308,7 +326,7 @@ mod tests {
     }
 
     impl Observer for Seen {
-        fn played(&mut self, played: &Played, _stats: &dyn Fn() -> Option<DriveStats>) {
+        fn played(&mut self, played: &Played, _moment: &dyn Fn() -> Moment) {
             self.done.set(self.done.get() + 1);
             self.played.push(*played);
         }
@@ -322,7 +340,7 @@ mod tests {
         let (pulled, furthest) = (Cell::new(0), Cell::new(0));
         struct Counting<'a>(&'a Cell<u64>);
         impl Observer for Counting<'_> {
-            fn played(&mut self, _: &Played, _: &dyn Fn() -> Option<DriveStats>) {
+            fn played(&mut self, _: &Played, _: &dyn Fn() -> Moment) {
                 self.0.set(self.0.get() + 1);
             }
         }

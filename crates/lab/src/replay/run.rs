@@ -1,7 +1,7 @@
 //! One run from what the user asked for: the drive, the workload, the figures.
 
 use super::gauge::Gauge;
-use super::outcome::{CutShort, Outcome, Reshaped};
+use super::outcome::{Counted, CutShort, Outcome, Reshaped};
 use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::{RequestFile, RequestFileError};
@@ -137,6 +137,13 @@ impl Source {
         }
     }
 
+    fn counters(&self) -> Vec<Counted> {
+        match self {
+            Self::Accesses(_) => Vec::new(),
+            Self::Program(work) => work.counters().into_iter().map(Counted::from).collect(),
+        }
+    }
+
     fn notes(&self) -> Vec<String> {
         match self {
             Self::Accesses(all) => all.first().map(Accesses::notes).unwrap_or_default(),
@@ -187,6 +194,7 @@ fn measure(
         wear: None,
         reshaped: first.and_then(Accesses::buffered).map(Reshaped::from),
         queue: None,
+        counters: source.counters(),
         notes: source.notes(),
         totals,
         cut_short,

@@ -13,6 +13,7 @@ pub use work::{Wants, Work};
 use fathom_ssd::reshape::Counters;
 use fathom_workload::Access;
 use fathom_workload::generate::{BadLoad, Config, Generator};
+use fathom_workload::program::{self, BadProgram, machine::Failed};
 use fathom_workload::step::{
     BadStep, ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve,
 };
@@ -44,6 +45,9 @@ pub struct Workload {
     /// The text of such a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// A program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<program::Config>,
     /// What is done to its accesses, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
@@ -117,6 +121,22 @@ pub enum SourceError {
         /// What is wrong and what is allowed.
         detail: String,
     },
+    /// A setting of a program cannot be.
+    #[error("workload `{name}`, {error}")]
+    BadProgram {
+        /// The workload.
+        name: String,
+        /// Which setting.
+        error: BadProgram,
+    },
+    /// A program cannot go on.
+    #[error("workload `{name}`: {error}")]
+    Program {
+        /// The workload.
+        name: String,
+        /// Why not.
+        error: Failed,
+    },
     /// A file of jobs is wrong.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     Jobs {
@@ -161,6 +181,9 @@ impl SourceError {
             Self::BadStep { .. } => "docs/workloads.md says what each step takes".into(),
             Self::Step { .. } => "change the steps, or use another drive".into(),
             Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
+            Self::BadProgram { .. } | Self::Program { .. } => {
+                "docs/workloads.md says what each program takes; a larger drive holds more files".into()
+            }
             Self::Jobs { .. } => "docs/jobs.md says which of fio's options are read, and what each takes".into(),
             Self::Verify { .. } => {
                 "the drive, or what is between it and Fathom, has lost or changed data: keep it, and look at the kernel's log"
@@ -242,6 +265,15 @@ impl Workload {
         Self {
             name: config.generator.entry().name.to_owned(),
             generate: Some(config),
+            ..Self::default()
+        }
+    }
+
+    /// A program.
+    pub fn of_program(config: program::Config) -> Self {
+        Self {
+            name: config.name().entry().name.to_owned(),
+            program: Some(config),
             ..Self::default()
         }
     }

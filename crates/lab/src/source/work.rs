@@ -3,7 +3,8 @@
 use super::{Accesses, SourceError, Workload};
 use fathom_block::DeviceInfo;
 use fathom_workload::program::fio::{self, Jobs, Problem};
-use fathom_workload::program::{Answer, Next, Processes, Program, Stream};
+use fathom_workload::program::machine::{Counter, Failed};
+use fathom_workload::program::{Answer, Benchmark, Config, Next, Processes, Program, Stream};
 use fathom_workload::step::Arrival;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,12 +12,20 @@ use std::path::{Path, PathBuf};
 
 /// A workload that is open on a drive.
 pub struct Work {
-    program: Box<dyn Program<Error = SourceError>>,
+    running: Running,
     /// Notes from the opening.
     pub notes: Vec<String>,
     /// I/O priorities that the workload asks for, by process.
     pub priorities: BTreeMap<String, u8>,
 }
+
+enum Running {
+    Jobs(Box<dyn Program<Error = SourceError>>),
+    Benchmark(Box<Counting>),
+}
+
+/// A benchmark whose errors are told as those of a workload.
+type Counting = Named<Box<dyn Benchmark>, Box<dyn Fn(Failed) -> SourceError>>;
 
 /// What a workload wants of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +61,7 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
 impl Workload {
     /// Whether it is a program, which hands its accesses over itself.
     pub fn is_program(&self) -> bool {
-        self.jobs.is_some() || self.job.is_some()
+        self.jobs.is_some() || self.job.is_some() || self.program.is_some()
     }
 
     /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.
@@ -108,15 +117,47 @@ impl Workload {
             self.generate.is_some(),
             self.jobs.is_some(),
             self.job.is_some(),
+            self.program.is_some(),
         ];
-        match (several.iter().filter(|is| **is).count(), self.job_text()?) {
-            (1, Some(text)) => jobs(&self.jobs_place(), &text, info, seed),
+        let one = several.iter().filter(|is| **is).count() == 1;
+        match (&self.program, self.job_text()?) {
+            (Some(config), _) if one => benchmark(&self.name, config, info, seed),
+            (None, Some(text)) if one => jobs(&self.jobs_place(), &text, info, seed),
             _ => Err(SourceError::Kind {
                 name: self.name.clone(),
                 found: "more than one thing to play",
             }),
         }
     }
+}
+
+/// A program of its own.
+fn benchmark(
+    name: &str,
+    config: &Config,
+    info: &DeviceInfo,
+    seed: u64,
+) -> Result<Work, SourceError> {
+    let program =
+        config
+            .build(info.capacity_bytes, seed)
+            .map_err(|error| SourceError::BadProgram {
+                name: name.to_owned(),
+                error,
+            })?;
+    let name = name.to_owned();
+    let told = move |error: Failed| SourceError::Program {
+        name: name.clone(),
+        error,
+    };
+    Ok(Work {
+        running: Running::Benchmark(Box::new(Named {
+            program,
+            told: Box::new(told),
+        })),
+        notes: Vec::new(),
+        priorities: BTreeMap::new(),
+    })
 }
 
 /// The jobs of a file.
@@ -135,10 +176,10 @@ fn jobs(path: &Path, text: &str, info: &DeviceInfo, seed: u64) -> Result<Work, S
         detail: error.to_string(),
     };
     Ok(Work {
-        program: Box::new(Named {
+        running: Running::Jobs(Box::new(Named {
             program: jobs,
             told,
-        }),
+        })),
         notes: file.notes,
         priorities,
     })
@@ -163,7 +204,18 @@ fn told(error: &fio::FioError) -> String {
 impl Work {
     /// The program.
     pub fn program(&mut self) -> &mut dyn Program<Error = SourceError> {
-        &mut *self.program
+        match &mut self.running {
+            Running::Jobs(jobs) => &mut **jobs,
+            Running::Benchmark(benchmark) => &mut **benchmark,
+        }
+    }
+
+    /// What a benchmark has counted so far; nothing where it is none.
+    pub fn counters(&self) -> Vec<Counter> {
+        match &self.running {
+            Running::Jobs(_) => Vec::new(),
+            Running::Benchmark(benchmark) => benchmark.program.counters(),
+        }
     }
 
     /// Accesses that are handed over as an arrival says; the first of them is the only one, or one process of several.

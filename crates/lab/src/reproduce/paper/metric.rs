@@ -25,6 +25,10 @@ pub enum Metric {
     ReadThroughput,
     /// Bytes written a second, in MB.
     WriteThroughput,
+    /// What a program has written for its user a second, by its own count, in MB.
+    ProgramWrites,
+    /// What a program has read and written for its user a second, by its own count, in MB.
+    ProgramBandwidth,
     /// Mean response time, in milliseconds.
     MeanResponse,
     /// Mean response time of reads, in milliseconds.
@@ -63,6 +67,8 @@ impl Metric {
             Self::Throughput => "throughput (MB/s)",
             Self::ReadThroughput => "read throughput (MB/s)",
             Self::WriteThroughput => "write throughput (MB/s)",
+            Self::ProgramWrites => "written by the program (MB/s)",
+            Self::ProgramBandwidth => "read and written by the program (MB/s)",
             Self::MeanResponse => "mean response time (ms)",
             Self::ReadResponse => "mean response time of reads (ms)",
             Self::WriteResponse => "mean response time of writes (ms)",
@@ -85,6 +91,8 @@ impl Metric {
             Self::Throughput
             | Self::ReadThroughput
             | Self::WriteThroughput
+            | Self::ProgramWrites
+            | Self::ProgramBandwidth
             | Self::Fairness
             | Self::FirstToLast
             | Self::SmallShare
@@ -106,6 +114,9 @@ impl Metric {
             Self::Throughput => rate(totals.all?.bytes),
             Self::ReadThroughput => rate(totals.reads?.bytes),
             Self::WriteThroughput => rate(totals.writes?.bytes),
+            Self::ProgramWrites => counted(outcome, "write-rate"),
+            Self::ProgramBandwidth => counted(outcome, "bandwidth")
+                .or_else(|| Some(counted(outcome, "read-rate")? + counted(outcome, "write-rate")?)),
             Self::MeanResponse => side(totals.all),
             Self::ReadResponse => side(totals.reads),
             Self::WriteResponse => side(totals.writes),
@@ -130,6 +141,11 @@ impl Metric {
             }
         }
     }
+}
+
+fn counted(outcome: &Outcome, name: &str) -> Option<f64> {
+    let mut counters = outcome.counters.iter();
+    Some(counters.find(|counted| counted.name == name)?.value)
 }
 
 /// Seconds that each of those that wait spent on one kind of access.
