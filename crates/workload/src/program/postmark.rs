@@ -8,6 +8,10 @@
 //! file is left the transactions end. It is one process; it does not sync. Rates are bytes over the time from the first
 //! creation to the last deletion, as it reports them; it rounds times to seconds and these do not.
 //!
+//! Appends make files longer than they were created, so that a drive that is nearly full may become full. PostMark does
+//! not look whether its writes succeed, and counts their bytes all the same; so does this. The machine's counter
+//! `writes-without-room` tells how many found no room.
+//!
 //! Not as in PostMark: the random numbers (it has a Mersenne twister, so that its seed 712 means nothing here), the size
 //! of its writes within one file (pages become dirty by the 128 KiB), and its read of 512 bytes through the buffer of
 //! the C library (taken as 4 KiB).

@@ -1,7 +1,7 @@
 //! A drive that is filled with files before anything is measured, and aged.
 
-use super::space::{Extent, GROUP_BLOCKS, Space};
-use super::{BLOCK_BYTES, GROUP_METADATA};
+use super::space::{Extent, Full, GROUP_BLOCKS, Space};
+use super::{BLOCK_BYTES, FileId, Volume};
 use fathom_base::{Bytes, Rng};
 use serde::{Deserialize, Serialize};
 
@@ -22,46 +22,97 @@ impl Sizes {
     }
 }
 
-/// Places files at random until `share` of the usable blocks is used, turns them over, and tells how many files each
-/// group ended up with, by where they begin.
-pub(super) fn fill(space: &mut Space, share: f64, sizes: Sizes, rng: &mut Rng) -> Vec<u64> {
-    let used = (space.usable() as f64 * share.clamp(0.0, 1.0)) as u64;
-    let target = space.usable() - used;
+/// How often a drive is overfilled and thinned out.
+const ROUNDS: u32 = 4;
+
+/// Something that is filled with files.
+pub(super) trait Fill {
+    /// What is known of a file.
+    type File;
+
+    /// The blocks in it.
+    fn space(&self) -> &Space;
+
+    /// Adds a file with at most as many bytes as there is room for.
+    fn add(&mut self, sizes: Sizes, rng: &mut Rng) -> Result<Self::File, Full>;
+
+    /// Deletes a file.
+    fn remove(&mut self, file: Self::File);
+}
+
+/// Fills with files until `share` of the usable blocks is used, so that what is free lies scattered: half of what is to
+/// stay free is filled as well, and files are deleted at random until enough is free; several times. Gives the files
+/// that are left. What is used then is at most `share`, by less than one file, unless more was used before.
+pub(super) fn fill<F: Fill>(
+    drive: &mut F,
+    share: f64,
+    sizes: Sizes,
+    rng: &mut Rng,
+) -> Result<Vec<F::File>, Full> {
+    let usable = drive.space().usable();
+    let target = usable - (usable as f64 * share.clamp(0.0, 1.0)) as u64;
     let mut files = Vec::new();
-    top_up(space, target, sizes, rng, &mut files);
-    for _ in 0..files.len() {
-        let victim = rng.below(files.len() as u64) as usize;
-        if files.is_empty() {
-            break;
+    for _ in 0..ROUNDS {
+        while drive.space().free() > target / 2 {
+            files.push(drive.add(sizes, rng)?);
         }
-        let gone: Box<[Extent]> = files.swap_remove(victim);
-        gone.iter().for_each(|&extent| space.release(extent));
-        top_up(space, target, sizes, rng, &mut files);
+        while drive.space().free() < target && !files.is_empty() {
+            let victim = rng.below(files.len() as u64) as usize;
+            drive.remove(files.swap_remove(victim));
+        }
     }
+    Ok(files)
+}
+
+/// Files in groups at random, of which nothing is known but where they lie.
+impl Fill for Space {
+    type File = Box<[Extent]>;
+
+    fn space(&self) -> &Space {
+        self
+    }
+
+    fn add(&mut self, sizes: Sizes, rng: &mut Rng) -> Result<Self::File, Full> {
+        let blocks = sizes.draw(rng).div_ceil(BLOCK_BYTES).max(1);
+        let goal = rng.below(self.groups()) * GROUP_BLOCKS;
+        let mut extents = Vec::new();
+        self.allocate(goal, blocks.min(self.free()), &mut extents)?;
+        Ok(extents.into_boxed_slice())
+    }
+
+    fn remove(&mut self, file: Self::File) {
+        file.iter().for_each(|&extent| self.release(extent));
+    }
+}
+
+/// Files in directories at random.
+impl Fill for Volume {
+    type File = FileId;
+
+    fn space(&self) -> &Space {
+        Volume::space(self)
+    }
+
+    fn add(&mut self, sizes: Sizes, rng: &mut Rng) -> Result<FileId, Full> {
+        let directory = rng.below(self.directories() as u64) as usize;
+        let (file, _) = self.create(directory)?;
+        let room = Volume::space(self).free() * BLOCK_BYTES;
+        self.grow(file, sizes.draw(rng).min(room))?;
+        Ok(file)
+    }
+
+    fn remove(&mut self, file: FileId) {
+        if let Some(deleted) = self.delete(file) {
+            self.release(&deleted.extents);
+        }
+    }
+}
+
+/// How many files begin in each group.
+pub(super) fn by_group(space: &Space, files: &[Box<[Extent]>]) -> Vec<u64> {
     let mut counts = vec![0; space.groups() as usize];
     for first in files.iter().filter_map(|extents| extents.first()) {
         counts[(first.start / GROUP_BLOCKS) as usize] += 1;
     }
     counts
-}
-
-/// New files in groups at random until no more than `target` blocks are free; the last one may go over it, if there is
-/// room.
-fn top_up(
-    space: &mut Space,
-    target: u64,
-    sizes: Sizes,
-    rng: &mut Rng,
-    files: &mut Vec<Box<[Extent]>>,
-) {
-    while space.free() > target {
-        let blocks = sizes.draw(rng).div_ceil(BLOCK_BYTES).max(1);
-        let goal = rng.below(space.groups()) * GROUP_BLOCKS + GROUP_METADATA;
-        let mut extents = Vec::new();
-        let fits = space.allocate(goal, blocks.min(space.free()), &mut extents);
-        if fits.is_err() || extents.is_empty() {
-            return;
-        }
-        files.push(extents.into_boxed_slice());
-    }
 }

@@ -165,12 +165,12 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Fills the range with files until `share` (0 to 1) of what is behind the groups' metadata is used, and turns them
-    /// over once: as many deletions at random as there are files, each followed by new files until as much is used
-    /// again, so that what is free lies scattered. Ends within the length of one file.
+    /// Fills the range with files in groups at random until `share` (0 to 1) of what is behind the groups' metadata is
+    /// used, within one file; what is free lies scattered.
     pub fn fill(&mut self, share: f64, sizes: Sizes, rng: &mut Rng) {
-        let files = fill::fill(&mut self.space, share, sizes, rng);
-        for (inodes, files) in self.inodes.iter_mut().zip(files) {
+        let files = fill::fill(&mut self.space, share, sizes, rng).unwrap_or_default();
+        let counts = fill::by_group(&self.space, &files);
+        for (inodes, files) in self.inodes.iter_mut().zip(counts) {
             inodes.next += files;
         }
     }
@@ -185,35 +185,7 @@ impl Volume {
         sizes: Sizes,
         rng: &mut Rng,
     ) -> Result<Vec<FileId>, Full> {
-        let usable = self.space.usable();
-        let target = usable - (usable as f64 * share.clamp(0.0, 1.0)) as u64;
-        let mut files = Vec::new();
-        self.top_up(target, sizes, rng, &mut files)?;
-        for _ in 0..files.len() {
-            let victim = rng.below(files.len() as u64) as usize;
-            if let Some(deleted) = self.delete(files.swap_remove(victim)) {
-                self.release(&deleted.extents);
-            }
-            self.top_up(target, sizes, rng, &mut files)?;
-        }
-        Ok(files)
-    }
-
-    fn top_up(
-        &mut self,
-        target: u64,
-        sizes: Sizes,
-        rng: &mut Rng,
-        files: &mut Vec<FileId>,
-    ) -> Result<(), Full> {
-        while self.space.free() > target {
-            let directory = rng.below(self.directories.len() as u64) as usize;
-            let (file, _) = self.create(directory)?;
-            let room = self.space.free() * BLOCK_BYTES;
-            self.grow(file, sizes.draw(rng).min(room))?;
-            files.push(file);
-        }
-        Ok(())
+        fill::fill(self, share, sizes, rng)
     }
 
     /// The directories, from 0.

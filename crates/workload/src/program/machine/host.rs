@@ -104,6 +104,8 @@ pub(super) struct Totals {
     pub(super) commits: u64,
     pub(super) metadata_written: u64,
     pub(super) stalls: u64,
+    /// Writes that found no room.
+    pub(super) cut_short: u64,
     pub(super) finished: Time,
 }
 
@@ -340,6 +342,7 @@ impl Host {
             bytes("metadata-written-bytes", t.metadata_written),
             Counter::count("commits", t.commits, ""),
             Counter::count("stalls", t.stalls, ""),
+            Counter::count("writes-without-room", t.cut_short, ""),
             Counter::seconds("everything-written", t.finished.since(Time::ZERO)),
         ]
     }

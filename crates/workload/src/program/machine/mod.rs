@@ -54,7 +54,7 @@ pub enum Step {
         /// Bytes of a call; reading ahead starts from it.
         call: u64,
     },
-    /// It writes; pages become dirty.
+    /// It writes; pages become dirty. Where there is no room for all of it, it ends there and is counted.
     Write {
         /// Which file.
         file: FileId,
@@ -104,7 +104,7 @@ pub trait Script {
 /// Why a program of files ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// The files outgrew the drive.
+    /// There is no room for a directory, or for what is written to the drive at once.
     #[error("the file system is full: {0}; use fewer or shorter files, or fill the drive less")]
     Full(#[from] Full),
     /// An answer came to nothing that was asked for.

@@ -277,7 +277,15 @@ impl Host {
         if !self.threads[thread].awaits.is_empty() {
             return Ok((Task::Write(task), Pace::On));
         }
-        self.grow(task.file, end, now)?;
+        match self.grow(task.file, end, now) {
+            Ok(()) => {}
+            // As the call that writes fails; the programs here do not look.
+            Err(Failed::Full(_)) => {
+                self.totals.cut_short += 1;
+                return Ok((Task::Idle, Pace::On));
+            }
+            Err(error) => return Err(error),
+        }
         let written = pages(task.at, end);
         let takes = self.system.page_time * u64::from(written.end - written.start);
         for page in written {
