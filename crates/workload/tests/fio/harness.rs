@@ -4,7 +4,7 @@ use fathom_base::{Dur, Time};
 use fathom_block::{Op, Tag};
 use fathom_workload::Access;
 use fathom_workload::program::fio::{Jobs, VerifyError, parse};
-use fathom_workload::program::{Answer, Next, Program};
+use fathom_workload::program::{Answer, Ask, Next, Program};
 use std::collections::BTreeMap;
 
 /// An access that was played.
@@ -25,6 +25,8 @@ pub(crate) struct Drive {
     pub(crate) bytes: Option<BTreeMap<u64, [u8; 512]>>,
     /// Asks the actors from the last to the first.
     pub(crate) backwards: bool,
+    /// When the last run was over.
+    pub(crate) ended: Time,
     /// Called with every write after it is on the drive.
     pub(crate) spoil: fn(&Access, &mut BTreeMap<u64, [u8; 512]>),
 }
@@ -38,6 +40,7 @@ impl Drive {
             latency: LATENCY,
             bytes: None,
             backwards: false,
+            ended: Time::ZERO,
             spoil: |_, _| {},
         }
     }
@@ -61,40 +64,28 @@ impl Drive {
         Some(sectors.flat_map(sector).collect())
     }
 
-    /// Plays jobs to their end.
+    /// Plays jobs to their end. An actor is asked when its time has come, and all of them after an answer: no more than
+    /// a program may rely on.
     pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, VerifyError> {
         let (mut now, mut played) = (Time::ZERO, Vec::new());
-        let mut flying: BTreeMap<(Time, u64), Played> = BTreeMap::new();
+        let mut wakes = vec![Time::ZERO; jobs.actors()];
+        let mut flying: BTreeMap<(Time, usize), Played> = BTreeMap::new();
         let mut number = 0;
         loop {
-            let mut wake = Time::MAX;
-            for index in 0..jobs.actors() {
-                let actor = if self.backwards {
-                    jobs.actors() - 1 - index
-                } else {
-                    index
-                };
-                loop {
+            let mut order: Vec<usize> = (0..wakes.len()).collect();
+            if self.backwards {
+                order.reverse();
+            }
+            for actor in order {
+                while wakes[actor] <= now {
                     match jobs.next(actor, now)? {
                         Next::Wait(until) => {
                             assert!(until > now, "actor {actor} waits for {until:?} at {now:?}");
-                            wake = wake.min(until);
-                            break;
+                            wakes[actor] = until;
                         }
                         Next::Ask(ask) => {
-                            assert!(ask.asked <= now);
-                            assert!(ask.access.end() <= self.capacity);
-                            assert_eq!(ask.tag.process as usize, actor);
-                            self.write(&ask.access, ask.data.as_deref());
-                            let completed = now + self.latency;
-                            let one = Played {
-                                actor,
-                                access: ask.access,
-                                tag: ask.tag,
-                                asked: ask.asked,
-                                completed,
-                            };
-                            flying.insert((completed, number), one);
+                            let one = self.take(actor, &ask, now);
+                            flying.insert((one.completed, number), one);
                             number += 1;
                             assert!(number < 10_000_000, "it does not end");
                         }
@@ -102,27 +93,48 @@ impl Drive {
                 }
             }
             let first = flying.keys().next().map_or(Time::MAX, |key| key.0);
-            now = first.min(wake);
-            if now == Time::MAX {
+            let wake = wakes.iter().copied().min().unwrap_or(Time::MAX);
+            if first.min(wake) == Time::MAX {
+                self.ended = now;
                 return Ok(played);
             }
+            now = first.min(wake);
             while let Some(entry) = flying.first_entry()
                 && entry.key().0 <= now
             {
                 let one = entry.remove();
-                let data = (one.access.op == Op::Read)
-                    .then(|| self.read(&one.access))
-                    .flatten();
-                let answer = Answer {
-                    access: &one.access,
-                    tag: one.tag,
-                    completed: one.completed,
-                    data: data.as_deref(),
-                };
-                jobs.done(one.actor, answer)?;
+                self.answer(&one, jobs)?;
                 played.push(one);
+                wakes.fill(now);
             }
         }
+    }
+
+    fn take(&mut self, actor: usize, ask: &Ask, now: Time) -> Played {
+        assert!(ask.asked <= now);
+        assert!(ask.access.end() <= self.capacity);
+        assert_eq!(ask.tag.process as usize, actor);
+        self.write(&ask.access, ask.data.as_deref());
+        Played {
+            actor,
+            access: ask.access,
+            tag: ask.tag,
+            asked: ask.asked,
+            completed: now + self.latency,
+        }
+    }
+
+    fn answer(&self, one: &Played, jobs: &mut Jobs) -> Result<(), VerifyError> {
+        let data = (one.access.op == Op::Read)
+            .then(|| self.read(&one.access))
+            .flatten();
+        let answer = Answer {
+            access: &one.access,
+            tag: one.tag,
+            completed: one.completed,
+            data: data.as_deref(),
+        };
+        jobs.done(one.actor, answer)
     }
 }
 

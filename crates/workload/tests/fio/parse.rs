@@ -3,7 +3,7 @@
 use fathom_base::Dur;
 use fathom_block::Op;
 use fathom_workload::program::fio::{
-    Amount, Distribution, Each, Engine, FioError, Job, OPTIONS, Problem, Rw, Split, parse,
+    Amount, Distribution, Each, Engine, FioError, Job, Jobs, OPTIONS, Problem, Rw, Split, parse,
 };
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn sections_comments_and_names() {
     ];
     assert_eq!(said, wanted);
     assert_eq!(
-        parse("[x]").unwrap().jobs,
+        parse("[ x\t]").unwrap().jobs,
         [Job {
             name: "x".into(),
             ..Job::default()
@@ -198,6 +198,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ("rw=read\n[a]", 1, "`rw` stands before any section"),
     ("[a]\n[b", 2, "[name]"),
     ("[a]\n\n[]", 3, "[name]"),
+    ("[a]\n[ ]", 2, "[name]"),
     (
         "[a]\nrws=read",
         2,
@@ -267,6 +268,7 @@ const CLASHES: &[(&str, usize, &str)] = &[
         "random map",
     ),
     ("[b]\nverify=crc32c\nrw=write\nbs=32", 1, "40 bytes"),
+    ("[b]\nverify=crc32c\nrw=write\nbs=65m", 1, "at most 64m"),
 ];
 
 #[test]
@@ -326,6 +328,29 @@ fn a_job_must_fit_its_drive() {
     assert_eq!(bytes("size=64k\nloops=3"), Some(192 << 10));
     assert_eq!(bytes("size=64k\nio_size=10k\nloops=3"), Some(30 << 10));
     assert_eq!(bytes("time_based\nruntime=1"), None);
+}
+
+#[test]
+fn maps_are_bounded() {
+    let text = |numjobs: u32, size: &str| {
+        format!("[a]\nrw=randread\nbssplit=512/50:1k/50\nsize={size}\nnumjobs={numjobs}")
+    };
+    let refused = |text: &str| {
+        let jobs = parse(text).unwrap().jobs;
+        Jobs::new(&jobs, 1 << 50, 512, 1)
+            .err()
+            .map(|error| error.to_string())
+    };
+    // A bit for each 512 bytes: half a gibibyte is that of 2 TiB.
+    assert!(refused(&text(1, "3t")).unwrap().contains("`norandommap`"));
+    assert!(
+        refused(&text(4096, "1t"))
+            .unwrap()
+            .contains("all processes")
+    );
+    assert_eq!(refused(&text(8, "1g")), None);
+    // Where all lengths are the same, none is kept.
+    assert_eq!(refused("[a]\nrw=randread\nnumjobs=9"), None);
 }
 
 /// An option with a value that may be right, of the kinds that options take.

@@ -107,6 +107,22 @@ fn the_random_map_covers_every_block_once_with_several_lengths() {
         }
         assert_eq!(end, 999_424);
     }
+    // Where only longer blocks are asked for, one covers the end at once.
+    let played = play(
+        "[a]\nrw=randread\nsize=20k\nbssplit=4k/0:16k/100\nloops=20",
+        MIB,
+    );
+    let end = |one: &Played| (one.access.offset, one.access.len) == (8 << 10, 12 << 10);
+    assert!(played.iter().any(end));
+    // Every pass covers all of it.
+    let played = play(
+        "[a]\nrw=randread\nsize=64k\nbssplit=4k/50:16k/50\nloops=3",
+        MIB,
+    );
+    assert_eq!(
+        played.iter().map(|one| one.access.len).sum::<u64>(),
+        192 << 10
+    );
     // Where reads and writes have different blocks, each covers on its own, aligned to its own.
     let played = play("[a]\nrw=randrw\nbs=4k,8k", MIB);
     let mut seen = BTreeSet::new();
@@ -155,6 +171,23 @@ fn pareto_gives_a_share_of_the_accesses_to_a_share_of_the_blocks() {
     let share = counts.iter().take(200).sum::<u64>() as f64 / played.len() as f64;
     // Five standard deviations of 102,400 draws are 0.6 %.
     assert!((share - 0.8).abs() < 0.007, "{share}");
+}
+
+#[test]
+fn what_is_used_often_does_not_lie_side_by_side() {
+    for distribution in ["zipf:1.2", "pareto:0.1"] {
+        let text = format!("[a]\nrw=randread\nio_size=40m\nrandom_distribution={distribution}");
+        let mut counts = BTreeMap::new();
+        for one in play(&text, MIB) {
+            *counts.entry(one.access.offset / 4096).or_insert(0u64) += 1;
+        }
+        let mut hottest: Vec<_> = counts.into_iter().collect();
+        hottest.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let places: BTreeSet<_> = hottest[..16].iter().map(|&(place, _)| place).collect();
+        // Sixteen of 256 places at random: one pair of neighbours is expected, and eight are out of the question.
+        let pairs = places.iter().filter(|&place| places.contains(&(place + 1)));
+        assert!(pairs.count() < 8, "{distribution}: {places:?}");
+    }
 }
 
 #[test]
@@ -226,10 +259,13 @@ fn a_flush_comes_before_the_next_access_after_so_many_writes() {
         "[a]\nrw=write\nsize=48k\nfsync=4\nioengine=libaio\niodepth=8",
         MIB,
     );
-    for flush in played.iter().filter(|one| one.access.op == Op::Flush) {
-        let during = |one: &&Played| one.asked > flush.asked && one.asked < flush.completed;
-        assert_eq!(played.iter().filter(during).count(), 0);
-    }
+    let flushes = played.iter().enumerate();
+    let mut flushes = flushes.filter(|(_, one)| one.access.op == Op::Flush);
+    assert_eq!(flushes.clone().count(), 2);
+    assert!(flushes.all(|(index, flush)| {
+        let later = &played[index + 1..];
+        flush.tag.sync && later.iter().all(|one| one.asked >= flush.completed)
+    }));
 }
 
 #[test]

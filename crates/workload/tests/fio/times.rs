@@ -78,6 +78,9 @@ fn thinking_follows_so_many_blocks() {
     // As many at once as it may have, all done before it thinks.
     let deep = "[a]\nthinktime=1ms\nthinktime_blocks=3\nsize=24k\nioengine=libaio\niodepth=2";
     assert_eq!(asked(&play(deep, MIB)), [0, 0, 100, 1200, 1200, 1300]);
+    // Also where it thinks for a shorter time than an access takes.
+    let short = deep.replace("1ms", "10us");
+    assert_eq!(asked(&play(&short, MIB)), [0, 0, 100, 210, 210, 310]);
 }
 
 #[test]
@@ -109,6 +112,13 @@ fn a_runtime_ends_it_and_time_based_fills_it() {
         last("[a]\nruntime=10ms\nsize=64k\ntime_based\nrw=randread").0,
         100
     );
+    // A rate or a thought that goes beyond it does not hold the run up.
+    for text in ["rate_iops=1", "thinktime=1s"] {
+        let mut drive = Drive::new(MIB);
+        let text = format!("[a]\nruntime=10ms\n{text}");
+        drive.play(&mut jobs(&text, MIB, 1)).unwrap();
+        assert_eq!(drive.ended, done(100));
+    }
     // What is in flight then comes to its end.
     assert_eq!(last("[a]\nruntime=950us"), (10, done(10)));
 }

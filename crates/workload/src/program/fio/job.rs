@@ -1,6 +1,5 @@
 //! A job as the file says it: plain data, sizes still as they stand there.
 
-use super::error::Problem;
 use fathom_base::Dur;
 use fathom_block::Op;
 
@@ -301,60 +300,5 @@ impl Job {
             && !self.norandommap
             && self.random_distribution == Distribution::Random
             && self.rw.ops().iter().all(own)
-    }
-
-    /// What does not go together in it, whatever the drive.
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        let clash = |what: &str| {
-            let what = what.to_owned();
-            Err(Problem::Clash { what })
-        };
-        if self.time_based && self.runtime.is_none() {
-            return clash("`time_based` needs a `runtime`");
-        }
-        if self.rate != Each::all(0) && self.rate_iops != Each::all(0) {
-            return clash("`rate` and `rate_iops` exclude each other, as in fio");
-        }
-        for &op in self.rw.ops() {
-            let shortest = self.shortest(op);
-            if let Some(split) = self
-                .sizes(op)
-                .iter()
-                .find(|split| !split.bytes.is_multiple_of(shortest))
-            {
-                let what = format!(
-                    "`bssplit` has blocks of {} bytes, no multiple of the smallest of {op}s, {shortest} bytes, to which \
-                     fio would cut them down",
-                    split.bytes
-                );
-                return Err(Problem::Clash { what });
-            }
-        }
-        self.check_verify()
-    }
-
-    fn check_verify(&self) -> Result<(), Problem> {
-        let clash = |what: &str| {
-            let what = what.to_owned();
-            Err(Problem::Clash { what })
-        };
-        if !self.verify {
-            return Ok(());
-        }
-        if !self.rw.writes() {
-            return clash(
-                "`verify` needs a job that writes: what another job or run wrote is not verified",
-            );
-        }
-        if self.rw.is_random() && !self.covers() && self.depth() > 1 {
-            return clash(
-                "`verify` with an `iodepth` above 1 needs the random map: without it (`norandommap`, `blockalign`, zipf, \
-                 pareto) two writes of one block may be in flight, and which is the last is not known",
-            );
-        }
-        if self.shortest(Op::Write) < super::content::HEADER_BYTES as u64 {
-            return clash("`verify` puts a header of 40 bytes into each block: `bs` is too small");
-        }
-        Ok(())
     }
 }

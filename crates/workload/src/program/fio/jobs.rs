@@ -2,6 +2,7 @@
 
 use super::error::{FioError, Problem, VerifyError};
 use super::job::Job;
+use super::places::MAP_BYTES_MAX;
 use super::process::Process;
 use super::region::Region;
 use crate::program::{Answer, Next, Program};
@@ -52,7 +53,7 @@ impl Jobs {
             behind: Vec::new(),
             finished: 0,
         };
-        let mut behind = 0;
+        let (mut behind, mut map_bytes) = (0, 0);
         for job in jobs {
             if job.stonewall {
                 behind = all.processes.len();
@@ -62,6 +63,12 @@ impl Jobs {
                 let number = all.processes.len();
                 let process = Process::new(job.clone(), region, seed, number)
                     .map_err(|what| unfit(job, what))?;
+                map_bytes += process.map_bytes();
+                if map_bytes > MAP_BYTES_MAX {
+                    let what = "the random maps of all processes would take more than half a gibibyte: set \
+                                `norandommap`, or make `size` or `numjobs` smaller";
+                    return Err(unfit(job, what.to_owned()));
+                }
                 all.processes.push(process);
                 all.behind.push(behind);
                 all.which.push(ProcessOf {

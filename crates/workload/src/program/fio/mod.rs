@@ -7,6 +7,7 @@
 //! What does not exist here: files and directories, a page cache, buffered I/O, a clock other than the drive's. The
 //! target is a whole drive, and every process of every job works on it.
 
+mod check;
 mod content;
 mod error;
 mod job;

@@ -58,6 +58,7 @@ impl Reader {
         let name = content
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
+            .map(str::trim)
             .filter(|name| !name.is_empty())
             .ok_or_else(|| {
                 let found = content.to_owned();

@@ -11,8 +11,8 @@ use crate::generate::{Permutation, Zipf};
 use fathom_base::Rng;
 use fathom_block::Op;
 
-/// The most units that a map is kept of: half a gibibyte.
-const UNITS_MAX: u64 = 1 << 32;
+/// The most that the maps of a process may take, in bytes, and those of a run.
+pub(super) const MAP_BYTES_MAX: u64 = 1 << 29;
 
 /// How places are found.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Cover {
                 unit,
             });
         }
-        if units > UNITS_MAX {
+        if units / 8 > MAP_BYTES_MAX {
             return Err(format!(
                 "a random map of {units} blocks of {unit} bytes would take more than half a gibibyte: set \
                  `norandommap`, or make `size` smaller"
@@ -237,6 +237,18 @@ impl Places {
     /// Whether a place may come again before the others have come.
     pub(super) fn is_drawn(&self) -> bool {
         matches!(self.way, Way::Drawn(_))
+    }
+
+    /// What its maps take, in bytes.
+    pub(super) fn map_bytes(&self) -> u64 {
+        let Way::Covered { covers, .. } = &self.way else {
+            return 0;
+        };
+        let bytes = |cover: &Cover| match cover {
+            Cover::Dealt { .. } => 0,
+            Cover::Mapped { map, .. } => map.units() / 8,
+        };
+        covers.iter().map(bytes).sum()
     }
 
     /// Begins from the start, or with an order of its own.

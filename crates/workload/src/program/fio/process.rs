@@ -92,6 +92,11 @@ impl Process {
         &self.job
     }
 
+    /// What its random map takes, in bytes.
+    pub(super) fn map_bytes(&self) -> u64 {
+        self.places.map_bytes()
+    }
+
     pub(super) fn region(&self) -> Region {
         self.region
     }

@@ -1,0 +1,68 @@
+//! What does not go together in a job, whatever the drive.
+
+use super::content::HEADER_BYTES;
+use super::error::Problem;
+use super::job::{Each, Job};
+use fathom_block::Op;
+
+/// The longest block that is verified, in bytes: its content is made in memory.
+const VERIFIED_MAX: u64 = 64 << 20;
+
+fn clash(what: impl Into<String>) -> Result<(), Problem> {
+    let what = what.into();
+    Err(Problem::Clash { what })
+}
+
+impl Job {
+    /// The first thing that does not go together, if any.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        if self.time_based && self.runtime.is_none() {
+            return clash("`time_based` needs a `runtime`");
+        }
+        if self.rate != Each::all(0) && self.rate_iops != Each::all(0) {
+            return clash("`rate` and `rate_iops` exclude each other, as in fio");
+        }
+        for &op in self.rw.ops() {
+            let shortest = self.shortest(op);
+            let mut lengths = self.sizes(op).into_iter().map(|split| split.bytes);
+            if let Some(bytes) = lengths.find(|bytes| !bytes.is_multiple_of(shortest)) {
+                return clash(format!(
+                    "`bssplit` has blocks of {bytes} bytes, no multiple of the smallest of {op}s, {shortest} bytes, to \
+                     which fio would cut them down"
+                ));
+            }
+        }
+        if self.verify {
+            self.check_verify()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn check_verify(&self) -> Result<(), Problem> {
+        if !self.rw.writes() {
+            return clash(
+                "`verify` needs a job that writes: what another job or run wrote is not verified",
+            );
+        }
+        if self.rw.is_random() && !self.covers() && self.depth() > 1 {
+            return clash(
+                "`verify` with an `iodepth` above 1 needs the random map: without it (`norandommap`, `blockalign`, zipf, \
+                 pareto) two writes of one block may be in flight, and which is the last is not known",
+            );
+        }
+        if self.shortest(Op::Write) < HEADER_BYTES as u64 {
+            return clash(format!(
+                "`verify` puts a header of {HEADER_BYTES} bytes into each block: `bs` is too small"
+            ));
+        }
+        if self
+            .sizes(Op::Write)
+            .iter()
+            .any(|split| split.bytes > VERIFIED_MAX)
+        {
+            return clash("`verify` takes blocks of at most 64m: `bs` is too large");
+        }
+        Ok(())
+    }
+}
