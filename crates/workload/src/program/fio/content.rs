@@ -94,18 +94,20 @@ fn word(bytes: &[u8], index: usize) -> u64 {
 impl Block {
     /// Its bytes.
     pub(super) fn bytes(&self) -> Box<[u8]> {
-        let mut bytes = Vec::with_capacity(self.len as usize);
-        bytes.extend(MAGIC);
-        for number in [self.offset, self.generation, self.seed] {
-            bytes.extend(number.to_le_bytes());
+        let mut bytes = vec![0; self.len as usize];
+        let numbers = [self.offset, self.generation, self.seed].map(u64::to_le_bytes);
+        let header = MAGIC
+            .into_iter()
+            .chain(numbers.into_iter().flatten())
+            .chain((self.len as u32).to_le_bytes());
+        for (byte, value) in bytes.iter_mut().zip(header) {
+            *byte = value;
         }
-        bytes.extend((self.len as u32).to_le_bytes());
-        bytes.extend([0; 4]);
         let mut rng = Rng::new(self.seed, self.generation);
-        while bytes.len() < self.len as usize {
-            bytes.extend(rng.next_u64().to_le_bytes());
+        for chunk in bytes.chunks_mut(8).skip(HEADER_BYTES / 8) {
+            let random = rng.next_u64().to_le_bytes();
+            chunk.copy_from_slice(&random[..chunk.len()]);
         }
-        bytes.truncate(self.len as usize);
         let crc = checksum(&bytes);
         if let Some(place) = bytes.get_mut(CRC) {
             place.copy_from_slice(&crc.to_le_bytes());
