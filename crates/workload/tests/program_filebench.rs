@@ -90,6 +90,24 @@ fn the_file_server_makes_reads_and_deletes_files() {
 }
 
 #[test]
+fn a_file_that_is_open_is_not_deleted() {
+    // Of 300 files about 60 are there. No more than 224 are made, and no more than 24 deleted beyond what is made, so that
+    // there is always one to make and one to open.
+    let settings = FileSettings {
+        files: 300,
+        preallocated_percent: 20.0,
+        threads: 24,
+        operations: Some(11 * 200),
+        ..files()
+    };
+    let mut machine = settings.build_fileserver(CAPACITY, 1).unwrap();
+    play(&mut machine, DRIVE);
+    let counters = machine.counters();
+    assert_eq!(value(&counters, "operations"), 2200.0);
+    assert_eq!(value(&counters, "operations-without-file"), 0.0);
+}
+
+#[test]
 fn a_run_ends_after_its_time() {
     let settings = FileSettings {
         operations: None,
@@ -164,17 +182,20 @@ fn readers_wait_for_writers_on_a_drive_that_is_slow() {
         latency: Dur::ms(5),
         depth: 2,
     };
+    // Little data, which is soon in memory: a reader waits for its turn to compute, and for the writers.
+    let settings = OltpSettings {
+        file_size: Bytes::kib(64),
+        ..transactions()
+    };
     let reads = |drive| {
-        let mut machine = transactions().build(CAPACITY, 1).unwrap();
+        let mut machine = settings.build(CAPACITY, 1).unwrap();
         play(&mut machine, drive);
         value(&machine.counters(), "reads")
     };
     // 2 requests in 5 ms are 1,600 in 4 s, and 300 are written for 1,000 reads: what is read beyond 4,000 is bounded.
+    let bound = 1_600.0 / 300.0 * 1_000.0 + 4_020.0;
     let (fast, slow) = (reads(DRIVE), reads(slow));
-    assert!(
-        slow < fast && slow <= 1_600.0 / 300.0 * 1_000.0 + 4_020.0,
-        "{slow} {fast}"
-    );
+    assert!(slow <= bound && fast > 1.5 * bound, "{slow} {bound} {fast}");
 }
 
 #[test]

@@ -138,6 +138,8 @@ pub struct FileServer {
     operations_left: u64,
     rng: Rng,
     operations: u64,
+    /// Operations on an open file that found none: all were there, or none was, when it was to be made or opened.
+    without_file: u64,
     bytes_read: u64,
     bytes_written: u64,
     ended: Time,
@@ -208,6 +210,7 @@ impl FileSettings {
             operations_left: self.operations.unwrap_or(u64::MAX),
             rng,
             operations: 0,
+            without_file: 0,
             bytes_read: 0,
             bytes_written: 0,
             ended: Time::ZERO,
@@ -377,7 +380,10 @@ impl FileServer {
                 None
             }
             (O::AppendLog, _) => self.append(self.log, host),
-            (O::WriteWhole | O::Append | O::ReadWhole, None) => None,
+            (O::WriteWhole | O::Append | O::ReadWhole, None) => {
+                self.without_file += 1;
+                None
+            }
         })
     }
 }
@@ -411,6 +417,7 @@ impl Script for FileServer {
         let moved = self.bytes_read + self.bytes_written;
         vec![
             Counter::count("operations", self.operations, ""),
+            Counter::count("operations-without-file", self.without_file, ""),
             Counter::count("bytes-read", self.bytes_read, "B"),
             Counter::count("bytes-written", self.bytes_written, "B"),
             Counter::seconds("ran", ran),
