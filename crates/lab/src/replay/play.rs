@@ -377,6 +377,30 @@ mod tests {
     }
 
     #[test]
+    fn as_many_are_waited_for_as_may_be_outstanding_whatever_the_drive_takes() {
+        let mut drive = drive();
+        let depth = u64::from(drive.info().queue_depth);
+        let outstanding = 4 * depth;
+        let accesses = (0..3000).map(|i| Ok::<_, Infallible>(write(0, i * 37 % 500 * 4096)));
+        let mut seen = Seen::default();
+        let mut stream = Stream::closed(accesses, outstanding as u32);
+        play(&mut drive, &mut stream, &mut seen).unwrap();
+        // Little's law: requests times time each, over the time of all.
+        let waited: u64 = seen
+            .played
+            .iter()
+            .map(|p| p.completed.since(p.asked).0)
+            .sum();
+        let took = seen.played.iter().map(|p| p.completed).max().unwrap();
+        let mean = waited as f64 / took.0 as f64;
+        let end = outstanding as f64 * outstanding as f64 / 3000.0;
+        assert!(
+            (mean - outstanding as f64).abs() <= end + 0.01,
+            "{mean} of {outstanding}"
+        );
+    }
+
+    #[test]
     fn each_process_waits_for_its_own_accesses() {
         for outstanding in [1u32, 3] {
             let mut drive = drive();

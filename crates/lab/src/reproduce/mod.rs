@@ -44,13 +44,42 @@ pub struct Files {
     pub expected: File,
 }
 
+macro_rules! paper_file {
+    ($name:literal) => {
+        (
+            include_str!(concat!("../../../../papers/", $name)),
+            concat!("papers/", $name),
+        )
+    };
+}
+
 /// All of them.
-pub const PAPERS: &[Paper] = &[Paper {
-    name: "epo",
-    title: "element-level parallel optimization of a write buffer, against NoCache, LRU and BPLRU",
-    readme: include_str!("../../../../papers/epo/README.md"),
-    files: None,
-}];
+pub const PAPERS: &[Paper] = &[
+    Paper {
+        name: "epo",
+        title: "element-level parallel optimization of a write buffer, against NoCache, LRU and BPLRU",
+        readme: include_str!("../../../../papers/epo/README.md"),
+        files: None,
+    },
+    Paper {
+        name: "irbw",
+        title: "disk schedulers for solid state drives: IRBW-FIFO and IRBW-FIFO-RP, against those of Linux 2.6",
+        readme: include_str!("../../../../papers/irbw/README.md"),
+        files: Some(Files {
+            studies: &[
+                paper_file!("irbw/iometer-ssd.toml"),
+                paper_file!("irbw/iometer-hdd.toml"),
+                paper_file!("irbw/readers-ssd.toml"),
+                paper_file!("irbw/readers-hdd.toml"),
+                paper_file!("irbw/sizes-ssd.toml"),
+                paper_file!("irbw/sizes-hdd.toml"),
+                paper_file!("irbw/postmark.toml"),
+                paper_file!("irbw/today.toml"),
+            ],
+            expected: paper_file!("irbw/expected.toml"),
+        }),
+    },
+];
 
 /// The paper of that name.
 pub fn find(name: &str) -> Option<&'static Paper> {

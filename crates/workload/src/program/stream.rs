@@ -4,18 +4,39 @@ use super::{Answer, Ask, Next, Program};
 use crate::Access;
 use fathom_base::Time;
 use fathom_block::Tag;
+use std::collections::VecDeque;
 
 /// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.
 #[derive(Debug)]
 pub struct Stream<S> {
     source: S,
-    /// At most so many in flight; `None` for each at its own time.
-    outstanding: Option<u32>,
-    in_flight: u32,
+    /// Who waits for answers; `None` for each access at its own time.
+    slots: Option<Slots>,
     /// Read, and not due yet.
     held: Option<Access>,
-    /// When the last answer came.
-    answered: Time,
+}
+
+/// Those that ask for one access at a time each. An answer counts from when its asker was free, also where the drive takes
+/// the access later: with n of them, n are waited for at any time.
+#[derive(Debug)]
+struct Slots {
+    /// Have not asked for anything yet.
+    unused: u32,
+    /// When the others became free, the first one first.
+    free: VecDeque<Time>,
+}
+
+impl Slots {
+    /// Since when the next one is free, if any is.
+    fn take(&mut self) -> Option<Time> {
+        match self.unused {
+            0 => self.free.pop_front(),
+            _ => {
+                self.unused -= 1;
+                Some(Time::ZERO)
+            }
+        }
+    }
 }
 
 impl<S> Stream<S> {
@@ -26,16 +47,18 @@ impl<S> Stream<S> {
 
     /// As soon as fewer than `outstanding` are in flight, whatever their times.
     pub fn closed(source: S, outstanding: u32) -> Self {
-        Self::new(source, Some(outstanding))
+        let slots = Slots {
+            unused: outstanding,
+            free: VecDeque::new(),
+        };
+        Self::new(source, Some(slots))
     }
 
-    fn new(source: S, outstanding: Option<u32>) -> Self {
+    fn new(source: S, slots: Option<Slots>) -> Self {
         Self {
             source,
-            outstanding,
-            in_flight: 0,
+            slots,
             held: None,
-            answered: Time::ZERO,
         }
     }
 }
@@ -52,9 +75,13 @@ where
     }
 
     fn next(&mut self, _actor: usize, now: Time) -> Result<Next, E> {
-        if self.outstanding.is_some_and(|most| self.in_flight >= most) {
-            return Ok(Next::Wait(Time::MAX));
-        }
+        let free = match &mut self.slots {
+            None => None,
+            Some(slots) => match slots.take() {
+                None => return Ok(Next::Wait(Time::MAX)),
+                free => free,
+            },
+        };
         let access = match self.held.take() {
             Some(access) => access,
             None => match self.source.next().transpose()? {
@@ -62,15 +89,14 @@ where
                 None => return Ok(Next::Wait(Time::MAX)),
             },
         };
-        let asked = match self.outstanding {
+        let asked = match free {
             None if access.at > now => {
                 self.held = Some(access);
                 return Ok(Next::Wait(access.at));
             }
             None => access.at,
-            Some(_) => self.answered,
+            Some(free) => free,
         };
-        self.in_flight += 1;
         Ok(Next::Ask(Ask {
             access,
             tag: Tag::default(),
@@ -80,8 +106,9 @@ where
     }
 
     fn done(&mut self, _actor: usize, answer: Answer<'_>) -> Result<(), E> {
-        self.in_flight -= 1;
-        self.answered = answer.completed;
+        if let Some(slots) = &mut self.slots {
+            slots.free.push_back(answer.completed);
+        }
         Ok(())
     }
 }
