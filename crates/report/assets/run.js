@@ -2,8 +2,9 @@
 // Draws the figures of a run from the data in the page. Everything that is a matter of looks is decided here.
 (() => {
   const figures = JSON.parse(document.getElementById("figures").textContent);
-  const COLOURS = 4;
+  const COLOURS = 10;
   const DASHES = ["solid", "dot", "dash", "dashdot"];
+  const PATTERNS = ["", "/", "x", "."];
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const number = (value, digits) => String(Number(value.toPrecision(digits)));
@@ -13,9 +14,14 @@
     return number(ns / scale, digits) + " " + unit;
   };
   const share = (above) => number(100 - 100 * above, above < 1e-3 ? 8 : 5) + " %";
+  const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  const size = (bytes) => {
+    const thousand = Math.floor(Math.log2(bytes) / 10);
+    return bytes / 1024 ** thousand + " " + SIZES[thousand];
+  };
   const FORMATS = {
     time: (value) => (value === 0 ? "0 s" : time(value * 1e9)), log_ns: (value) => time(value), tail: share,
-    linear: (value) => number(value, 4),
+    linear: (value) => number(value, 4), size: (value) => "up to " + size(value),
   };
 
   const look = () => ({
@@ -23,10 +29,11 @@
     tickcolor: css("--rule"), tickangle: 0,
   });
 
-  // Round times for ticks: each decade, and 2 and 5 between where there is room.
+  // Round times for ticks: each decade, and what is between where there is room.
   function decades(low, high, room) {
     const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-    const parts = (last - first) * 3 <= room ? [1, 2, 5] : [1];
+    const between = (last - first) * 3 <= room ? [1, 2, 5] : [1];
+    const parts = high < 3 * low ? [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9] : between;
     const step = Math.max(1, Math.ceil((last - first) / Math.max(1, room)));
     const values = [];
     for (let power = first; power <= last; power += parts.length > 1 ? 1 : step) {
@@ -56,18 +63,34 @@
       base.title.text = `${title} (${unit})`;
       return { ...base, range: [0, (high || 1) * 1e9 / size], size: size / 1e9, nticks: Math.max(3, room) };
     }
+    if (scale === "size") {
+      // Every power of two from the least to the largest, and the names of as many as there is room for.
+      const [first, last] = [Math.log2(low), Math.log2(high)];
+      const step = Math.ceil((last - first + 1) / Math.max(1, room));
+      // A single bar is not to be as wide as the figure.
+      const rest = Math.max(0.6, 3.5 - (last - first) / 2);
+      const tickvals = [];
+      for (let power = last; power >= first; power -= step) tickvals.unshift(power);
+      return { ...base, range: [first - rest, last + rest], tickvals, ticktext: tickvals.map((power) => size(2 ** power)) };
+    }
     return { ...base, range: [0, (high || 1) * 1.08], zeroline: true, nticks: Math.max(3, room) };
   }
 
   function trace(figure, line, per) {
-    const colour = css("--s" + (line.run % COLOURS));
+    const colour = css("--s" + (line.colour % COLOURS));
+    const again = Math.floor(line.colour / COLOURS);
     const text = line.x.map((x, i) =>
       `<b>${escaped(line.name)}</b><br>${FORMATS[figure.y.scale](line.y[i] ?? 0)}<br>${FORMATS[figure.x.scale](x)}`);
+    const common = { name: escaped(line.name), showlegend: true, y: line.y, text, hovertemplate: "%{text}<extra></extra>" };
+    if (figure.x.scale === "size") {
+      const marker = { color: colour, pattern: { shape: PATTERNS[again % PATTERNS.length] } };
+      return { ...common, type: "bar", x: line.x.map(Math.log2), textposition: "none", marker };
+    }
     const many = line.x.length > 60;
+    const width = line.dash || (line.x.length > 200 && figure.lines.length > 1) ? 1.5 : 2;
     return {
-      type: "scatter", mode: many ? "lines" : "lines+markers", name: escaped(line.name), showlegend: true,
-      x: line.x.map((x) => x / per), y: line.y, connectgaps: false, text, hovertemplate: "%{text}<extra></extra>",
-      line: { color: colour, width: line.dash ? 1.5 : 2, dash: DASHES[(line.dash + Math.floor(line.run / COLOURS)) % DASHES.length] },
+      ...common, type: "scatter", mode: many ? "lines" : "lines+markers", x: line.x.map((x) => x / per), connectgaps: false,
+      line: { color: colour, width, dash: DASHES[(line.dash + again) % DASHES.length] },
       marker: { color: colour, size: 4 },
     };
   }

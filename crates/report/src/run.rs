@@ -1,5 +1,6 @@
 //! The one-file page of a run of a workload, or of several runs over one another: what they were, tables, and
-//! figures of response time, throughput and write amplification over the run and of the distribution.
+//! figures of response time, throughput, what waited, what each process got and what the drive did over the run, of
+//! the distribution and of the sizes of requests.
 //!
 //! What comes in is plain: whoever knows runs and drives fills in a [`RunPage`]. Nothing is computed here but what
 //! a figure needs. The page works offline as the one of a measurement does ([`crate::html`]).
@@ -8,8 +9,11 @@ use crate::html::{fact, page};
 use crate::text;
 use maud::{Markup, html};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
+mod drive;
 mod figures;
+mod queue;
 
 const SCRIPT: &str = include_str!("../assets/run.js");
 
@@ -28,6 +32,8 @@ pub struct RunPage {
     pub tables: Vec<Table>,
     /// The runs that are drawn: one, or several over one another.
     pub runs: Vec<RunLines>,
+    /// Tables below the figures.
+    pub beneath: Vec<Table>,
     /// Remarks below the figures.
     pub notes: Vec<String>,
     /// What is folded away, with its heading, such as a drive file.
@@ -56,6 +62,30 @@ pub struct RunLines {
     pub stretches: Vec<Stretch>,
     /// How the response times of each kind of access are distributed.
     pub distributions: Vec<Distribution>,
+    /// What each process got; drawn where there is one run.
+    pub processes: Vec<ProcessLine>,
+    /// What a block layer gave the drive; empty where there is none.
+    pub given: Given,
+}
+
+/// What one of several processes got over the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProcessLine {
+    /// What it is called in the legend.
+    pub name: String,
+    /// Nanoseconds since the start of the run, and bytes per second around then; rising.
+    pub points: Vec<(u64, f64)>,
+}
+
+/// How many requests a drive was given of how many bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Reads by their bytes.
+    pub reads: BTreeMap<u64, u64>,
+    /// Writes by their bytes.
+    pub writes: BTreeMap<u64, u64>,
+    /// Bundles of writes by their bytes.
+    pub bundles: BTreeMap<u64, u64>,
 }
 
 /// A stretch of a run.
@@ -71,6 +101,14 @@ pub struct Stretch {
     pub bytes_per_second: f64,
     /// Bytes programmed for each byte that the host wrote; `None` where it wrote none or the drive cannot tell.
     pub write_amplification: Option<f64>,
+    /// Requests that were not done, on average; `None` without a block layer.
+    pub not_done: Option<f64>,
+    /// Requests that the drive had, on average.
+    pub at_drive: Option<f64>,
+    /// Switch, partial and full merges per second; `None` where it is not told.
+    pub merges_per_second: Option<[f64; 3]>,
+    /// Blocks erased per second; `None` where it is not told.
+    pub erases_per_second: Option<f64>,
 }
 
 /// The distribution of response times of one kind of access.
@@ -113,14 +151,16 @@ enum Scale {
     Linear,
     /// The share that is above, as a percentile, each decade equally long.
     Tail,
+    /// Powers of two in bytes, each as wide as the next; what is drawn over them are bars.
+    Size,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct Line {
     name: String,
-    /// Which run: lines of a run have its colour.
-    run: usize,
-    /// Which line of its run: these differ in how they are dashed.
+    /// Which colour: of several runs, lines of one have the same.
+    colour: usize,
+    /// How it is dashed: lines of a run differ in it.
     dash: usize,
     x: Vec<f64>,
     y: Vec<Option<f64>>,
@@ -148,6 +188,7 @@ pub fn render(run: &RunPage) -> String {
                 @if figures.is_empty() { p.empty { "No access was played: there is nothing to draw." } }
                 div.figures.even { @for figure in &figures { (drawing(figure)) } }
             }
+            div.beside { @for table in &run.beneath { (section(table)) } }
             @if !run.notes.is_empty() {
                 section {
                     h2 { "Notes" }

@@ -7,7 +7,10 @@ mod common;
 
 use browser::{chromium, complaints, drawn, open};
 use common::NASTY;
-use fathom_report::run::{Distribution, RunLines, RunPage, Stretch, Table, render};
+use fathom_report::run::{
+    Distribution, Given, ProcessLine, RunLines, RunPage, Stretch, Table, render,
+};
+use std::collections::BTreeMap;
 
 fn lines(name: &str, slower: f64) -> RunLines {
     let stretch = |i: u64| Stretch {
@@ -17,6 +20,7 @@ fn lines(name: &str, slower: f64) -> RunLines {
         max_ns: (i != 7).then_some((slower * 900_000.0) as u64 + i),
         bytes_per_second: 4e7 / slower,
         write_amplification: (i % 4 == 2).then_some(1.0 + i as f64 / 100.0),
+        ..Stretch::default()
     };
     let points = [
         (0.0, 50_000),
@@ -33,7 +37,31 @@ fn lines(name: &str, slower: f64) -> RunLines {
         name: name.to_owned(),
         stretches: (0..100).map(stretch).collect(),
         distributions: vec![kind("reads", 1), kind("writes", 3)],
+        ..RunLines::default()
     }
+}
+
+/// The same under a block layer, by two processes, on a drive that merges.
+fn queued(name: &str, waiting: f64) -> RunLines {
+    let mut run = lines(name, 1.0);
+    for (i, stretch) in run.stretches.iter_mut().enumerate() {
+        (stretch.not_done, stretch.at_drive) = (Some(waiting), Some(2.0));
+        if i % 4 == 2 {
+            stretch.merges_per_second = Some([0.0, 1.0, 3.0]);
+            stretch.erases_per_second = Some(7.0);
+        }
+    }
+    let process = |name: &str| ProcessLine {
+        name: name.to_owned(),
+        points: vec![(1_000_000, 2e6), (3_000_000, 4e6)],
+    };
+    run.processes = vec![process("process 1"), process("process 2")];
+    run.given = Given {
+        reads: BTreeMap::from([(4096, 30)]),
+        writes: BTreeMap::from([(4096, 1), (12288, 1)]),
+        bundles: BTreeMap::from([(1 << 20, 5)]),
+    };
+    run
 }
 
 fn page(runs: Vec<RunLines>) -> RunPage {
@@ -50,6 +78,12 @@ fn page(runs: Vec<RunLines>) -> RunPage {
             rows: vec![words(&["lru", "47.1 µs"])],
         }],
         runs,
+        beneath: vec![Table {
+            title: "What the drive did".into(),
+            head: words(&["", "lru"]),
+            rows: vec![words(&["full merges", "40207"])],
+            ..Table::default()
+        }],
         notes: vec!["3 records were left out".into()],
         details: vec![("The modelled drive".into(), "capacity = \"1GiB\"".into())],
     }
@@ -60,6 +94,20 @@ fn data(page: &str) -> serde_json::Value {
     let start = page.find(open).unwrap() + open.len();
     let end = start + page[start..].find("</script>").unwrap();
     serde_json::from_str(&page[start..end]).unwrap()
+}
+
+fn figure(page: &str, id: &str) -> serde_json::Value {
+    let figures = data(page);
+    let found = figures.as_array().unwrap().iter().find(|f| f["id"] == id);
+    found.unwrap_or_else(|| panic!("no figure {id}")).clone()
+}
+
+fn names(page: &str, id: &str) -> Vec<String> {
+    let figure = figure(page, id);
+    let lines = figure["lines"].as_array().unwrap().iter();
+    lines
+        .map(|line| line["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn ids(page: &str) -> Vec<String> {
@@ -81,6 +129,7 @@ fn everything_that_was_given_is_on_the_page() {
         "the seeds differ",
         "Below 1 is faster.",
         "47.1 µs",
+        "40207",
         "3 records were left out",
         "capacity = &quot;1GiB&quot;",
     ] {
@@ -88,7 +137,7 @@ fn everything_that_was_given_is_on_the_page() {
     }
     assert_eq!(
         ids(&html),
-        ["response", "throughput", "amplification", "distribution"]
+        ["response", "throughput", "distribution", "amplification"]
     );
     let figures = data(&html);
     let response = &figures[0]["lines"];
@@ -99,11 +148,11 @@ fn everything_that_was_given_is_on_the_page() {
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
     assert_eq!(figures[1]["lines"][0]["y"][0], 40.0);
     // A point every fourth stretch, and a line through them: between gaps there would be nothing to see.
-    let amplified = figures[2]["lines"][0]["y"].as_array().unwrap();
+    let amplified = figures[3]["lines"][0]["y"].as_array().unwrap();
     assert_eq!(amplified.len(), 25);
     assert_eq!(amplified[1], 1.06);
     // The share above; the longest access of all has none.
-    let tail = figures[3]["lines"][1]["y"].as_array().unwrap();
+    let tail = figures[2]["lines"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);
     assert_eq!(tail[1], 0.5);
 }
@@ -117,19 +166,86 @@ fn several_runs_lie_over_one_another() {
             "response",
             "longest",
             "throughput",
-            "amplification",
-            "distribution"
+            "distribution",
+            "amplification"
         ]
     );
-    let figures = data(&html);
-    let names = |figure: usize| -> Vec<&str> {
-        let lines = figures[figure]["lines"].as_array().unwrap().iter();
-        lines.map(|line| line["name"].as_str().unwrap()).collect()
-    };
-    assert_eq!(names(0), ["lru", "epo"]);
+    assert_eq!(names(&html, "response"), ["lru", "epo"]);
     assert_eq!(
-        names(4),
+        names(&html, "distribution"),
         ["lru: reads", "lru: writes", "epo: reads", "epo: writes"]
+    );
+}
+
+#[test]
+fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() {
+    let html = render(&page(vec![queued("", 9.0)]));
+    assert_eq!(
+        ids(&html),
+        [
+            "response",
+            "throughput",
+            "waiting",
+            "processes",
+            "distribution",
+            "sizes",
+            "bundles",
+            "amplification",
+            "merges",
+            "erases"
+        ]
+    );
+    assert_eq!(names(&html, "waiting"), ["not done", "at the drive"]);
+    let waiting = figure(&html, "waiting");
+    assert_eq!(waiting["lines"][0]["y"][5], 9.0);
+    assert_eq!(waiting["lines"][1]["y"][5], 2.0);
+    assert_eq!(names(&html, "processes"), ["process 1", "process 2"]);
+    let second = &figure(&html, "processes")["lines"][1];
+    assert_eq!(
+        (&second["y"][1], &second["colour"]),
+        (&4.0.into(), &1.into())
+    );
+    // A quarter of the bytes of writes in one of 4 KiB; one of 12 KiB is up to 16 KiB.
+    let writes = &figure(&html, "sizes")["lines"][1];
+    assert_eq!(writes["x"], serde_json::json!([4096.0, 16384.0]));
+    assert_eq!(writes["y"], serde_json::json!([25.0, 75.0]));
+    // There was no switch merge.
+    assert_eq!(names(&html, "merges"), ["partial", "full"]);
+    assert_eq!(figure(&html, "erases")["lines"][0]["y"][0], 7.0);
+}
+
+#[test]
+fn stacks_side_by_side_have_a_line_each() {
+    let html = render(&page(vec![
+        queued("noop", 9.0),
+        queued("bfq", 5.0),
+        lines("none", 1.0),
+    ]));
+    for id in [
+        "waiting",
+        "at-drive",
+        "sizes-reads",
+        "sizes-writes",
+        "bundles",
+        "merges",
+        "erases",
+    ] {
+        assert_eq!(names(&html, id), ["noop", "bfq"], "{id}");
+    }
+    assert_eq!(figure(&html, "waiting")["lines"][1]["y"][0], 5.0);
+    // All kinds together.
+    assert_eq!(figure(&html, "merges")["lines"][0]["y"][0], 4.0);
+    assert!(!ids(&html).contains(&"processes".to_owned()));
+    // One at a time, everywhere: nothing to see.
+    let mut alone = vec![queued("noop", 9.0), queued("bfq", 5.0)];
+    for stretch in alone.iter_mut().flat_map(|run| &mut run.stretches) {
+        stretch.at_drive = Some(1.0);
+        stretch.merges_per_second = Some([0.0; 3]);
+    }
+    let ids = ids(&render(&page(alone)));
+    assert!(
+        !ids.iter().any(|id| id == "at-drive" || id == "merges"),
+        "{ids:?}"
     );
 }
 
@@ -175,6 +291,8 @@ fn a_browser_draws_every_figure_without_an_error() {
             "more-runs",
             vec![lines(NASTY, 1.0), lines("epo", 0.7), lines("c", 2.0)],
         ),
+        ("one-stack", vec![queued("", 9.0)]),
+        ("more-stacks", vec![queued(NASTY, 9.0), queued("bfq", 5.0)]),
     ];
     for (name, runs) in runs {
         let html = render(&page(runs));
@@ -186,7 +304,11 @@ fn a_browser_draws_every_figure_without_an_error() {
             let start = dom.find(&format!("id=\"{id}\"")).unwrap();
             let end = start + dom[start..].find("<figcaption").unwrap();
             assert!(dom[start..end].contains("main-svg"), "{id} is not drawn");
-            assert!(dom[start..end].contains("js-line"), "{id} has no lines");
+            let shape = match id.starts_with("sizes") || id == "bundles" {
+                true => "barlayer mlayer\"><g class=\"trace bars",
+                false => "js-line",
+            };
+            assert!(dom[start..end].contains(shape), "{id} has no {shape}");
             assert!(!dom[start..end].contains("NaN"), "{id} has no place");
         }
     }

@@ -8,10 +8,16 @@ use crate::out;
 use fathom_lab::compare::{
     Basis, Change, Compared, ComparedSide, Comparison, Named, Ratio, Verdict, compare,
 };
+use fathom_lab::replay::Outcome;
 use fathom_lab::store::{self, REPORT_FILE};
 use fathom_report::text::{human_bytes, human_duration};
 use std::fmt::Write as _;
 use std::path::Path;
+
+pub(super) mod beside;
+
+/// How wide a table with a column for each run may be: beyond it, the runs go into one more table.
+const WIDTH: usize = 100;
 
 /// The kinds of access, in the order shown.
 pub(super) const SIDES: [&str; 3] = ["reads", "writes", "all"];
@@ -31,15 +37,15 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             out::note(&format!("warning: {}: {warning}", run.name));
         }
     }
+    let outcomes: Vec<&Outcome> = runs.iter().map(|run| &run.outcome).collect();
     if let Some(dir) = &args.out {
         store::check_output(dir)?;
-        let outcomes: Vec<_> = runs.iter().map(|run| &run.outcome).collect();
         let html = page::of_comparison(&comparison, &outcomes);
         store::write_whole(dir, &[(REPORT_FILE, html.as_bytes())])?;
     }
     match args.json {
         true => out::json(&comparison)?,
-        false => out::data(&text(&comparison))?,
+        false => out::data(&text(&comparison, &outcomes))?,
     }
     Ok(Exit::Done)
 }
@@ -58,7 +64,7 @@ fn named(path: &Path) -> Result<Named, Failure> {
     })
 }
 
-fn text(comparison: &Comparison) -> String {
+fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
     let mut text = String::new();
     let mut runs = comparison.runs.iter();
     if let Some(base) = runs.next() {
@@ -78,7 +84,12 @@ fn text(comparison: &Comparison) -> String {
             let _ = write!(text, "\n{}\n{}", side_title(side), table(&rows));
         }
     }
-    let _ = write!(text, "\nWhole run\n{}", table(&whole_rows(comparison)));
+    let whole = whole_rows(comparison, outcomes);
+    let _ = write!(text, "\nWhole run\n{}", table(&whole));
+    let names: Vec<&str> = comparison.runs.iter().map(|r| r.name.as_str()).collect();
+    for beside in beside::tables(&names, outcomes) {
+        let _ = write!(text, "\n{}\n{}", beside.title, narrow(&beside.rows, WIDTH));
+    }
     let _ = write!(text, "\n{HOW_TO_READ}\n");
     for basis in [Basis::Pairs, Basis::Independent] {
         if ratios(comparison).any(|ratio| ratio.basis == basis) {
@@ -178,25 +189,45 @@ fn side_row(name: &str, side: &ComparedSide) -> Vec<String> {
     cells
 }
 
-/// The rows of the whole run, the head first.
-pub(super) fn whole_rows(comparison: &Comparison) -> Vec<Vec<String>> {
-    let head = [
-        "run",
-        "accesses/s",
-        "throughput",
-        "write amplification",
-        "blocks erased",
-    ];
-    let dash = || "-".to_owned();
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(comparison.runs.iter().map(|run| {
-        vec![
+/// A table with a column for each run, cut into several where it would be wider than that.
+fn narrow(rows: &[Vec<String>], width_max: usize) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let of = |columns: &[usize]| -> String {
+        let pick = |row: &Vec<String>| columns.iter().map(|&c| row[c].clone()).collect();
+        table(&rows.iter().map(pick).collect::<Vec<Vec<String>>>())
+    };
+    let width = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    let mut parts = Vec::new();
+    let mut part = vec![0];
+    for column in 1..columns {
+        part.push(column);
+        if part.len() > 2 && width(&of(&part)) > Some(width_max) {
+            part.pop();
+            parts.push(of(&part));
+            part = vec![0, column];
+        }
+    }
+    parts.push(of(&part));
+    parts.join("\n")
+}
+
+/// The rows of the whole run, the head first; the fairness where any run had several processes.
+pub(super) fn whole_rows(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+    let fairness: Vec<Option<f64>> = outcomes.iter().map(|o| o.totals.fairness()).collect();
+    let fair = fairness.iter().any(Option::is_some);
+    let head = ["run", "accesses/s", "throughput", "fairness (Jain)"];
+    let columns = if fair { 4 } else { 3 };
+    let mut rows = vec![head[..columns].iter().map(|&n| n.to_owned()).collect()];
+    let runs = comparison.runs.iter().zip(fairness);
+    rows.extend(runs.map(|(run, fairness)| {
+        let mut row = vec![
             run.name.clone(),
             format!("{:.0}", run.accesses_per_second),
             rate(run.bytes_per_second),
-            run.write_amplification.map_or_else(dash, three),
-            run.erases.map_or_else(dash, |erases| erases.to_string()),
-        ]
+            fairness.map_or_else(|| "-".into(), three),
+        ];
+        row.truncate(columns);
+        row
     }));
     rows
 }
@@ -236,4 +267,23 @@ fn three(value: f64) -> String {
 
 fn time(ns: f64) -> String {
     human_duration(ns.max(0.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_too_wide_goes_on_below_itself() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["", "a", "b", "c"]),
+            row(["merged", "100", "2000", "7"]),
+        ];
+        assert_eq!(narrow(&rows, 100), table(&rows));
+        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\n";
+        assert_eq!(narrow(&rows, 17), expected);
+        // One run is never less than a table.
+        assert_eq!(narrow(&rows, 3).matches("merged").count(), 3);
+    }
 }

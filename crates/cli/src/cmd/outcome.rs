@@ -1,10 +1,12 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Counted, Outcome, Precondition, Side};
+use fathom_lab::replay::{Bucket, Outcome, Precondition, Side};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
+
+pub(super) mod counted;
 
 /// Columns of the timeline.
 const STRETCHES: usize = 60;
@@ -28,9 +30,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
     );
-    for counted in &outcome.counters {
-        let _ = writeln!(text, "{}", self::counted(counted));
-    }
+    text += &counted::text(&outcome.counters);
     if let Some(fairness) = totals.fairness() {
         let _ = writeln!(
             text,
@@ -122,17 +122,6 @@ const HEAD: [&str; 9] = [
     "max",
 ];
 
-/// What a program has counted, in words.
-pub(super) fn counted(counted: &Counted) -> String {
-    let name = counted.name.replace('-', " ");
-    match (counted.unit.as_str(), counted.value) {
-        ("B", bytes) => format!("{name}: {}", human_bytes(bytes as u64)),
-        ("s", seconds) => format!("{name}: {}", human_duration((seconds * 1e9) as u64)),
-        ("", value) => format!("{name}: {value}"),
-        (unit, value) => format!("{name}: {value:.2} {unit}"),
-    }
-}
-
 /// What each process got.
 pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
@@ -194,6 +183,23 @@ fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
+/// How much of something a drive did.
+pub(super) type Work = fn(&DriveStats) -> u64;
+
+/// What a drive does beside programs and erases.
+pub(super) const WORK: [(&str, Work); 10] = [
+    ("switch merges", |work| work.switch_merges),
+    ("partial merges", |work| work.partial_merges),
+    ("full merges", |work| work.full_merges),
+    ("blocks collected", |work| work.collected),
+    ("units moved", |work| work.moved_units),
+    ("reads of the map", |work| work.map_reads),
+    ("programs of the map", |work| work.map_programs),
+    ("reads repeated", |work| work.read_retries),
+    ("operations suspended", |work| work.suspends),
+    ("blocks out of use", |work| work.bad_blocks),
+];
+
 /// What the drive did, without what it did not.
 fn flash(work: &DriveStats) -> String {
     let mut text = String::new();
@@ -206,20 +212,11 @@ fn flash(work: &DriveStats) -> String {
             count(work.erases, "block erased", "blocks erased"),
         );
     }
-    let parts = [
-        (work.switch_merges, "switch merges"),
-        (work.partial_merges, "partial merges"),
-        (work.full_merges, "full merges"),
-        (work.collected, "blocks collected"),
-        (work.moved_units, "units moved"),
-        (work.map_reads, "reads of the map"),
-        (work.map_programs, "programs of the map"),
-        (work.read_retries, "reads repeated"),
-        (work.suspends, "operations suspended"),
-        (work.bad_blocks, "blocks out of use"),
-    ];
-    let done = parts.iter().filter(|(n, _)| *n > 0);
-    let done: Vec<String> = done.map(|(n, what)| format!("{n} {what}")).collect();
+    let parts = WORK.into_iter().map(|(what, of)| (of(work), what));
+    let done: Vec<String> = parts
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
     if !done.is_empty() {
         let _ = writeln!(text, "{}", done.join(", "));
     }

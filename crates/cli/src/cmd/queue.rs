@@ -3,10 +3,13 @@
 use super::workload::table;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
-use fathom_iosched::{Dispatched, QueueConfig, QueueStats};
+use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
 use fathom_report::text::human_bytes;
+
+/// The share of requests up to this size is told, as `parameter-aware-io` tells it.
+const SHORT_BYTES: u64 = 256 << 10;
 
 /// What stands for no block layer at all.
 pub(super) const NONE: &str = "none";
@@ -54,7 +57,7 @@ pub(super) fn name(config: &QueueConfig) -> String {
 }
 
 /// What was merged and split, in a sentence.
-pub(super) fn through(stats: &QueueStats) -> String {
+fn through(stats: &QueueStats) -> String {
     format!(
         "{} reads and writes in {} pieces, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
          time on average.",
@@ -67,13 +70,14 @@ pub(super) fn through(stats: &QueueStats) -> String {
 }
 
 /// What the drive was given, with a heading.
-pub(super) fn given(config: &QueueConfig, stats: &QueueStats) -> Vec<Vec<String>> {
+fn given(config: &QueueConfig, stats: &QueueStats) -> Vec<Vec<String>> {
     let aligned = format!("aligned to {}", human_bytes(config.alignment.0));
     let head = [
         "given to the drive",
         "count",
         "mean length",
         "longest",
+        "up to 256 KiB",
         &aligned,
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -84,22 +88,53 @@ pub(super) fn given(config: &QueueConfig, stats: &QueueStats) -> Vec<Vec<String>
 }
 
 fn row(name: &str, side: &Dispatched) -> Vec<String> {
-    let share = 100.0 * side.aligned as f64 / side.count.max(1) as f64;
-    let longest = side.by_len.keys().next_back().copied();
     vec![
         name.to_owned(),
         side.count.to_string(),
         human_bytes(side.bytes / side.count.max(1)),
-        human_bytes(longest.unwrap_or(0)),
-        format!("{share:.1} %"),
+        longest(side),
+        short(side),
+        aligned(side),
     ]
+}
+
+/// The longest request.
+pub(super) fn longest(side: &Dispatched) -> String {
+    human_bytes(side.by_len.keys().next_back().copied().unwrap_or(0))
+}
+
+/// How many were short.
+pub(super) fn short(side: &Dispatched) -> String {
+    let short = side.by_len.range(..=SHORT_BYTES);
+    percent(short.map(|(_, count)| count).sum(), side.count)
+}
+
+/// How many began at the alignment.
+pub(super) fn aligned(side: &Dispatched) -> String {
+    percent(side.aligned, side.count)
+}
+
+fn percent(part: u64, of: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
+}
+
+/// What was bundled, in a line.
+fn bundled(bundles: &Bundled) -> String {
+    let count = bundles.count.max(1);
+    format!(
+        "{} bundles of writes, with {:.2} writes and {} in one on average\n",
+        bundles.count,
+        bundles.writes as f64 / count as f64,
+        human_bytes(bundles.bytes / count)
+    )
 }
 
 /// Both, for the terminal.
 pub(super) fn text(config: &QueueConfig, stats: &QueueStats) -> String {
     let table = super::table::table(&given(config, stats));
+    let bundles = stats.bundles.as_ref().map(bundled).unwrap_or_default();
     format!(
-        "block layer ({}): {}\n{table}",
+        "block layer ({}): {}\n{table}{bundles}",
         name(config),
         through(stats)
     )

@@ -1,8 +1,8 @@
 //! Which figures a run has, as plain data.
 
-use super::{Axis, Figure, Line, RunPage, Scale, Stretch};
+use super::{Axis, Figure, Line, RunPage, Scale, Stretch, drive, queue};
 
-const OVER_TIME: Axis = Axis {
+pub(super) const OVER_TIME: Axis = Axis {
     title: "time since the start of the run",
     scale: Scale::Time,
 };
@@ -17,12 +17,17 @@ pub(super) fn figures(page: &RunPage) -> Vec<Figure> {
         response(page),
         longest(page),
         throughput(page),
-        amplification(page),
+        queue::waiting(page),
+        queue::at_drive(page),
+        queue::processes(page),
         distribution(page),
     ];
+    let all = all
+        .into_iter()
+        .chain(queue::sizes(page))
+        .chain(drive::figures(page));
     let drawn = |line: &Line| line.y.iter().any(Option::is_some);
-    all.into_iter()
-        .flatten()
+    all.flatten()
         .map(|mut figure| {
             figure.lines.retain(drawn);
             figure
@@ -31,8 +36,13 @@ pub(super) fn figures(page: &RunPage) -> Vec<Figure> {
         .collect()
 }
 
-/// A line of each run over time.
-fn over_time(
+/// Which colour a line has: its run's; on a page of one run, its own.
+pub(super) fn colour(page: &RunPage, run: usize, line: usize) -> usize {
+    if page.runs.len() > 1 { run } else { line }
+}
+
+/// A line of each run over time; the name is for a page of one.
+pub(super) fn over_time(
     page: &RunPage,
     name: &str,
     dash: usize,
@@ -48,7 +58,7 @@ fn over_time(
             } else {
                 name.to_owned()
             },
-            run,
+            colour: colour(page, run, dash),
             dash,
             x: lines
                 .stretches
@@ -61,7 +71,7 @@ fn over_time(
 }
 
 /// A line through its points alone: one point may speak for several stretches.
-fn without_gaps(line: Line) -> Line {
+pub(super) fn without_gaps(line: Line) -> Line {
     let points = line.x.into_iter().zip(line.y);
     let (x, y) = points.filter(|(_, y)| y.is_some()).unzip();
     Line { x, y, ..line }
@@ -119,24 +129,6 @@ fn throughput(page: &RunPage) -> Option<Figure> {
     })
 }
 
-fn amplification(page: &RunPage) -> Option<Figure> {
-    Some(Figure {
-        id: "amplification",
-        title: "Write amplification over the run",
-        see: "Bytes that the drive programmed into flash for each byte it was given to write. Below 1, a buffer \
-              held data back or took it together; above 1, data had to be moved.",
-        x: OVER_TIME,
-        y: Axis {
-            title: "programmed / written",
-            scale: Scale::Linear,
-        },
-        lines: over_time(page, "write amplification", 0, |s| s.write_amplification)
-            .into_iter()
-            .map(without_gaps)
-            .collect(),
-    })
-}
-
 fn distribution(page: &RunPage) -> Option<Figure> {
     let several = page.runs.len() > 1;
     let mut lines = Vec::new();
@@ -156,7 +148,7 @@ fn distribution(page: &RunPage) -> Option<Figure> {
             };
             lines.push(Line {
                 name,
-                run,
+                colour: colour(page, run, dash),
                 dash,
                 x,
                 y,

@@ -1,0 +1,314 @@
+//! What was beneath runs, a column for each: what the block layer did, what the drive did, what a program counted. For the
+//! page of one run or several, and for the terminal.
+
+use super::super::outcome::counted;
+use super::super::{outcome, queue};
+use fathom_iosched::{Bundled, Dispatched, QueueStats};
+use fathom_lab::replay::Outcome;
+use fathom_report::text::human_bytes;
+
+/// A table with a column for each run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Beside {
+    /// The heading.
+    pub(in super::super) title: &'static str,
+    /// How to read it.
+    pub(in super::super) note: &'static str,
+    /// The head first; the first cell of a row is its name.
+    pub(in super::super) rows: Vec<Vec<String>>,
+}
+
+/// The tables that any of the runs has something for.
+pub(in super::super) fn tables(names: &[&str], outcomes: &[&Outcome]) -> Vec<Beside> {
+    let head = || {
+        let names = names.iter().map(|&name| name.to_owned());
+        std::iter::once(String::new()).chain(names).collect()
+    };
+    let table = |title, note, rows: Vec<Vec<String>>| {
+        let mut with_head = vec![head()];
+        let some = !rows.is_empty();
+        with_head.extend(rows);
+        some.then_some(Beside {
+            title,
+            note,
+            rows: with_head,
+        })
+    };
+    let tables = [
+        table(
+            "What the block layer did",
+            "Means are over time. Requests that are not done are counted as they were asked for, those at the drive \
+             as it was given them, merged or split.",
+            block_layer(outcomes),
+        ),
+        table("What the drive did", "", drive(outcomes)),
+        table("What the program counted", "", counters(outcomes)),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+/// A row, of which the runs that have nothing for it have a dash; `None` where none has.
+fn row(
+    name: &str,
+    outcomes: &[&Outcome],
+    of: impl Fn(&Outcome) -> Option<String>,
+) -> Option<Vec<String>> {
+    let cells: Vec<Option<String>> = outcomes.iter().map(|outcome| of(outcome)).collect();
+    let some = cells.iter().any(Option::is_some);
+    let cells = cells
+        .into_iter()
+        .map(|cell| cell.unwrap_or_else(|| "-".into()));
+    some.then(|| std::iter::once(name.to_owned()).chain(cells).collect())
+}
+
+type Of<T> = fn(&T) -> Option<String>;
+
+const REQUESTS: [(&str, Of<QueueStats>); 6] = [
+    ("reads and writes asked for", |s| {
+        Some(s.submitted.to_string())
+    }),
+    ("pieces after splitting", |s| Some(s.pieces.to_string())),
+    ("merged", |s| {
+        Some((s.back_merges + s.front_merges).to_string())
+    }),
+    ("held back behind an overlap", |s| {
+        Some(s.held_back.to_string())
+    }),
+    ("not done, mean", |s| over_time(s.held_ns, s)),
+    ("at the drive, mean", |s| over_time(s.in_flight_ns, s)),
+];
+
+type Side = fn(&QueueStats) -> &Dispatched;
+
+const SIDES: [(&str, Side); 2] = [("reads", |s| &s.reads), ("writes", |s| &s.writes)];
+
+const GIVEN: [(&str, Of<Dispatched>); 5] = [
+    ("given to the drive", |side| Some(side.count.to_string())),
+    ("mean size", |side| {
+        Some(human_bytes(side.bytes / side.count))
+    }),
+    ("longest", |side| Some(queue::longest(side))),
+    ("up to 256 KiB", |side| Some(queue::short(side))),
+    ("aligned", |side| Some(queue::aligned(side))),
+];
+
+const BUNDLES: [(&str, Of<Bundled>); 3] = [
+    ("bundles of writes", |b| Some(b.count.to_string())),
+    ("bundles, mean size", |b| {
+        Some(human_bytes(b.bytes / b.count))
+    }),
+    ("bundles, writes in one", |b| {
+        Some(format!("{:.2}", b.writes as f64 / b.count as f64))
+    }),
+];
+
+fn block_layer(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+    let mut rows = vec![row("splitter, scheduler", outcomes, |o| {
+        o.plan.queue.as_ref().map(queue::name)
+    })];
+    rows.extend(REQUESTS.map(|(name, of)| row(name, outcomes, |o| of(o.queue.as_ref()?))));
+    for (side, stats) in SIDES {
+        rows.extend(GIVEN.map(|(name, of)| {
+            row(&format!("{side} {name}"), outcomes, |o| {
+                Some(stats(o.queue.as_ref()?))
+                    .filter(|side| side.count > 0)
+                    .and_then(of)
+            })
+        }));
+    }
+    rows.push(row("aligned to multiples of", outcomes, |o| {
+        let config = o.plan.queue.as_ref()?;
+        Some(human_bytes(config.alignment.0))
+    }));
+    rows.extend(BUNDLES.map(|(name, of)| {
+        row(name, outcomes, |o| {
+            let bundles = o.queue.as_ref()?.bundles.as_ref()?;
+            Some(bundles).filter(|b| b.count > 0).and_then(of)
+        })
+    }));
+    rows.into_iter().flatten().collect()
+}
+
+/// What there was of requests times nanoseconds, over the time.
+fn over_time(requests_ns: u64, stats: &QueueStats) -> Option<String> {
+    let mean = requests_ns as f64 / stats.elapsed_ns as f64;
+    (stats.elapsed_ns > 0).then(|| format!("{mean:.1}"))
+}
+
+fn drive(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+    let bytes = |name: &str, of: outcome::Work| {
+        let some = outcomes.iter().any(|o| o.work.as_ref().map_or(0, of) > 0);
+        some.then(|| row(name, outcomes, |o| Some(human_bytes(of(&o.work?)))))?
+    };
+    let mut rows = vec![
+        bytes("written by the host", |work| work.host_bytes_written),
+        bytes("programmed into flash", |work| work.flash_bytes_programmed),
+        row("write amplification", outcomes, |o| {
+            Some(format!("{:.3}", o.work?.write_amplification()?))
+        }),
+    ];
+    // What no drive did is left out.
+    let erased: (&str, outcome::Work) = ("blocks erased", |work| work.erases);
+    let done = std::iter::once(erased).chain(outcome::WORK);
+    let done = done.filter(|(_, of)| {
+        let work = outcomes.iter().filter_map(|o| o.work.as_ref());
+        work.map(of).any(|n| n > 0)
+    });
+    rows.extend(done.map(|(name, of)| row(name, outcomes, |o| Some(of(&o.work?).to_string()))));
+    rows.into_iter().flatten().collect()
+}
+
+fn counters(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+    let mut names: Vec<&str> = Vec::new();
+    for counted in outcomes.iter().flat_map(|o| &o.counters) {
+        if !names.contains(&counted.name.as_str()) {
+            names.push(&counted.name);
+        }
+    }
+    let rows = names.into_iter().map(|name| {
+        row(&counted::name(name), outcomes, |o| {
+            let found = o.counters.iter().find(|counted| counted.name == name);
+            found.map(counted::value)
+        })
+    });
+    rows.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Bytes;
+    use fathom_iosched::QueueConfig;
+    use fathom_lab::model::DriveStats;
+    use fathom_lab::replay::{Counted, Plan, Precondition, Totals};
+    use fathom_lab::source::Workload;
+    use fathom_workload::step::Arrival;
+    use std::collections::BTreeMap;
+
+    /// A run of nothing, without a block layer.
+    fn outcome() -> Outcome {
+        Outcome {
+            fathom: String::new(),
+            plan: Plan {
+                target: "model:small".into(),
+                workload: Workload::default(),
+                arrival: Arrival::Open,
+                precondition: Precondition::Fresh,
+                seed: 0,
+                queue: None,
+            },
+            drive: None,
+            totals: Totals::default(),
+            reshaped: None,
+            queue: None,
+            counters: Vec::new(),
+            work: None,
+            wear: None,
+            cut_short: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn queued() -> Outcome {
+        let sizes = BTreeMap::from([(4096, 6), (256 << 10, 1), (512 << 10, 1)]);
+        let writes = Dispatched {
+            count: 8,
+            bytes: 24576 + (768 << 10),
+            aligned: 2,
+            by_len: sizes,
+        };
+        let mut outcome = outcome();
+        outcome.plan.queue = Some(QueueConfig {
+            alignment: Bytes(16384),
+            ..QueueConfig::default()
+        });
+        outcome.queue = Some(QueueStats {
+            submitted: 10,
+            pieces: 12,
+            back_merges: 3,
+            front_merges: 1,
+            writes,
+            elapsed_ns: 1_000,
+            held_ns: 7_500,
+            in_flight_ns: 2_000,
+            bundles: Some(Bundled {
+                count: 2,
+                writes: 5,
+                bytes: 12288,
+                ..Bundled::default()
+            }),
+            ..QueueStats::default()
+        });
+        outcome
+    }
+
+    fn cells<'a>(table: &'a Beside, name: &str) -> Vec<&'a str> {
+        let row = table.rows.iter().find(|row| row[0] == name);
+        let row = row.unwrap_or_else(|| panic!("no row {name}: {:?}", table.rows));
+        row[1..].iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn runs_with_and_without_a_block_layer_have_a_column_each() {
+        let (without, with) = (outcome(), queued());
+        let tables = tables(&["none", "noop"], &[&without, &with]);
+        let [layer] = tables.as_slice() else {
+            panic!("{tables:?}");
+        };
+        assert_eq!(layer.rows[0], ["", "none", "noop"]);
+        for (name, cell) in [
+            ("merged", "4"),
+            ("not done, mean", "7.5"),
+            ("at the drive, mean", "2.0"),
+            ("writes given to the drive", "8"),
+            ("writes mean size", "99 KiB"),
+            ("writes longest", "512 KiB"),
+            // 7 of 8, and 2 of 8.
+            ("writes up to 256 KiB", "87.5 %"),
+            ("writes aligned", "25.0 %"),
+            ("aligned to multiples of", "16 KiB"),
+            ("bundles of writes", "2"),
+            ("bundles, mean size", "6 KiB"),
+            ("bundles, writes in one", "2.50"),
+        ] {
+            assert_eq!(cells(layer, name), ["-", cell], "{name}");
+        }
+        // There were no reads.
+        assert!(layer.rows.iter().all(|row| row[0] != "reads aligned"));
+        assert_eq!(super::tables(&["none"], &[&without]), []);
+    }
+
+    #[test]
+    fn what_no_drive_did_has_no_row() {
+        let work = |full_merges| DriveStats {
+            host_bytes_written: 4096,
+            flash_bytes_programmed: 6144,
+            erases: 9,
+            full_merges,
+            ..DriveStats::default()
+        };
+        let (mut a, mut b) = (outcome(), outcome());
+        (a.work, b.work) = (Some(work(0)), Some(work(5)));
+        let tables = tables(&["a", "b"], &[&a, &b]);
+        let drive = &tables[0];
+        assert_eq!(cells(drive, "write amplification"), ["1.500", "1.500"]);
+        assert_eq!(cells(drive, "full merges"), ["0", "5"]);
+        assert_eq!(cells(drive, "blocks erased"), ["9", "9"]);
+        assert_eq!(drive.rows.len(), 6);
+    }
+
+    #[test]
+    fn programs_that_count_other_things_share_a_table() {
+        let counted = |name: &str, value| Counted {
+            name: name.into(),
+            value,
+            unit: String::new(),
+        };
+        let (mut a, mut b) = (outcome(), outcome());
+        a.counters = vec![counted("files-read", 3.0)];
+        b.counters = vec![counted("files-read", 4.0), counted("stalls", 1.0)];
+        let tables = tables(&["a", "b"], &[&a, &b]);
+        assert_eq!(cells(&tables[0], "files read"), ["3", "4"]);
+        assert_eq!(cells(&tables[0], "stalls"), ["-", "1"]);
+    }
+}

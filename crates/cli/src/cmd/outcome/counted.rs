@@ -1,0 +1,75 @@
+//! What a program has counted, in words.
+
+use fathom_lab::replay::Counted;
+use fathom_report::text::{human_bytes, human_duration};
+
+/// What it is.
+pub(in super::super) fn name(name: &str) -> String {
+    name.replace('-', " ")
+}
+
+/// How much, with its unit.
+pub(in super::super) fn value(counted: &Counted) -> String {
+    match (counted.unit.as_str(), counted.value) {
+        ("B", bytes) => human_bytes(bytes as u64),
+        ("s", seconds) => human_duration((seconds * 1e9) as u64),
+        ("", value) => value.to_string(),
+        (unit, value) => format!("{value:.2} {unit}"),
+    }
+}
+
+/// All of it in two columns, down the first and then the second; nothing where nothing was counted.
+pub(super) fn text(counters: &[Counted]) -> String {
+    let half = counters.len().div_ceil(2);
+    if half == 0 {
+        return String::new();
+    }
+    let columns: Vec<Vec<String>> = counters.chunks(half).map(column).collect();
+    let line = |index: usize| {
+        let cells = columns.iter().filter_map(|column| column.get(index));
+        let cells: Vec<&str> = cells.map(String::as_str).collect();
+        format!("  {}\n", cells.join("    "))
+    };
+    let lines: String = (0..half).map(line).collect();
+    format!("\nwhat the program counted\n{lines}\n")
+}
+
+/// Names to the left, values to the right.
+fn column(counters: &[Counted]) -> Vec<String> {
+    let rows: Vec<(String, String)> = counters.iter().map(|c| (name(&c.name), value(c))).collect();
+    let width = |of: fn(&(String, String)) -> &str| {
+        let widths = rows.iter().map(|row| of(row).chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let (left, right) = (width(|row| &row.0), width(|row| &row.1));
+    let rows = rows.iter();
+    rows.map(|(name, value)| format!("{name:<left$}  {value:>right$}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_stand_in_two_columns_that_are_as_wide_as_they_must() {
+        let counted = |name: &str, value, unit: &str| Counted {
+            name: name.into(),
+            value,
+            unit: unit.into(),
+        };
+        let counters = [
+            counted("transactions", 500.0, ""),
+            counted("bytes-read", 2048.0, "B"),
+            counted("of-it", 1.5, "s"),
+            counted("rate", 2.3456, "MB/s"),
+            counted("files", 7.0, ""),
+        ];
+        let expected = "\nwhat the program counted
+  transactions    500    rate   2.35 MB/s
+  bytes read    2 KiB    files          7
+  of it         1.5 s\n\n";
+        assert_eq!(text(&counters), expected);
+        assert_eq!(text(&[]), "");
+    }
+}

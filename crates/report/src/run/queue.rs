@@ -1,0 +1,195 @@
+//! What waited above the drive and at it, what each process got of it, and the sizes of what it was given.
+
+use super::figures::{OVER_TIME, colour, over_time, without_gaps};
+use super::{Axis, Figure, Given, Line, RunPage, Scale};
+use std::collections::BTreeMap;
+
+const REQUESTS: Axis = Axis {
+    title: "requests",
+    scale: Scale::Linear,
+};
+
+/// On a page of one run with what the drive had.
+pub(super) fn waiting(page: &RunPage) -> Option<Figure> {
+    let one = page.runs.len() == 1;
+    let mut lines = over_time(page, "not done", 0, |s| s.not_done);
+    if one {
+        lines.extend(over_time(page, "at the drive", 1, |s| s.at_drive));
+    }
+    Some(Figure {
+        id: "waiting",
+        title: "Requests waiting over the run",
+        see: if one {
+            "How many requests were not done, held by the block layer or at the drive, and how many the drive had. \
+             Those at the drive are counted as it was given them, merged or split."
+        } else {
+            "How many requests were not done, held by the block layer or at the drive. A run without a block layer \
+             has no line."
+        },
+        x: OVER_TIME,
+        y: REQUESTS,
+        lines: lines.into_iter().map(without_gaps).collect(),
+    })
+}
+
+/// On a page of several runs, unless no drive ever had more than one request.
+pub(super) fn at_drive(page: &RunPage) -> Option<Figure> {
+    let lines = over_time(page, "", 0, |s| s.at_drive);
+    let had = lines.iter().flat_map(|line| line.y.iter().flatten());
+    let several = had.fold(0.0, |most: f64, &at| most.max(at)) > 1.0;
+    (page.runs.len() > 1 && several).then(|| Figure {
+        id: "at-drive",
+        title: "Requests at the drive over the run",
+        see: "How many requests the drive had, counted as it was given them, merged or split. What is not done and \
+              not here was held by the block layer.",
+        x: OVER_TIME,
+        y: REQUESTS,
+        lines: lines.into_iter().map(without_gaps).collect(),
+    })
+}
+
+/// On a page of one run.
+pub(super) fn processes(page: &RunPage) -> Option<Figure> {
+    let [run] = page.runs.as_slice() else {
+        return None;
+    };
+    let processes = run.processes.iter().enumerate();
+    Some(Figure {
+        id: "processes",
+        title: "Throughput of each process over the run",
+        see: "Data read and written per second by each process, until it was done. Lines far apart are processes \
+              that did not get the same.",
+        x: OVER_TIME,
+        y: Axis {
+            title: "throughput (MB/s)",
+            scale: Scale::Linear,
+        },
+        lines: processes
+            .map(|(colour, process)| {
+                let points = process.points.iter();
+                let (x, y) = points
+                    .map(|&(at, rate)| (at as f64 / 1e9, Some(rate / 1e6)))
+                    .unzip();
+                Line {
+                    name: process.name.clone(),
+                    colour,
+                    dash: 0,
+                    x,
+                    y,
+                }
+            })
+            .collect(),
+    })
+}
+
+/// Of one run, reads and writes are in one figure; of several, each has its own.
+pub(super) fn sizes(page: &RunPage) -> [Option<Figure>; 3] {
+    let reads = bars(page, "reads", 0, |given| &given.reads);
+    let writes = bars(page, "writes", 1, |given| &given.writes);
+    let see =
+        "The share of bytes that came in requests of at most that size, and above half of it.";
+    let bundles = sized(
+        "bundles",
+        "Sizes of bundles of writes",
+        "The share of bytes that came in bundles of at most that size, and above half of it: writes into one logical \
+         block that went in a row.",
+        bars(page, "bundles", 0, |given| &given.bundles),
+    );
+    if page.runs.len() == 1 {
+        let both = reads.into_iter().chain(writes).collect();
+        let title = "Sizes of requests given to the drive";
+        return [Some(sized("sizes", title, see, both)), None, Some(bundles)];
+    }
+    [
+        Some(sized(
+            "sizes-reads",
+            "Sizes of reads given to the drive",
+            see,
+            reads,
+        )),
+        Some(sized(
+            "sizes-writes",
+            "Sizes of writes given to the drive",
+            see,
+            writes,
+        )),
+        Some(bundles),
+    ]
+}
+
+fn sized(id: &'static str, title: &'static str, see: &'static str, lines: Vec<Line>) -> Figure {
+    Figure {
+        id,
+        title,
+        see,
+        x: Axis {
+            title: "size, up to",
+            scale: Scale::Size,
+        },
+        y: Axis {
+            title: "share of bytes (%)",
+            scale: Scale::Linear,
+        },
+        lines,
+    }
+}
+
+/// A row of bars of each run; the name and the number are for a page of one.
+fn bars(
+    page: &RunPage,
+    name: &str,
+    number: usize,
+    of: impl Fn(&Given) -> &BTreeMap<u64, u64>,
+) -> Vec<Line> {
+    let runs = page.runs.iter().enumerate();
+    runs.map(|(run, lines)| {
+        let (x, y) = shares(of(&lines.given))
+            .into_iter()
+            .map(|(size, share)| (size, Some(share)))
+            .unzip();
+        Line {
+            name: if page.runs.len() > 1 {
+                lines.name.clone()
+            } else {
+                name.to_owned()
+            },
+            colour: colour(page, run, number),
+            dash: 0,
+            x,
+            y,
+        }
+    })
+    .collect()
+}
+
+/// The percentage of bytes by the power of two that a size does not exceed.
+fn shares(by_bytes: &BTreeMap<u64, u64>) -> Vec<(f64, f64)> {
+    let mut bytes: BTreeMap<u64, f64> = BTreeMap::new();
+    for (&size, &count) in by_bytes {
+        let bin = size.checked_next_power_of_two().unwrap_or(1 << 63);
+        *bytes.entry(bin).or_default() += size as f64 * count as f64;
+    }
+    let all: f64 = bytes.values().sum();
+    let some = bytes.into_iter().filter(|(_, bytes)| *bytes > 0.0);
+    some.map(|(bin, bytes)| (bin as f64, 100.0 * bytes / all))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_counts_with_its_bytes_under_the_power_of_two_that_it_does_not_exceed() {
+        // 12 KiB up to 4 KiB; 12 and 8 KiB above, up to 8 KiB.
+        let by_bytes = BTreeMap::from([(4096, 3), (6144, 2), (8192, 1)]);
+        assert_eq!(shares(&by_bytes), [(4096.0, 37.5), (8192.0, 62.5)]);
+        assert_eq!(shares(&BTreeMap::new()), []);
+        // Nothing is above the last of them.
+        assert_eq!(
+            shares(&BTreeMap::from([(u64::MAX, 1)])),
+            [(9_223_372_036_854_775_808.0, 100.0)]
+        );
+        assert_eq!(shares(&BTreeMap::from([(0, 5)])), []);
+    }
+}
