@@ -294,3 +294,23 @@ fn neither_reads_nor_writes_starve() {
         assert!(writes < 20, "{writes}");
     }
 }
+
+#[test]
+fn a_hit_far_from_the_head_does_not_send_it_there_sector_by_sector() {
+    let spec = with_read_cache(24);
+    let mut disk = disk(&spec);
+    let far = disk.info().capacity_bytes / 512 / 2;
+    // The far place is in one segment, the head goes on in the other.
+    one(&mut disk, Op::Read, far, 8);
+    idle(&mut disk, Dur::ms(20));
+    one(&mut disk, Op::Read, 0, 8);
+    let hit = one(&mut disk, Op::Read, far, 8);
+    assert_eq!(hit.latency().0, 50_000 + link(&spec, 8));
+    idle(&mut disk, Dur::ms(20));
+    // Behind each of the two reads from the medium, and no further.
+    assert_eq!(disk.counters().read_ahead_sectors, 2 * 24);
+    // A place between the two is sought, not waited for until the head comes by.
+    let between = one(&mut disk, Op::Read, far / 2, 8);
+    let longest = Dur(2 * TURN_NS) + Dur::ms(20);
+    assert!(between.latency() < longest, "{:?}", between.latency());
+}

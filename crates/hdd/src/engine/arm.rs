@@ -280,14 +280,17 @@ impl Hdd {
             at: first,
             limit: end,
         });
-        self.follow(end);
+        self.follow(first, end);
         self.start(Purpose::Read(id), first, end, 0);
     }
 
-    /// A read has come as far as `end`: the head may read on behind it.
-    pub(super) fn follow(&mut self, end: u64) {
+    /// A read from `first` has come as far as `end`: the head may read on behind it, if it is about to come by there. What
+    /// was found in another segment, or among what is to be written, lies elsewhere.
+    pub(super) fn follow(&mut self, first: u64, end: u64) {
         let limit = (end + self.read_ahead).min(self.g.sectors());
-        if let Some(stream) = &mut self.stream {
+        if let Some(stream) = &mut self.stream
+            && first <= stream.limit
+        {
             stream.limit = stream.limit.max(limit);
         }
     }
@@ -314,7 +317,7 @@ impl Hdd {
             return false;
         };
         self.counters.partial_hits += u64::from(wanted >= stream.at);
-        self.follow(end);
+        self.follow(wanted, end);
         self.run(Piece {
             purpose: Purpose::Read(id),
             end: piece.end.min(end),

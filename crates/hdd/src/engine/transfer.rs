@@ -25,7 +25,7 @@ impl Hdd {
             return false;
         }
         if cached == end {
-            self.follow(end);
+            self.follow(first, end);
         }
         // A read counts once: as a hit, or where its beginning is the first that was there.
         self.counters.cache_hits += u64::from(from == first && cached == end);
