@@ -7,14 +7,16 @@
 //!
 //! The paper does not say how long the bound is, nor what a request is that is aligned and shorter than the buffer. Here
 //! a request is well split if it begins and ends at a boundary and is no longer than the buffer. What has waited for as
-//! long as the bound joins the normal queue at its end, so that neither queue starves the other. A request waits in the
-//! pending queue even while the drive is idle, as the paper has it ("PAI may slightly delay issuing requests").
+//! long as the bound is no longer behind the normal queue: the older of the first of both goes, so that neither queue
+//! starves the other, and what belongs together stays together where requests wait for longer than the bound anyway. A
+//! request waits in the pending queue even while the drive is idle, as the paper has it ("PAI may slightly delay issuing
+//! requests").
 
-use super::Fifo;
 use crate::{BadConfig, Io, Scheduler};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Sizes of the drive, from its profile, and the bound on waiting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,8 +51,12 @@ impl Default for Tunables {
 #[derive(Clone, Debug)]
 pub struct Pai {
     tunables: Tunables,
-    normal: Fifo,
-    pending: Fifo,
+    /// By the order in which they came.
+    normal: BTreeMap<u64, Io>,
+    pending: BTreeMap<u64, Io>,
+    /// When a request came, by its key.
+    came: Vec<u64>,
+    next: u64,
 }
 
 impl Pai {
@@ -78,8 +84,10 @@ impl Pai {
         }
         Ok(Self {
             tunables: tunables.clone(),
-            normal: Fifo::default(),
-            pending: Fifo::default(),
+            normal: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            came: Vec::new(),
+            next: 0,
         })
     }
 
@@ -92,6 +100,14 @@ impl Pai {
         aligned && io.len <= limit
     }
 
+    fn put(&mut self, came: u64, io: Io) {
+        let queue = match self.is_well_split(&io) {
+            true => &mut self.normal,
+            false => &mut self.pending,
+        };
+        queue.insert(came, io);
+    }
+
     fn due(&self, io: &Io) -> Time {
         io.queued + self.tunables.bound
     }
@@ -99,46 +115,137 @@ impl Pai {
 
 impl Scheduler for Pai {
     fn insert(&mut self, _now: Time, io: Io) {
-        if self.is_well_split(&io) {
-            self.normal.push(io);
-        } else {
-            self.pending.push(io);
+        let index = io.key.0 as usize;
+        if self.came.len() <= index {
+            self.came.resize(index + 1, 0);
         }
+        self.came[index] = self.next;
+        self.put(self.next, io);
+        self.next += 1;
     }
 
     fn changed(&mut self, _now: Time, before: &Io, io: Io) {
-        if let Some(held) = self.normal.get_mut(before.key) {
+        let came = self.came[before.key.0 as usize];
+        // One that is in the normal queue stays there.
+        if let Some(held) = self.normal.get_mut(&came) {
             *held = io;
-        } else if self.is_well_split(&io) {
-            self.pending.take(before.key);
-            self.normal.push(io);
-        } else if let Some(held) = self.pending.get_mut(before.key) {
-            *held = io;
+        } else if self.pending.remove(&came).is_some() {
+            self.put(came, io);
         }
     }
 
     fn remove(&mut self, io: &Io) {
-        if self.normal.take(io.key).is_none() {
-            self.pending.take(io.key);
+        let came = self.came[io.key.0 as usize];
+        if self.normal.remove(&came).is_none() {
+            self.pending.remove(&came);
         }
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
-        while self.pending.first().is_some_and(|io| self.due(io) <= now) {
-            // Behind those that wait already: ahead of them, a stream of such requests would keep them back for ever.
-            let Some(overdue) = self.pending.pop() else {
-                break;
-            };
-            self.normal.push(overdue);
-        }
-        self.normal.pop()
+        let overdue = self
+            .pending
+            .first_key_value()
+            .filter(|(_, io)| self.due(io) <= now);
+        let pending_first = match (overdue, self.normal.first_key_value()) {
+            (Some((overdue, _)), Some((normal, _))) => overdue < normal,
+            (overdue, _) => overdue.is_some(),
+        };
+        let from = match pending_first {
+            true => &mut self.pending,
+            false => &mut self.normal,
+        };
+        from.pop_first().map(|(_, io)| io)
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.pending.first().map(|io| self.due(io))
+        self.pending.first_key_value().map(|(_, io)| self.due(io))
     }
 
     fn len(&self) -> usize {
         self.normal.len() + self.pending.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IoKey;
+
+    fn pai() -> Pai {
+        let tunables = Tunables {
+            read: Bytes::kib(64),
+            write: Bytes::kib(64),
+            read_boundary: Bytes::kib(16),
+            write_boundary: Bytes::kib(16),
+            ..Tunables::default()
+        };
+        Pai::new(&tunables).unwrap()
+    }
+
+    fn write(key: u32, kib: u64, len_kib: u64, at: Time) -> Io {
+        Io {
+            key: IoKey(key),
+            op: Op::Write,
+            offset: kib << 10,
+            len: len_kib << 10,
+            process: 0,
+            priority: 4,
+            sync: false,
+            fua: false,
+            queued: at,
+        }
+    }
+
+    fn keys(pai: &mut Pai, now: Time) -> Vec<u32> {
+        std::iter::from_fn(|| pai.dispatch(now))
+            .map(|io| io.key.0)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_badly_split_waits_behind_what_is_not_and_no_longer_than_the_bound() {
+        let mut pai = pai();
+        let start = Time::ZERO;
+        for (key, at, len) in [(0, 4, 12), (1, 16, 64), (2, 80, 128), (3, 256, 16)] {
+            pai.insert(start, write(key, at, len, start));
+        }
+        assert_eq!(keys(&mut pai, start), [1, 3]);
+        let due = start + Dur::ms(1);
+        assert_eq!(pai.next_timer(), Some(due));
+        // Once its time is over it goes by its age: ahead of what came later, behind what came before.
+        pai.insert(due, write(4, 512, 16, due));
+        assert_eq!(keys(&mut pai, due), [0, 2, 4]);
+    }
+
+    #[test]
+    fn where_all_wait_for_longer_than_the_bound_the_order_is_that_of_arrival() {
+        let mut pai = pai();
+        for key in 0..8 {
+            // Every other one is badly split.
+            pai.insert(
+                Time::ZERO,
+                write(
+                    key,
+                    64 * u64::from(key) + u64::from(key % 2) * 4,
+                    16,
+                    Time::ZERO,
+                ),
+            );
+        }
+        assert_eq!(
+            keys(&mut pai, Time::ZERO + Dur::ms(1)),
+            [0, 1, 2, 3, 4, 5, 6, 7]
+        );
+    }
+
+    #[test]
+    fn what_is_merged_into_a_well_split_request_waits_no_more() {
+        let mut pai = pai();
+        let start = Time::ZERO;
+        let half = write(0, 0, 8, start);
+        pai.insert(start, half);
+        assert_eq!(keys(&mut pai, start), []);
+        pai.changed(start, &half, write(0, 0, 16, start));
+        assert_eq!(keys(&mut pai, start), [0]);
     }
 }
