@@ -3,8 +3,11 @@
 use super::StudyError;
 use crate::replay::Precondition;
 use crate::source::Workload;
+use fathom_base::Bytes;
+use fathom_probe::Parameter;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -100,6 +103,9 @@ pub struct Point {
     /// Another place for the drive's sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
+    /// Sizes of the drive that are known from elsewhere, instead of what a profile says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub known: BTreeMap<Parameter, Bytes>,
 }
 
 /// Where the sizes of a drive come from that splitters and schedulers need.

@@ -8,8 +8,9 @@ use crate::replay::Plan;
 use crate::source::Workload;
 use crate::target::settings::set;
 use crate::target::{Setting, TargetError, TargetName};
+use fathom_probe::Verdict;
 use serde::Deserialize as _;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// One run of a study, resolved.
@@ -87,6 +88,7 @@ fn resolve(
     let (mut arrival, mut precondition) = (study.arrival, study.precondition);
     let mut queue = study.queue.clone();
     let mut sizes = study.sizes.as_ref();
+    let mut known = BTreeMap::new();
     let mut settings = settings(&study.set);
     let mut of_workload = Vec::new();
     for (_, point) in points {
@@ -97,6 +99,7 @@ fn resolve(
             queue.get_or_insert_default().extend(keys.clone());
         }
         sizes = point.sizes.as_ref().or(sizes);
+        known.extend(&point.known);
         settings.extend(self::settings(&point.set));
         of_workload.extend(self::settings(&point.workload));
     }
@@ -121,8 +124,15 @@ fn resolve(
             detail,
         };
         let profile = sizes.map(|sizes| profiles.of(sizes, &model)).transpose();
-        let profile = profile.map_err(wrong)?;
-        from_table(keys, profile).map_err(|e| wrong(format!("{e}; {}", e.help())))
+        let mut profile = profile.map_err(wrong)?.cloned();
+        for (parameter, bytes) in &known {
+            let answers = profile.iter_mut().map(|profile| &mut profile.parameters);
+            for answer in answers.filter_map(|answers| answers.get_mut(parameter)) {
+                answer.verdict = Verdict::Identified;
+                answer.value = Some(fathom_probe::Value::Bytes(bytes.0));
+            }
+        }
+        from_table(keys, profile.as_ref()).map_err(|e| wrong(format!("{e}; {}", e.help())))
     });
     let queue = queue.transpose()?;
     Ok(Run {
