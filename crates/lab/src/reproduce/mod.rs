@@ -79,6 +79,19 @@ pub const PAPERS: &[Paper] = &[
             expected: paper_file!("irbw/expected.toml"),
         }),
     },
+    Paper {
+        name: "parameter-aware-io",
+        title: "splitters and a scheduler that know a drive's sizes: NoPAS, PAS and PASA under NOOP and PAI",
+        readme: include_str!("../../../../papers/parameter-aware-io/README.md"),
+        files: Some(Files {
+            studies: &[
+                paper_file!("parameter-aware-io/postmark.toml"),
+                paper_file!("parameter-aware-io/filebench.toml"),
+                paper_file!("parameter-aware-io/today.toml"),
+            ],
+            expected: paper_file!("parameter-aware-io/expected.toml"),
+        }),
+    },
 ];
 
 /// The paper of that name.

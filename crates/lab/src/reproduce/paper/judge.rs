@@ -36,7 +36,10 @@ impl Measured {
 
     /// In words, with a unit.
     pub fn words(self, unit: &str) -> String {
+        // Three digits or so.
         let digits = match self.mean.abs() {
+            ..0.01 => 5,
+            ..0.1 => 4,
             ..1.0 => 3,
             ..10.0 => 2,
             _ => 1,
