@@ -315,8 +315,11 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Leaves one of `divisor` accesses of a generator.
+    /// Leaves one of `divisor` accesses of a generator, or such a part of a program's transactions or time.
     pub fn shorten(&mut self, divisor: u64) {
+        if let Some(config) = &mut self.program {
+            config.shorten(divisor);
+        }
         if let Some(config) = &mut self.generate {
             let accesses = config
                 .accesses

@@ -4,7 +4,7 @@ use super::files::{FileId, LEAST_BYTES, Sizes, Volume};
 use super::machine::want;
 use super::{Benchmark, filebench, postmark};
 use crate::generate::Range;
-use fathom_base::Bytes;
+use fathom_base::{Bytes, Dur};
 use serde::{Deserialize, Serialize};
 
 /// A setting that makes no program.
@@ -104,6 +104,33 @@ programs! {
     Webserver: "filebench-webserver", filebench::FileOverrides, filebench::webserver, filebench::FileSettings::build_webserver, "filebench's web server: whole files are read, a log is written", filebench::WEBSERVER;
     Fileserver: "filebench-fileserver", filebench::FileOverrides, filebench::fileserver, filebench::FileSettings::build_fileserver, "filebench's file server: files are created, appended to, read, deleted", filebench::FILESERVER;
     Oltp: "filebench-oltp", filebench::OltpOverrides, filebench::oltp, filebench::OltpSettings::build, "filebench's transaction processing: small writes to the drive, paced by readers", filebench::OLTP;
+}
+
+impl Config {
+    /// Leaves a part of its transactions, or of its time: one of `divisor` (at least 1).
+    pub fn shorten(&mut self, divisor: u64) {
+        let divisor = divisor.max(1);
+        let transactions = |all: Option<u64>, own: u64| Some((all.unwrap_or(own) / divisor).max(1));
+        let duration = |all: Option<Dur>, own: Dur| Some(Dur(all.unwrap_or(own).0 / divisor));
+        match self {
+            Self::PostmarkA(o) => {
+                o.transactions = transactions(o.transactions, postmark::type_a().transactions);
+            }
+            Self::PostmarkB(o) => {
+                o.transactions = transactions(o.transactions, postmark::type_b().transactions);
+            }
+            Self::PostmarkFixed(o) => {
+                o.transactions = transactions(o.transactions, postmark::fixed().transactions);
+            }
+            Self::Webserver(o) => {
+                o.duration = duration(o.duration, filebench::webserver().duration);
+            }
+            Self::Fileserver(o) => {
+                o.duration = duration(o.duration, filebench::fileserver().duration);
+            }
+            Self::Oltp(o) => o.duration = duration(o.duration, filebench::oltp().duration),
+        }
+    }
 }
 
 /// Lays out the part of a drive that a program has.

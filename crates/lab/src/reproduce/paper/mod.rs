@@ -211,3 +211,74 @@ fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
         points: points.iter().map(|&point| point.to_owned()).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::PAPERS;
+    use std::collections::BTreeMap;
+
+    /// The axes of a run with its points.
+    fn points(run: &Run) -> BTreeMap<&str, &str> {
+        let axes = run.points.iter().map(|(a, p)| (a.as_str(), p.as_str()));
+        axes.chain([("workload", run.workload.as_str())]).collect()
+    }
+
+    /// A misspelt point would be a claim that can never be told.
+    #[test]
+    fn whatever_a_statement_or_a_chart_is_about_is_in_its_study() {
+        for paper in PAPERS {
+            let Some(files) = &paper.files else { continue };
+            let prepared = prepare(files, false).unwrap();
+            let some = |study: &str, selectors: &[&Selector]| {
+                let found = prepared.studies.iter().find(|(s, _)| s.name == study);
+                let (_, runs) = found.unwrap_or_else(|| panic!("{}: no study {study}", paper.name));
+                let here = runs.iter().any(|run| {
+                    let points = points(run);
+                    let is = |(axis, point): (&String, &String)| {
+                        points.get(axis.as_str()) == Some(&point.as_str())
+                    };
+                    selectors.iter().all(|selector| selector.iter().all(is))
+                });
+                assert!(here, "{}: {study} has no run {selectors:?}", paper.name);
+            };
+            let axis = |study: &str, axis: &str| {
+                let found = prepared.studies.iter().find(|(s, _)| s.name == study);
+                let known = found.is_some_and(|(_, runs)| points(&runs[0]).contains_key(axis));
+                assert!(known, "{}: {study} has no axis {axis}", paper.name);
+            };
+            for panel in &prepared.statements.figures {
+                for drawing in &panel.charts {
+                    some(&drawing.study, &[&drawing.at]);
+                    axis(&drawing.study, &drawing.x);
+                    axis(&drawing.study, &drawing.lines);
+                }
+                for timeline in &panel.timelines {
+                    some(&timeline.study, &[&timeline.at]);
+                }
+                for claim in &panel.claims {
+                    match &claim.test {
+                        Test::Gain { of, than, over, .. } => {
+                            some(&claim.study, &[&claim.at, of]);
+                            than.iter()
+                                .for_each(|t| some(&claim.study, &[&claim.at, t]));
+                            over.iter().for_each(|over| axis(&claim.study, over));
+                        }
+                        Test::Ratio { of, than, .. } => {
+                            some(&claim.study, &[&claim.at, of]);
+                            some(&claim.study, &[&claim.at, than]);
+                        }
+                        Test::Spread { over, among, .. } => {
+                            axis(&claim.study, over);
+                            for point in among {
+                                let one = Selector::from([(over.clone(), point.clone())]);
+                                some(&claim.study, &[&claim.at, &one]);
+                            }
+                        }
+                        Test::Value { of, .. } => some(&claim.study, &[&claim.at, of]),
+                    }
+                }
+            }
+        }
+    }
+}
