@@ -44,7 +44,9 @@ fn runs_are_put_side_by_side_access_by_access() {
         .stderr("");
     let page = fs::read_to_string(dir.path().join("page/report.html")).unwrap();
     assert!(page.contains("<h1>2 runs side by side</h1>"));
-    assert!(page.contains("<td>write_buffer.policy</td>"));
+    assert!(
+        page.contains("<th scope=\"row\">write_buffer.policy</th><td>(absent)</td><td>lru</td>")
+    );
 
     let told = json(dir.path(), &["none", "lru"]);
     let side = |run: usize, name: &str| -> Value {
@@ -70,6 +72,50 @@ fn runs_are_put_side_by_side_access_by_access() {
     let alone = json(dir.path(), &["none", "lru"]);
     let sides = alone["runs"][1]["sides"].as_array().unwrap();
     assert!(sides.iter().all(|s| s["ratio"]["basis"] == "independent"));
+}
+
+#[test]
+fn stacks_are_put_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "runs/none", &["--precondition", "filled"]);
+    for sched in ["noop", "irbw-fifo,bundle=4MiB"] {
+        let name = format!("runs/{}", &sched[..4]);
+        let more = ["--sched", sched, "--precondition", "filled"];
+        run(dir.path(), &name, &more);
+    }
+    let runs = ["runs/none", "runs/noop", "runs/irbw"];
+    let mut command = fathom(dir.path());
+    let assert = command
+        .arg("compare")
+        .args(runs)
+        .args(["--out", "page"])
+        .assert();
+    let told = assert.success().get_output().stdout.clone();
+    let told = String::from_utf8(told).unwrap();
+    let row = |name: &str| {
+        let mut lines = told.lines().filter(|line| line.starts_with(name));
+        let line = lines.next().unwrap_or_else(|| panic!("no {name}: {told}"));
+        line[name.len()..].split_whitespace().collect::<Vec<_>>()
+    };
+    // Without the directory that they are all in, and nothing of a block layer where there is none.
+    assert!(
+        told.lines()
+            .any(|line| line.split_whitespace().eq(["none", "noop", "irbw"]))
+    );
+    assert_eq!(row("reads and writes asked for"), ["-", "2000", "2000"]);
+    assert_eq!(row("bundles of writes")[..2], ["-", "-"]);
+    assert_eq!(row("written by the host").len(), 6);
+    let page = fs::read_to_string(dir.path().join("page/report.html")).unwrap();
+    for id in [
+        "waiting",
+        "sizes-reads",
+        "sizes-writes",
+        "bundles",
+        "erases",
+    ] {
+        assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+    assert!(page.contains("What the block layer did") && page.contains("What the drive did"));
 }
 
 #[test]

@@ -101,7 +101,11 @@
   function draw(figure) {
     const element = document.getElementById(figure.id);
     const narrow = element.clientWidth < 520;
-    const rows = narrow || figure.lines.some((line) => line.name.length > 30) ? figure.lines.length : Math.ceil(figure.lines.length / 3);
+    // How many entries of the legend, of which all are as wide as the longest, fit beside one another.
+    const longest = Math.max(...figure.lines.map((line) => line.name.length));
+    const beside = Math.max(1, Math.floor((element.clientWidth - 100) / (longest * 8 + 50)));
+    const stacked = narrow || beside === 1;
+    const rows = stacked ? figure.lines.length : Math.ceil(figure.lines.length / beside);
     element.style.setProperty("--rows", rows);
     const width = element.clientWidth - (narrow ? 80 : 110);
     const xaxis = axis(figure.x, figure.lines.flatMap((line) => line.x), Math.floor(width / 75));
@@ -112,7 +116,7 @@
       margin: { l: narrow ? 56 : 70, r: narrow ? 16 : 28, t: 20, b: 56 + 24 * rows },
       xaxis, yaxis: { ...axis(figure.y, ys, 7), automargin: true },
       hovermode: "closest", hoverlabel: { align: "left" },
-      legend: { orientation: rows === figure.lines.length ? "v" : "h", x: 0, xanchor: "left", y: 0, yref: "container", yanchor: "bottom" },
+      legend: { orientation: stacked ? "v" : "h", maxheight: 1, x: 0, xanchor: "left", y: 0, yref: "container", yanchor: "bottom" },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--soft"), activecolor: css("--ink") },
       // On a touch screen a drag scrolls the page.
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",

@@ -114,7 +114,7 @@ pub struct Stretch {
 /// The distribution of response times of one kind of access.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// Which accesses, such as `reads`.
+    /// Which accesses: `reads` or `writes`.
     pub name: String,
     /// The share of them, from 0 to 1, that took at most so many nanoseconds; rising.
     pub points: Vec<(f64, u64)>,

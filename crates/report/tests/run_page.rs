@@ -166,15 +166,17 @@ fn several_runs_lie_over_one_another() {
             "response",
             "longest",
             "throughput",
-            "distribution",
+            "distribution-reads",
+            "distribution-writes",
             "amplification"
         ]
     );
-    assert_eq!(names(&html, "response"), ["lru", "epo"]);
-    assert_eq!(
-        names(&html, "distribution"),
-        ["lru: reads", "lru: writes", "epo: reads", "epo: writes"]
-    );
+    for id in ["response", "distribution-reads", "distribution-writes"] {
+        assert_eq!(names(&html, id), ["lru", "epo"]);
+    }
+    let first = |id| figure(&html, id)["lines"][1]["x"][0].as_f64();
+    assert_eq!(first("distribution-reads"), Some(50e3));
+    assert_eq!(first("distribution-writes"), Some(150e3));
 }
 
 #[test]

@@ -15,9 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 pub(super) mod beside;
-
-/// How wide a table with a column for each run may be: beyond it, the runs go into one more table.
-const WIDTH: usize = 100;
+pub(super) mod columns;
 
 /// The kinds of access, in the order shown.
 pub(super) const SIDES: [&str; 3] = ["reads", "writes", "all"];
@@ -86,9 +84,15 @@ fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
     }
     let whole = whole_rows(comparison, outcomes);
     let _ = write!(text, "\nWhole run\n{}", table(&whole));
-    let names: Vec<&str> = comparison.runs.iter().map(|r| r.name.as_str()).collect();
+    let names = columns::short_names(comparison);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for beside in beside::tables(&names, outcomes) {
-        let _ = write!(text, "\n{}\n{}", beside.title, narrow(&beside.rows, WIDTH));
+        let _ = write!(
+            text,
+            "\n{}\n{}",
+            beside.title,
+            columns::narrow(&beside.rows)
+        );
     }
     let _ = write!(text, "\n{HOW_TO_READ}\n");
     for basis in [Basis::Pairs, Basis::Independent] {
@@ -189,28 +193,6 @@ fn side_row(name: &str, side: &ComparedSide) -> Vec<String> {
     cells
 }
 
-/// A table with a column for each run, cut into several where it would be wider than that.
-fn narrow(rows: &[Vec<String>], width_max: usize) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let of = |columns: &[usize]| -> String {
-        let pick = |row: &Vec<String>| columns.iter().map(|&c| row[c].clone()).collect();
-        table(&rows.iter().map(pick).collect::<Vec<Vec<String>>>())
-    };
-    let width = |text: &str| text.lines().map(|line| line.chars().count()).max();
-    let mut parts = Vec::new();
-    let mut part = vec![0];
-    for column in 1..columns {
-        part.push(column);
-        if part.len() > 2 && width(&of(&part)) > Some(width_max) {
-            part.pop();
-            parts.push(of(&part));
-            part = vec![0, column];
-        }
-    }
-    parts.push(of(&part));
-    parts.join("\n")
-}
-
 /// The rows of the whole run, the head first; the fairness where any run had several processes.
 pub(super) fn whole_rows(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Vec<String>> {
     let fairness: Vec<Option<f64>> = outcomes.iter().map(|o| o.totals.fairness()).collect();
@@ -267,23 +249,4 @@ fn three(value: f64) -> String {
 
 fn time(ns: f64) -> String {
     human_duration(ns.max(0.0).round() as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_too_wide_goes_on_below_itself() {
-        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["", "a", "b", "c"]),
-            row(["merged", "100", "2000", "7"]),
-        ];
-        assert_eq!(narrow(&rows, 100), table(&rows));
-        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\n";
-        assert_eq!(narrow(&rows, 17), expected);
-        // One run is never less than a table.
-        assert_eq!(narrow(&rows, 3).matches("merged").count(), 3);
-    }
 }

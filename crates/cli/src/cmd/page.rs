@@ -1,12 +1,13 @@
 //! Runs of workloads as what their page shows.
 
-use super::compare::beside;
+use super::compare::{beside, columns};
 use super::{compare, outcome, queue};
-use fathom_lab::compare::{Compared, Comparison};
+use fathom_lab::compare::{Change, Compared, Comparison};
 use fathom_lab::replay::Outcome;
 use fathom_report::run::{RunPage, Table, render};
 use fathom_report::text::human_duration;
 use lines::lines;
+use std::collections::BTreeSet;
 
 mod lines;
 
@@ -89,6 +90,7 @@ fn with_head(title: &str, note: &str, mut rows: Vec<Vec<String>>) -> Table {
 
 /// The page of runs over one another.
 pub(super) fn of_comparison(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
+    let comparison = &renamed(comparison);
     let names: Vec<&str> = comparison.runs.iter().map(|r| r.name.as_str()).collect();
     let warnings = comparison.runs.iter().flat_map(|run| {
         let told = run.warnings.iter();
@@ -106,7 +108,17 @@ pub(super) fn of_comparison(comparison: &Comparison, outcomes: &[&Outcome]) -> S
     })
 }
 
-/// Runs over one another, under tables and what was beneath them.
+/// The same with names for which there is room in a legend.
+fn renamed(comparison: &Comparison) -> Comparison {
+    let mut short = comparison.clone();
+    let names = columns::short_names(comparison);
+    for (run, name) in short.runs.iter_mut().zip(names) {
+        run.name = name;
+    }
+    short
+}
+
+/// Runs over one another, under tables.
 pub(super) fn side_by_side(
     title: String,
     tables: Vec<Table>,
@@ -125,14 +137,10 @@ pub(super) fn side_by_side(
 
 fn tables(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Table> {
     let mut tables = Vec::new();
-    let rows: Vec<Vec<String>> = comparison.runs.iter().flat_map(changed).collect();
-    if !rows.is_empty() {
-        tables.push(Table {
-            title: "What differs".into(),
-            head: ["run", "key", "base", "this run"].map(str::to_owned).into(),
-            rows,
-            ..Table::default()
-        });
+    let changed = changed(comparison);
+    if changed.len() > 1 {
+        let note = "What is empty is as in the base.";
+        tables.push(with_head("What differs", note, changed));
     }
     for side in compare::SIDES {
         if let Some(rows) = compare::side_rows(comparison, side) {
@@ -148,19 +156,28 @@ fn tables(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Table> {
     tables
 }
 
-fn changed(run: &Compared) -> Vec<Vec<String>> {
+/// What differs from the base: a row for each key, a column for each run.
+fn changed(comparison: &Comparison) -> Vec<Vec<String>> {
+    let names = comparison.runs.iter().map(|run| run.name.clone());
+    let others = comparison.runs.get(1..).unwrap_or_default();
+    let keys: BTreeSet<&str> = others
+        .iter()
+        .flat_map(|run| run.changes.iter().map(|change| change.key.as_str()))
+        .collect();
+    let head = std::iter::once("key".to_owned()).chain(names).collect();
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "(absent)".into());
-    let changes = run.changes.iter();
-    changes
-        .map(|c| {
-            vec![
-                run.name.clone(),
-                c.key.clone(),
-                value(&c.base),
-                value(&c.run),
-            ]
-        })
-        .collect()
+    let row = |key: &&str| {
+        let of = |run: &Compared| run.changes.iter().find(|c| c.key == *key).cloned();
+        let changes: Vec<Option<Change>> = others.iter().map(of).collect();
+        let base = changes.iter().flatten().next().map(|c| value(&c.base));
+        let cells = changes
+            .iter()
+            .map(|change| change.as_ref().map(|c| value(&c.run)).unwrap_or_default());
+        let name = std::iter::once((*key).to_owned());
+        name.chain(base).chain(cells).collect()
+    };
+    let rows = keys.iter().map(row);
+    std::iter::once(head).chain(rows).collect()
 }
 
 fn named(facts: Vec<(&str, String)>) -> Vec<(String, String)> {

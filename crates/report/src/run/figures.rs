@@ -20,10 +20,10 @@ pub(super) fn figures(page: &RunPage) -> Vec<Figure> {
         queue::waiting(page),
         queue::at_drive(page),
         queue::processes(page),
-        distribution(page),
     ];
     let all = all
         .into_iter()
+        .chain(distributions(page))
         .chain(queue::sizes(page))
         .chain(drive::figures(page));
     let drawn = |line: &Line| line.y.iter().any(Option::is_some);
@@ -129,35 +129,31 @@ fn throughput(page: &RunPage) -> Option<Figure> {
     })
 }
 
-fn distribution(page: &RunPage) -> Option<Figure> {
-    let several = page.runs.len() > 1;
-    let mut lines = Vec::new();
-    for (run, of_run) in page.runs.iter().enumerate() {
-        for (dash, kind) in of_run.distributions.iter().enumerate() {
-            // The longest of all has nothing above it, and no place on the axis.
-            let points = kind
-                .points
-                .iter()
-                .filter(|(share, ns)| *share < 1.0 && *ns > 0);
-            let (x, y) = points
-                .map(|&(share, ns)| (ns as f64, Some(1.0 - share)))
-                .unzip();
-            let name = match several {
-                true => format!("{}: {}", of_run.name, kind.name),
-                false => kind.name.clone(),
-            };
-            lines.push(Line {
-                name,
-                colour: colour(page, run, dash),
-                dash,
-                x,
-                y,
-            });
-        }
+/// Of one run, reads and writes are in one figure; of several, each has its own.
+fn distributions(page: &RunPage) -> [Option<Figure>; 2] {
+    if page.runs.len() == 1 {
+        let title = "Distribution of response times";
+        let both = tails(page, |_| true);
+        return [Some(distribution("distribution", title, both)), None];
     }
-    Some(Figure {
-        id: "distribution",
-        title: "Distribution of response times",
+    [
+        Some(distribution(
+            "distribution-reads",
+            "Distribution of response times of reads",
+            tails(page, |kind| kind == "reads"),
+        )),
+        Some(distribution(
+            "distribution-writes",
+            "Distribution of response times of writes",
+            tails(page, |kind| kind == "writes"),
+        )),
+    ]
+}
+
+fn distribution(id: &'static str, title: &'static str, lines: Vec<Line>) -> Figure {
+    Figure {
+        id,
+        title,
         see: "The share of accesses that took no longer than the time below. The lower end is the slow tail: \
               at 99 %, one access in a hundred took longer.",
         x: RESPONSE,
@@ -166,5 +162,32 @@ fn distribution(page: &RunPage) -> Option<Figure> {
             scale: Scale::Tail,
         },
         lines,
-    })
+    }
+}
+
+/// A line of each run and kind.
+fn tails(page: &RunPage, of: impl Fn(&str) -> bool) -> Vec<Line> {
+    let several = page.runs.len() > 1;
+    let mut lines = Vec::new();
+    for (run, of_run) in page.runs.iter().enumerate() {
+        let kinds = of_run.distributions.iter();
+        for (dash, kind) in kinds.filter(|kind| of(&kind.name)).enumerate() {
+            // The longest of all has nothing above it, and no place on the axis.
+            let points = kind
+                .points
+                .iter()
+                .filter(|(share, ns)| *share < 1.0 && *ns > 0);
+            let (x, y) = points
+                .map(|&(share, ns)| (ns as f64, Some(1.0 - share)))
+                .unzip();
+            lines.push(Line {
+                name: if several { &of_run.name } else { &kind.name }.clone(),
+                colour: colour(page, run, dash),
+                dash,
+                x,
+                y,
+            });
+        }
+    }
+    lines
 }

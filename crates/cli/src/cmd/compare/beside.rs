@@ -103,9 +103,14 @@ const BUNDLES: [(&str, Of<Bundled>); 3] = [
 ];
 
 fn block_layer(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
-    let mut rows = vec![row("splitter, scheduler", outcomes, |o| {
-        o.plan.queue.as_ref().map(queue::name)
-    })];
+    let mut rows = vec![
+        row("scheduler", outcomes, |o| {
+            Some(o.plan.queue.as_ref()?.scheduler.name().into())
+        }),
+        row("splitter", outcomes, |o| {
+            Some(o.plan.queue.as_ref()?.split.name().into())
+        }),
+    ];
     rows.extend(REQUESTS.map(|(name, of)| row(name, outcomes, |o| of(o.queue.as_ref()?))));
     for (side, stats) in SIDES {
         rows.extend(GIVEN.map(|(name, of)| {
