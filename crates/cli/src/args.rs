@@ -67,6 +67,7 @@ replay` plays it: a write buffer can be judged apart from the drive behind it.
 
 Examples:
   fathom convert web.spc.zst web.parquet
+  fathom convert program:postmark-type-a postmark.parquet --on model:ssd-a
   fathom convert oltp.spc oltp-epo.trace --step writes-only --reshape epo,capacity=8MiB";
 
 const COMPARE: &str = "\
@@ -387,6 +388,9 @@ pub(crate) struct ConvertArgs {
     pub(crate) workload: WorkloadArgs,
     /// The trace to write: FILE.parquet, or FILE.trace in DiskSim's ASCII format
     pub(crate) to: PathBuf,
+    /// The modelled drive that answers a program or jobs; what they ask for depends on its answers
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) on: Option<String>,
 }
 
 #[derive(Debug, Args)]

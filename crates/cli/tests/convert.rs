@@ -70,3 +70,36 @@ fn what_cannot_be_written_leaves_no_file() {
     convert(&["generate:uniform", "nowhere/w.parquet"]).stderr(contains("nowhere"));
     assert_eq!(names(dir.path()), [""; 0]);
 }
+
+#[test]
+fn a_program_becomes_a_trace_that_can_be_replayed() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = "program:filebench-oltp";
+    let file = dir.path().join("small.toml");
+    let text = "name = \"oltp\"\nprogram = { program = \"filebench-oltp\", duration = \"50ms\" }\n";
+    std::fs::write(&file, text).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = common::fathom(dir.path());
+        command.args(args).output().unwrap()
+    };
+    let made = run(&[
+        "convert",
+        "small.toml",
+        "oltp.parquet",
+        "--on",
+        "model:ssd-a",
+    ]);
+    assert!(made.status.success(), "{made:?}");
+    let played = run(&["replay", "oltp.parquet", "--on", "model:ssd-a", "--json"]);
+    assert!(played.status.success(), "{played:?}");
+    let outcome: serde_json::Value = serde_json::from_slice(&played.stdout).unwrap();
+    let told = String::from_utf8(made.stdout).unwrap();
+    let count = outcome["totals"]["all"]["count"].as_u64().unwrap();
+    assert!(
+        told.starts_with(&format!("{count} accesses")),
+        "{told} and {count}"
+    );
+    // Without a drive nobody answers.
+    let refused = run(&["convert", program, "oltp.parquet"]);
+    assert_eq!(refused.status.code(), Some(2));
+}

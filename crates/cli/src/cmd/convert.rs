@@ -4,7 +4,10 @@ use super::workload;
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
+use fathom_lab::model::Drive;
+use fathom_lab::replay::{RunError, asked};
 use fathom_lab::source::{SaveError, SavedAs, save};
+use fathom_lab::target::TargetName;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     let to = &args.to;
@@ -15,8 +18,37 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     })?;
     watch::on_interrupt()
         .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
-    let mut accesses = workload::of(&args.workload)?.open(args.workload.seed)?;
-    let count = match save(&mut accesses, to, saved_as, watch::interrupted) {
+    let workload = workload::of(&args.workload)?;
+    let (saved, notes) = match (workload.is_program(), &args.on) {
+        (false, None) => {
+            let mut accesses = workload.open(args.workload.seed)?;
+            let saved = save(&mut accesses, to, saved_as, watch::interrupted);
+            (saved, accesses.notes())
+        }
+        (true, Some(on)) => match asked(
+            &mut drive(on, args.workload.seed)?,
+            &workload,
+            args.workload.seed,
+            watch::interrupted,
+        ) {
+            Err(RunError::Interrupted) => (Err(SaveError::Interrupted), Vec::new()),
+            asked => {
+                let accesses = asked?.into_iter().map(Ok);
+                let saved = save(accesses, to, saved_as, watch::interrupted);
+                (saved, Vec::new())
+            }
+        },
+        (true, None) => {
+            let message = "what a program asks for depends on the drive's answers";
+            return Err(Failure::input("fathom::convert::on", message)
+                .help("name a modelled drive that answers: --on model:nvme"));
+        }
+        (false, Some(_)) => {
+            let message = "`--on` is for programs and jobs: what this workload asks for is the same on any drive";
+            return Err(Failure::input("fathom::convert::on", message).help("leave it out"));
+        }
+    };
+    let count = match saved {
         Err(SaveError::Interrupted) => {
             out::note("Interrupted; nothing was written.");
             return Ok(Exit::Negative);
@@ -28,9 +60,20 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
         }
         Ok(count) => count,
     };
-    for note in accesses.notes() {
+    for note in notes {
         out::note(&format!("note: {note}"));
     }
     out::data(&format!("{count} accesses in {}\n", to.display()))?;
     Ok(Exit::Done)
+}
+
+/// A modelled drive that was never written.
+fn drive(on: &str, seed: u64) -> Result<Drive, Failure> {
+    let model = TargetName::parse(on)?.model(&[])?.ok_or_else(|| {
+        let message = format!("{on} is a real drive, and `convert` only writes files");
+        Failure::input("fathom::convert::on", message).help("name a modelled one: --on model:nvme")
+    })?;
+    model
+        .build(seed)
+        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))
 }

@@ -5,6 +5,7 @@
 //! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
 //! steps and the arrival of [`fathom_workload::step`] say.
 
+mod asked;
 mod batches;
 mod gauge;
 mod outcome;
@@ -13,6 +14,7 @@ mod prepare;
 mod requests;
 mod run;
 
+pub use asked::asked;
 pub(crate) use batches::half_width;
 pub use batches::{Batches, Interval};
 pub use gauge::{Gauge, Moment, Observer};

@@ -2,7 +2,7 @@
 //!
 //! Streams, whatever the length. A file is there whole or not at all.
 
-use super::{Accesses, SourceError};
+use super::SourceError;
 use crate::store::whole::temp_in;
 use fathom_base::SECTOR_BYTES;
 use fathom_block::Op;
@@ -69,7 +69,7 @@ enum Sink {
 /// # Errors
 /// [`SaveError`]; `path` is then as it was.
 pub fn save(
-    accesses: &mut Accesses,
+    accesses: impl Iterator<Item = Result<Access, SourceError>>,
     path: &Path,
     saved_as: SavedAs,
     stop: fn() -> bool,
@@ -89,7 +89,7 @@ pub fn save(
         SavedAs::Disksim => Sink::Disksim(file),
     };
     let mut number = 0;
-    for access in accesses.by_ref() {
+    for access in accesses {
         let access = access?;
         number += 1;
         if stop() {

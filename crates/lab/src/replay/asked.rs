@@ -1,0 +1,56 @@
+//! What a program asks of a drive, as accesses with their times: a trace of it.
+
+use super::gauge::{Moment, Observer};
+use super::play::{Played, Subject, play};
+use super::run::RunError;
+use crate::source::Workload;
+use fathom_base::Time;
+use fathom_workload::Access;
+
+struct Collected {
+    start: Time,
+    /// By their number in the order in which they were asked for.
+    accesses: Vec<(u64, Access)>,
+    stop: fn() -> bool,
+}
+
+impl Observer for Collected {
+    fn begin(&mut self, start: Time) {
+        self.start = start;
+    }
+
+    fn played(&mut self, played: &Played, _moment: &dyn Fn() -> Moment) {
+        let access = Access {
+            at: Time(played.asked.since(self.start).0),
+            ..played.access
+        };
+        self.accesses.push((played.number, access));
+    }
+
+    fn interrupted(&self) -> bool {
+        (self.stop)()
+    }
+}
+
+/// Plays a program to its end on a drive and gives what it asked for, in order of time. What it asks for depends on how long
+/// the drive takes, so that this is a trace of both. Holds all of them, 56 bytes each.
+///
+/// # Errors
+/// [`RunError`].
+pub fn asked(
+    device: &mut dyn Subject,
+    workload: &Workload,
+    seed: u64,
+    stop: fn() -> bool,
+) -> Result<Vec<Access>, RunError> {
+    let mut collected = Collected {
+        start: Time::ZERO,
+        accesses: Vec::new(),
+        stop,
+    };
+    let mut work = workload.work(device.info(), seed)?;
+    play(device, work.program(), &mut collected)?;
+    let mut accesses = collected.accesses;
+    accesses.sort_by_key(|(number, access)| (access.at, *number));
+    Ok(accesses.into_iter().map(|(_, access)| access).collect())
+}
