@@ -201,6 +201,8 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     let waiting = figure(&html, "waiting");
     assert_eq!(waiting["lines"][0]["y"][5], 9.0);
     assert_eq!(waiting["lines"][1]["y"][5], 2.0);
+    // Lines of one run are told apart by their colours.
+    assert_eq!(waiting["lines"][1]["colour"], 1);
     assert_eq!(names(&html, "processes"), ["process 1", "process 2"]);
     let second = &figure(&html, "processes")["lines"][1];
     assert_eq!(
@@ -234,7 +236,11 @@ fn stacks_side_by_side_have_a_line_each() {
     ] {
         assert_eq!(names(&html, id), ["noop", "bfq"], "{id}");
     }
-    assert_eq!(figure(&html, "waiting")["lines"][1]["y"][0], 5.0);
+    let second = &figure(&html, "waiting")["lines"][1];
+    assert_eq!(
+        (&second["y"][0], &second["colour"]),
+        (&5.0.into(), &1.into())
+    );
     // All kinds together.
     assert_eq!(figure(&html, "merges")["lines"][0]["y"][0], 4.0);
     assert!(!ids(&html).contains(&"processes".to_owned()));

@@ -91,9 +91,10 @@ mod tests {
         let rows = [
             row(["", "a", "b", "c"]),
             row(["merged", "100", "2000", "7"]),
+            row(["given", "-", "-", "1"]),
         ];
         assert_eq!(within(&rows, 100), table(&rows));
-        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\n";
+        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\ngiven   1\n";
         assert_eq!(within(&rows, 17), expected);
         // One run is never less than a table.
         assert_eq!(within(&rows, 3).matches("merged").count(), 3);
