@@ -8,6 +8,7 @@ use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
+use std::collections::VecDeque;
 
 /// An access that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,8 @@ struct Loop<'a, P: ?Sized> {
     program: &'a mut P,
     observer: &'a mut dyn Observer,
     actors: Vec<Actor>,
+    /// The actors that the device could not take a request of, the one that has waited longest first.
+    refused: VecDeque<usize>,
     in_flight: Slab<InFlight>,
     done: Vec<Completion>,
     start: Time,
@@ -138,6 +141,7 @@ pub fn play<P: Program + ?Sized>(
     observer.begin(start);
     let playing = Loop {
         actors: vec![Actor::default(); program.actors()],
+        refused: VecDeque::new(),
         device,
         program,
         observer,
@@ -165,8 +169,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
 
     /// Nothing is asked for, awaited or in flight.
     fn over(&self) -> Result<(), PlayError<P::Error>> {
-        let refused = self.actors.iter().filter(|a| a.refused.is_some()).count();
-        match refused {
+        match self.refused.len() {
             0 => Ok(()),
             in_flight => Err(PlayError::Stopped { in_flight }),
         }
@@ -175,11 +178,18 @@ impl<P: Program + ?Sized> Loop<'_, P> {
     /// Every actor asks for what it wants; whether the device has got anything.
     fn ask_all(&mut self) -> Result<bool, PlayError<P::Error>> {
         let mut any = false;
+        // Those that wait go first, in turn; what is refused again keeps its place.
+        for _ in 0..self.refused.len() {
+            let Some(actor) = self.refused.pop_front() else {
+                break;
+            };
+            if let Some(request) = self.actors[actor].refused.take() {
+                self.submit(actor, request);
+            }
+        }
         for actor in 0..self.actors.len() {
             self.actors[actor].until = Time::MAX;
-            if let Some(request) = self.actors[actor].refused.take()
-                && !self.submit(actor, request)
-            {
+            if self.actors[actor].refused.is_some() {
                 continue;
             }
             loop {
@@ -232,6 +242,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             Ok(()) => true,
             Err(busy) => {
                 self.actors[actor].refused = Some(busy.0);
+                self.refused.push_back(actor);
                 false
             }
         }
@@ -398,6 +409,25 @@ mod tests {
             (mean - outstanding as f64).abs() <= end + 0.01,
             "{mean} of {outstanding}"
         );
+    }
+
+    #[test]
+    fn where_the_drive_is_full_those_that_wait_take_turns() {
+        let mut drive = drive();
+        let depth = u64::from(drive.info().queue_depth);
+        let processes = 3 * depth;
+        let process =
+            |p: u64| (0..30).map(move |i| Ok::<_, Infallible>(write(0, (p * 30 + i) * 4096)));
+        let mut program = Processes::new((0..processes).map(process), 1);
+        let mut seen = Seen::default();
+        play(&mut drive, &mut program, &mut seen).unwrap();
+        // Nobody is a second time done before everybody was once, and so on.
+        let mut done = vec![0_u32; processes as usize];
+        for played in &seen.played {
+            done[played.process as usize] += 1;
+            let (least, most) = (done.iter().min().unwrap(), done.iter().max().unwrap());
+            assert!(most - least <= 2, "{done:?}");
+        }
     }
 
     #[test]
