@@ -38,12 +38,14 @@ impl AlignedBuffer {
     }
 }
 
-const NOISE_WORDS: usize = 1 << 17;
+/// As many as stay in the cache beside what is written: fetching them from behind it took longer than all else that a
+/// write costs us.
+const NOISE_WORDS: usize = 1 << 13;
 const WORD_BYTES: usize = size_of::<u64>();
 
 /// The bytes of writes that bring none: seeded, incompressible, and never the same twice.
 ///
-/// One mebibyte of random words is read at a place that moves, and every 4 KiB piece is xored with a key of its own.
+/// A list of random words is read at a place that moves, and every 4 KiB piece is xored with a key of its own.
 /// So a piece does not compress, and no two pieces (nor any two sectors at one place in them) are equal, whatever the
 /// unit in which a drive looks for duplicates. It costs about one copy of the data, before the clock of the
 /// request starts.

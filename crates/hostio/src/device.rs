@@ -32,7 +32,13 @@ struct Ticket {
     submitted: Time,
 }
 
-/// A real drive or file; made by [`crate::open`]. Dropping it waits for the requests in flight.
+/// A real drive or file; made by [`crate::open`]. Dropping it waits for the requests in flight. It stays in the thread
+/// that opened it:
+///
+/// ```compile_fail,E0277
+/// fn moved<T: Send>() {}
+/// moved::<fathom_hostio::HostDevice>();
+/// ```
 pub struct HostDevice {
     ring: Ring<Ticket>,
     info: DeviceInfo,
@@ -103,10 +109,11 @@ impl HostDevice {
         if !matches!(request.op, Op::Read | Op::Write) {
             return None;
         }
-        let bytes = self.info.max_request_bytes as usize;
-        let spare = self.spare.pop();
-        let mut buffer = spare.unwrap_or_else(|| AlignedBuffer::new(bytes));
-        let place = &mut buffer.bytes_mut()[..request.len as usize];
+        let bytes = request.len as usize;
+        // As long as this one: buffers of the longest request each would not stay in the cache.
+        let spare = self.spare.pop().filter(|b| b.bytes().len() >= bytes);
+        let mut buffer = spare.unwrap_or_else(|| AlignedBuffer::new(bytes.next_power_of_two()));
+        let place = &mut buffer.bytes_mut()[..bytes];
         match (&request.data, request.op) {
             (Some(data), Op::Write) => place.copy_from_slice(data),
             (None, Op::Write) => self.noise.fill(place),
