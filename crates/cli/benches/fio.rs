@@ -1,0 +1,267 @@
+//! Fathom beside fio: `cargo bench -p fathom-cli --bench fio`, with `-- --seconds 0.3` in less than half a minute.
+//!
+//! The same job files on the same file, and on the same loop device where there can be one: fio and `fathom bench --sched
+//! none` in turn, who begins changing from round to round. It ends with 1 where Fathom has less than 0.90 of fio's
+//! accesses a second in any of them, and with 0 where fio is not installed.
+//!
+//! fio's jobs are threads (`thread`): a process of fio's begins a session of its own, to which Linux's autogroups give a
+//! larger part of a processor that others want, too.
+//!
+//! It does not say how fast a drive is: what else runs on the machine slows down both, and how much it does differs from
+//! one round to the next, which is why the range of the rounds' ratios stands beside the ratio of the medians. One access
+//! at a time to a loop device is slow or four times as fast as the kernel happens to place its worker.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a table for people"
+)]
+
+use clap::Parser;
+use fathom_base::Dur;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+/// What is enough.
+const RATIO_MIN: f64 = 0.90;
+
+/// A job: its name, what is in its section, whether it writes.
+struct Case(&'static str, &'static str, bool);
+
+const CASES: [Case; 5] = [
+    Case("4k randread QD1", "rw=randread\nbs=4k\niodepth=1", false),
+    Case("4k randread QD32", "rw=randread\nbs=4k\niodepth=32", false),
+    Case("4k randwrite QD32", "rw=randwrite\nbs=4k\niodepth=32", true),
+    Case("64k read QD8", "rw=read\nbs=64k\niodepth=8", false),
+    Case(
+        "4k randread QD16, 2 processes",
+        "rw=randread\nbs=4k\niodepth=16\nnumjobs=2\ngroup_reporting",
+        false,
+    ),
+];
+
+/// fio and fathom on the same jobs.
+#[derive(Parser)]
+struct Args {
+    /// How long each plays a job, in seconds
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// How often each plays a job
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(3..))]
+    rounds: u32,
+    /// The size of what they play on, in MiB
+    #[arg(long, default_value_t = 256)]
+    mib: u32,
+    /// Where their file is made [default: in the target directory]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// Only jobs with one of these in their name, which begins with `fio`
+    names: Vec<String>,
+    /// Given by `cargo bench`; nothing is measured without it
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if !args.bench {
+        println!("skipped: it is a benchmark, for `cargo bench`");
+        return ExitCode::SUCCESS;
+    }
+    let version = match Command::new("fio").arg("--version").output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Err(error) => {
+            println!("skipped: there is no fio to compare with ({error})");
+            return ExitCode::SUCCESS;
+        }
+    };
+    match compare(&args, &version) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("fio: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all is fast enough.
+fn compare(args: &Args, version: &str) -> Result<bool, String> {
+    let chosen = |case: &&Case| {
+        let name = format!("fio {}", case.0);
+        args.names.is_empty() || args.names.iter().any(|part| name.contains(part))
+    };
+    let cases: Vec<&Case> = CASES.iter().filter(chosen).collect();
+    if cases.is_empty() {
+        return Ok(true);
+    }
+    let parent = args.dir.as_deref();
+    let parent = parent.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let dir = tempfile::tempdir_in(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
+    println!(
+        "{version} and fathom, {} rounds of {} s each, on {} MiB",
+        args.rounds, args.seconds, args.mib
+    );
+    let file = dir.path().join("file");
+    let mut enough = on("a file", &file, (args, &cases))?;
+    match LoopDevice::over(&dir.path().join("image"), args.mib) {
+        Ok(device) => enough &= on("a loop device", &device.0, (args, &cases))?,
+        Err(why) => println!("\nskipped: a loop device ({why})"),
+    }
+    Ok(enough)
+}
+
+/// The table of one target; whether Fathom is fast enough on it.
+fn on(what: &str, target: &Path, (args, cases): (&Args, &[&Case])) -> Result<bool, String> {
+    lay_out(target, args.mib)?;
+    println!(
+        "\n{:<30} {:>11} {:>13} {:>7} {:>13}  at least {RATIO_MIN:.2}",
+        format!("on {what}"),
+        "fio, IOPS",
+        "fathom, IOPS",
+        "ratio",
+        "of rounds"
+    );
+    let mut enough = true;
+    for case in cases {
+        let rounds = play(case, target, args)?;
+        let fio = median(rounds.iter().map(|round| round.0));
+        let fathom = median(rounds.iter().map(|round| round.1));
+        let ratio = fathom / fio;
+        let ratios = || rounds.iter().map(|round| round.1 / round.0);
+        let (low, high) = (
+            ratios().fold(f64::INFINITY, f64::min),
+            ratios().fold(0.0, f64::max),
+        );
+        let says = if ratio >= RATIO_MIN { "yes" } else { "NO" };
+        let range = format!("{low:.2} to {high:.2}");
+        println!(
+            "{:<30} {fio:>11.0} {fathom:>13.0} {ratio:>7.2} {range:>13}  {says}",
+            case.0
+        );
+        enough &= ratio >= RATIO_MIN;
+    }
+    Ok(enough)
+}
+
+/// Accesses a second of fio and of fathom, by round.
+fn play(case: &Case, target: &Path, args: &Args) -> Result<Vec<(f64, f64)>, String> {
+    let text = format!(
+        "[global]\nioengine=io_uring\ndirect=1\nthread\ntime_based\nruntime={}ms\nsize={}m\nfilename={}\n[job]\n{}\n",
+        (args.seconds * 1000.0).round(),
+        args.mib,
+        target.display(),
+        case.1
+    );
+    let jobs = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
+    std::fs::write(&jobs, text).map_err(|e| e.to_string())?;
+    let fio = || fio(jobs.path());
+    let fathom = || fathom(jobs.path(), target, case.2);
+    let round = |number: u32| {
+        if number.is_multiple_of(2) {
+            let first = fio()?;
+            Ok((first, fathom()?))
+        } else {
+            let first = fathom()?;
+            Ok((fio()?, first))
+        }
+    };
+    (0..args.rounds).map(round).collect()
+}
+
+fn fio(jobs: &Path) -> Result<f64, String> {
+    let mut command = Command::new("fio");
+    let said = json(command.arg("--output-format=json").arg(jobs))?;
+    let sides = ["read", "write"].map(|side| said["jobs"][0][side]["iops"].as_f64());
+    positive("fio", sides.into_iter().flatten().sum())
+}
+
+fn fathom(jobs: &Path, target: &Path, writes: bool) -> Result<f64, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.arg("bench").arg(jobs).arg("--on").arg(target);
+    command.args(["--sched", "none", "--json"]);
+    if writes {
+        command.arg("--yes").arg("--destroy").arg(target);
+    }
+    let said = json(&mut command)?;
+    let totals = &said["totals"];
+    let count = totals["all"]["count"].as_f64().unwrap_or(0.0);
+    let took: Option<Dur> = totals["duration"].as_str().and_then(|d| d.parse().ok());
+    let ns = took.map_or(f64::INFINITY, |took| took.0 as f64);
+    positive("fathom", count / ns * 1e9)
+}
+
+fn positive(who: &str, iops: f64) -> Result<f64, String> {
+    if iops > 0.0 {
+        Ok(iops)
+    } else {
+        Err(format!("{who} says nothing of accesses a second"))
+    }
+}
+
+/// What a command prints, from its first brace on: fio's notes may stand before it.
+fn json(command: &mut Command) -> Result<Value, String> {
+    let output = succeed(command)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let start = text.find('{').unwrap_or(0);
+    serde_json::from_str(&text[start..]).map_err(|e| format!("{command:?}: {e}"))
+}
+
+fn succeed(command: &mut Command) -> Result<Output, String> {
+    let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}: {}", output.status, said.trim()))
+}
+
+/// Writes the target once from beginning to end: reads of what was never written touch no drive.
+fn lay_out(target: &Path, mib: u32) -> Result<(), String> {
+    let mut command = Command::new("fio");
+    command.args(["--name=layout", "--rw=write", "--bs=1m", "--direct=1"]);
+    command.args(["--ioengine=io_uring", "--iodepth=8", "--end_fsync=1"]);
+    command.arg(format!("--size={mib}m"));
+    command.arg(format!("--filename={}", target.display()));
+    succeed(&mut command).map(drop)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        (values[middle - 1] + values[middle]) / 2.0
+    } else {
+        values[middle]
+    }
+}
+
+/// A loop device over a file of its own, detached at the end. Its file is in the page cache, so that the drive is of no
+/// account.
+struct LoopDevice(PathBuf);
+
+impl LoopDevice {
+    fn over(image: &Path, mib: u32) -> Result<Self, String> {
+        let user = succeed(Command::new("id").arg("-u"))?;
+        if user.stdout != b"0\n" {
+            return Err("only root can make one".into());
+        }
+        let file = std::fs::File::create(image).map_err(|e| e.to_string())?;
+        file.set_len(u64::from(mib) << 20)
+            .map_err(|e| e.to_string())?;
+        let mut command = Command::new("losetup");
+        let made = succeed(command.args(["--find", "--show"]).arg(image))?;
+        Ok(Self(String::from_utf8_lossy(&made.stdout).trim().into()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let detached = succeed(Command::new("losetup").arg("--detach").arg(&self.0));
+        if let Err(why) = detached {
+            eprintln!("fio: {why}");
+        }
+    }
+}
