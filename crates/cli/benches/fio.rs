@@ -1,4 +1,5 @@
-//! Fathom beside fio: `cargo bench -p fathom-cli --bench fio`, with `-- --seconds 0.3` in less than half a minute.
+//! Fathom beside fio: `cargo bench -p fathom-cli --bench fio`, with `-- --seconds 0.1 --rounds 3` in less than half
+//! a minute.
 //!
 //! The same job files on the same file, and on the same loop device where there can be one: fio and `fathom bench --sched
 //! none` in turn, who begins changing from round to round. It ends with 1 where Fathom has less than 0.90 of fio's
