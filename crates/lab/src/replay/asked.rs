@@ -15,7 +15,7 @@ struct Collected {
 }
 
 impl Observer for Collected {
-    fn begin(&mut self, start: Time) {
+    fn begin(&mut self, start: Time, _moment: Moment) {
         self.start = start;
     }
 

@@ -33,8 +33,8 @@ pub struct Moment {
 
 /// Watches a workload play.
 pub trait Observer {
-    /// The workload begins.
-    fn begin(&mut self, _start: Time) {}
+    /// The workload begins; `moment` is what was done before.
+    fn begin(&mut self, _start: Time, _moment: Moment) {}
 
     /// An access is done. `moment` tells what the drive and the block layer above it have done so far.
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment);
@@ -137,6 +137,8 @@ pub struct Gauge {
     others: u64,
     /// By process.
     processes: Vec<Process>,
+    /// What was done before the run.
+    before: Moment,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
     requests: Option<RequestFile>,
@@ -155,6 +157,7 @@ impl Gauge {
             all: Times::new(),
             others: 0,
             processes: Vec::new(),
+            before: Moment::default(),
             buckets: Vec::with_capacity(BUCKETS_MAX),
             bucket_ns: BUCKET_NS,
             requests: None,
@@ -207,7 +210,10 @@ impl Gauge {
     fn bucket(&mut self, index: usize) -> &mut Bucket {
         while self.buckets.len() <= index {
             let before = self.buckets.last().map(|b| (b.drive, b.queue));
-            let (drive, queue) = before.unwrap_or_default();
+            let (drive, queue) = before.unwrap_or_else(|| {
+                let queue = self.before.queue.as_ref().map(Waiting::of);
+                (self.before.drive.unwrap_or_default(), queue)
+            });
             self.buckets.push(Bucket {
                 drive,
                 queue,
@@ -251,8 +257,9 @@ impl Gauge {
 }
 
 impl Observer for Gauge {
-    fn begin(&mut self, start: Time) {
+    fn begin(&mut self, start: Time, moment: Moment) {
         (self.start, self.last) = (start, start);
+        self.before = moment;
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
@@ -266,16 +273,16 @@ impl Observer for Gauge {
             self.all.add(played);
         }
         let response = played.completed.since(played.asked).0;
-        let before = self.buckets.len();
         let bytes = played.access.len;
         let stretch = self.stretch(played.completed);
+        let before = self.buckets.len();
         self.process(played, stretch);
         let bucket = self.bucket(stretch);
         bucket.count += 1;
         bucket.bytes += bytes;
         bucket.response_ns += response;
         bucket.max_ns = bucket.max_ns.max(response);
-        if self.buckets.len() > before {
+        if self.buckets.len() > before.max(1) {
             // What the drive has done until a new bucket begins.
             let moment = moment();
             if let Some(last) = self.buckets.last_mut() {

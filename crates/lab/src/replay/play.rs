@@ -106,6 +106,13 @@ impl Subject for Box<dyn Device> {
     }
 }
 
+fn moment_of(device: &dyn Subject) -> Moment {
+    Moment {
+        drive: device.stats(),
+        queue: device.queue(),
+    }
+}
+
 struct Loop<'a, P: ?Sized> {
     device: &'a mut dyn Subject,
     program: &'a mut P,
@@ -138,7 +145,8 @@ pub fn play<P: Program + ?Sized>(
     observer: &mut dyn Observer,
 ) -> Result<(), PlayError<P::Error>> {
     let start = device.now();
-    observer.begin(start);
+    let before = moment_of(device);
+    observer.begin(start, before);
     let playing = Loop {
         actors: vec![Actor::default(); program.actors()],
         refused: VecDeque::new(),
@@ -288,11 +296,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             completed: completion.completed,
         };
         let device = &*self.device;
-        let moment = || Moment {
-            drive: device.stats(),
-            queue: device.queue(),
-        };
-        self.observer.played(&played, &moment);
+        self.observer.played(&played, &|| moment_of(device));
         let answer = Answer {
             access: &was.access,
             tag: was.tag,
