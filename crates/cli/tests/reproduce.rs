@@ -152,3 +152,44 @@ fn parts_of_traces_are_called_parts() {
         "{text}"
     );
 }
+
+#[test]
+fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("irbw");
+    let output = fathom()
+        .args(["reproduce", "irbw", "--quick", "--quiet", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Quick: one seed"), "{text}");
+    let json = std::fs::read(out.join("results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let panels = results["panels"].as_array().unwrap();
+    let of = |id: &str| panels.iter().find(|panel| panel["id"] == id).unwrap();
+    // Every chart has a value at every point: no run is missing.
+    for panel in panels {
+        for chart in panel["charts"].as_array().unwrap() {
+            for line in chart["lines"].as_array().unwrap() {
+                let values = line["values"].as_array().unwrap();
+                assert!(
+                    values.iter().any(|value| !value.is_null()),
+                    "{}",
+                    panel["id"]
+                );
+            }
+        }
+    }
+    // What does not depend on the length of a run: the paper's own Figure 6, and its open question.
+    for (id, statements) in [("6", 6), ("performance or fairness", 3)] {
+        let judged = of(id)["judged"].as_array().unwrap();
+        assert_eq!(judged.len(), statements);
+        for statement in judged {
+            assert_eq!(statement["verdict"], "holds", "{id}: {statement}");
+        }
+    }
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("Five processes that read at random"));
+}

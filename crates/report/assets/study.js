@@ -48,7 +48,9 @@
   function draw(chart) {
     const element = document.getElementById(chart.id);
     const narrow = element.clientWidth < 520;
-    const rows = narrow ? chart.lines.length : 1;
+    // How many lines the legend takes: a mark and a name for each line of the figure.
+    const wide = chart.lines.reduce((sum, line) => sum + 56 + 7 * line.name.length, 0);
+    const rows = narrow ? chart.lines.length : Math.max(1, Math.ceil(wide / (element.clientWidth - 96)));
     element.style.setProperty("--rows", rows);
     const log = chart.shape === "log-lines";
     const layout = {
