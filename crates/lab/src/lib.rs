@@ -6,6 +6,7 @@ pub mod ab;
 pub mod accuracy;
 pub mod compare;
 pub mod model;
+mod parse;
 pub mod queue;
 pub mod replay;
 pub mod reproduce;

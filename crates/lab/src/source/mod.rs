@@ -297,13 +297,12 @@ impl Workload {
             path: path.to_owned(),
             source,
         })?;
-        let mut workload: Workload = toml::from_str(&text).map_err(|e| SourceError::File {
+        let wrong = |(line, detail)| SourceError::File {
             path: path.to_owned(),
-            line: e
-                .span()
-                .map(|s| text[..s.start.min(text.len())].matches('\n').count() + 1),
-            detail: e.message().to_owned(),
-        })?;
+            line,
+            detail,
+        };
+        let mut workload: Workload = crate::parse::from_toml(&text).map_err(wrong)?;
         workload.beside(path.parent().unwrap_or(Path::new("")));
         if workload.name.is_empty() {
             workload.name = path

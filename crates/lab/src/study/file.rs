@@ -152,12 +152,7 @@ impl Study {
     /// # Errors
     /// The line, counted from 1, and what is wrong there.
     pub fn from_toml(text: &str) -> Result<Study, (Option<usize>, String)> {
-        toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            (line, error.message().to_owned())
-        })
+        crate::parse::from_toml(text)
     }
 }
 

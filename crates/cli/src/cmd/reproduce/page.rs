@@ -5,12 +5,10 @@ use super::rows::{
     was_full, workloads,
 };
 use super::why::reasons;
-use super::words::{rules, tally};
-use fathom_lab::reproduce::{
-    Cell, Figure, Judgement, Metric, Reproduction, Results, Source, Verdict,
-};
+use super::words::{rules, tally, tone};
+use fathom_lab::reproduce::{Cell, Figure, Judgement, Metric, Reproduction, Results, Source};
 use fathom_report::run::Table;
-use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, Tone, render};
+use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, render};
 
 /// Means this far apart are drawn on a logarithmic axis.
 const LOG_RATIO: f64 = 20.0;
@@ -129,12 +127,7 @@ fn rows(
             on: format!("{}{on}", judged.workload),
             measured: judged.measured.clone(),
             verdict: judged.verdict.words().into(),
-            tone: match judged.verdict {
-                Verdict::Holds => Tone::Good,
-                Verdict::DirectionOnly => Tone::Calm,
-                Verdict::DoesNotHold => Tone::Bad,
-                Verdict::CannotBeTold => Tone::Dim,
-            },
+            tone: tone(judged.verdict),
         })
     });
     of_claim.collect()

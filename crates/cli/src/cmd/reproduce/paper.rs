@@ -1,13 +1,14 @@
 //! A paper about schedulers that was run again, as its page and as text: each figure with what the paper says of it, what
 //! was measured, and what came of it.
 
+use super::words::tone;
 use fathom_lab::reproduce::paper::{
     ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Timeline,
     TimelineFound,
 };
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::run::Table;
-use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, Tone, render};
+use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, render};
 use std::fmt::Write as _;
 
 /// Every panel with what came of it.
@@ -66,12 +67,7 @@ fn claim_row(panel: &Panel, text: &str, judged: &Judged) -> ClaimRow {
         on: judged.claimed.clone(),
         measured: judged.measured.clone(),
         verdict: judged.verdict.words().into(),
-        tone: match judged.verdict {
-            Verdict::Holds => Tone::Good,
-            Verdict::DirectionOnly => Tone::Calm,
-            Verdict::DoesNotHold => Tone::Bad,
-            Verdict::CannotBeTold => Tone::Dim,
-        },
+        tone: tone(judged.verdict),
     }
 }
 

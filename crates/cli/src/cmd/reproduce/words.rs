@@ -10,6 +10,7 @@ use fathom_lab::reproduce::{
     Expected, Figure, Judgement, Kind, NO_DIFFERENCE_PERCENT, Reproduction, Results, Source,
     Verdict,
 };
+use fathom_report::study::Tone;
 use std::fmt::Write as _;
 
 /// How wide the longest verdict is.
@@ -193,5 +194,15 @@ fn plural(verdict: Verdict) -> &'static str {
         Verdict::DirectionOnly => "hold in direction only",
         Verdict::DoesNotHold => "do not hold",
         Verdict::CannotBeTold => "cannot be told",
+    }
+}
+
+/// How a verdict is coloured.
+pub(super) fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::DirectionOnly => Tone::Calm,
+        Verdict::DoesNotHold => Tone::Bad,
+        Verdict::CannotBeTold => Tone::Dim,
     }
 }

@@ -189,12 +189,6 @@ impl Statements {
     /// # Errors
     /// The line, counted from 1, and what is wrong there.
     pub fn from_toml(text: &str) -> Result<Self, (Option<usize>, String)> {
-        toml::from_str(text).map_err(|error| {
-            let before = |at: usize| text.get(..at).unwrap_or_default();
-            let line = error
-                .span()
-                .map(|span| before(span.start).matches('\n').count() + 1);
-            (line, error.message().to_owned())
-        })
+        crate::parse::from_toml(text)
     }
 }
