@@ -3,8 +3,8 @@
 
 use super::words::tone;
 use fathom_lab::reproduce::paper::{
-    ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Timeline,
-    TimelineFound,
+    ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Sequence,
+    SequenceFound, SequenceLine, Timeline, TimelineFound,
 };
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::run::Table;
@@ -99,6 +99,7 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
         charts: drawn()
             .map(|(drawing, chart)| draw(panel, drawing, chart))
             .chain(over_time(panel, found))
+            .chain(in_sequence(panel, found))
             .collect(),
         tables: drawn()
             .map(|(drawing, chart)| table(panel, drawing, chart))
@@ -161,6 +162,29 @@ fn over_time(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
             x: "time (s)".into(),
             y: "MB/s".into(),
             lines: found.processes.iter().enumerate().map(line).collect(),
+            names: Vec::new(),
+        }
+    };
+    each.map(chart).collect()
+}
+
+fn in_sequence(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
+    let each = panel.sequences.iter().zip(&found.sequences);
+    let chart = |(sequence, found): (&Sequence, &SequenceFound)| {
+        let line = |(style, line): (usize, &SequenceLine)| ChartLine {
+            name: line.name.clone(),
+            style,
+            x: line.accesses.clone(),
+            y: line.response_s.iter().map(|s| Some(*s)).collect(),
+            half: Vec::new(),
+        };
+        Chart {
+            title: sequence.title.clone(),
+            see: "The mean of some accesses after one another; one seed.".into(),
+            shape: Shape::Steps,
+            x: "reads and writes done".into(),
+            y: "response time (s)".into(),
+            lines: found.lines.iter().enumerate().map(line).collect(),
             names: Vec::new(),
         }
     };

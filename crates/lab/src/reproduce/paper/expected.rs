@@ -40,6 +40,9 @@ pub struct Panel {
     /// What each process got over time.
     #[serde(default, rename = "timeline")]
     pub timelines: Vec<Timeline>,
+    /// Response times over the sequence of accesses.
+    #[serde(default, rename = "sequence")]
+    pub sequences: Vec<Sequence>,
     /// How what it says is tested.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Tested>,
@@ -74,6 +77,24 @@ pub struct Timeline {
     /// Which study.
     pub study: String,
     /// Which run of it.
+    pub at: Selector,
+}
+
+/// Response times over the sequence of accesses, a line for each point of an axis; of the first seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sequence {
+    /// What it shows.
+    pub title: String,
+    /// Which study.
+    pub study: String,
+    /// The axis whose points are lines.
+    pub lines: String,
+    /// Which of its points; all where none is named.
+    #[serde(default)]
+    pub among: Vec<String>,
+    /// Points of the other axes.
+    #[serde(default)]
     pub at: Selector,
 }
 

@@ -7,12 +7,15 @@ mod expected;
 mod judge;
 mod metric;
 
-pub use expected::{Claimed, Drawing, Panel, Selector, Statements, Take, Test, Tested, Timeline};
+pub use expected::{
+    Claimed, Drawing, Panel, Selector, Sequence, Statements, Take, Test, Tested, Timeline,
+};
 pub use judge::{Judged, Measured};
 pub use metric::Metric;
 
 use super::Files;
 use super::epo::parsed;
+use crate::replay::Totals;
 use crate::study::{self, Finished, Run, Study, StudyError, Watcher};
 use judge::{judge, mean, points_of, selected};
 use serde::Serialize;
@@ -47,8 +50,28 @@ pub struct PanelFound {
     pub charts: Vec<ChartFound>,
     /// What processes got over time.
     pub timelines: Vec<TimelineFound>,
+    /// Response times over the sequence of accesses.
+    pub sequences: Vec<SequenceFound>,
     /// Its claims, in order.
     pub judged: Vec<Judged>,
+}
+
+/// Response times over the sequence of accesses.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SequenceFound {
+    /// The lines.
+    pub lines: Vec<SequenceLine>,
+}
+
+/// A line of it: the accesses of a run in the order in which they were done, some at a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SequenceLine {
+    /// What it is called.
+    pub name: String,
+    /// How many were done before the middle of these.
+    pub accesses: Vec<f64>,
+    /// Their mean response time, in seconds.
+    pub response_s: Vec<f64>,
 }
 
 /// What each process of a run got over time.
@@ -151,6 +174,11 @@ pub fn run(
             .iter()
             .map(|timeline| over_time(timeline, of(&timeline.study)))
             .collect(),
+        sequences: panel
+            .sequences
+            .iter()
+            .map(|sequence| in_sequence(sequence, of(&sequence.study)))
+            .collect(),
         judged: panel
             .claims
             .iter()
@@ -188,6 +216,42 @@ fn over_time(timeline: &Timeline, runs: &[Finished]) -> TimelineFound {
     }
 }
 
+fn in_sequence(sequence: &Sequence, runs: &[Finished]) -> SequenceFound {
+    let here = runs.iter().filter(|run| selected(run, &sequence.at));
+    let here: Vec<&Finished> = here.collect();
+    let named = |line: &&str| sequence.among.is_empty() || sequence.among.iter().any(|a| a == line);
+    let lines = points_of(&here, &sequence.lines).into_iter().filter(named);
+    let line = |name: &str| {
+        let wanted = Selector::from([(sequence.lines.clone(), name.to_owned())]);
+        let run = here.iter().find(|run| selected(run, &wanted))?;
+        Some(sequence_of(name, &run.outcome.totals))
+    };
+    SequenceFound {
+        lines: lines.filter_map(line).collect(),
+    }
+}
+
+/// Stretches of the run that did something, taken together so that each has about as many accesses.
+fn sequence_of(name: &str, totals: &Totals) -> SequenceLine {
+    let all: u64 = totals.timeline.iter().map(|stretch| stretch.count).sum();
+    let per = all.div_ceil(STRETCHES_MAX as u64).max(1);
+    let (mut accesses, mut response_s) = (Vec::new(), Vec::new());
+    let (mut done, mut count, mut ns) = (0, 0, 0);
+    for (index, stretch) in totals.timeline.iter().enumerate() {
+        (count, ns) = (count + stretch.count, ns + stretch.response_ns);
+        if count >= per || (count > 0 && index + 1 == totals.timeline.len()) {
+            accesses.push(done as f64 + count as f64 / 2.0);
+            response_s.push(ns as f64 / 1e9 / count as f64);
+            (done, count, ns) = (done + count, 0, 0);
+        }
+    }
+    SequenceLine {
+        name: name.to_owned(),
+        accesses,
+        response_s,
+    }
+}
+
 fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
     let here: Vec<&Finished> = runs.iter().filter(|r| selected(r, &drawing.at)).collect();
     let points = points_of(&here, &drawing.x);
@@ -215,6 +279,7 @@ fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::Bucket;
     use crate::reproduce::PAPERS;
     use std::collections::BTreeMap;
 
@@ -222,6 +287,23 @@ mod tests {
     fn points(run: &Run) -> BTreeMap<&str, &str> {
         let axes = run.points.iter().map(|(a, p)| (a.as_str(), p.as_str()));
         axes.chain([("workload", run.workload.as_str())]).collect()
+    }
+
+    #[test]
+    fn a_sequence_counts_every_access_once_and_keeps_their_mean() {
+        let stretch = |count: u64| Bucket {
+            count,
+            response_ns: count * 2_000_000_000,
+            ..Bucket::default()
+        };
+        let totals = Totals {
+            timeline: [300, 0, 5, 700, 1, 0].map(stretch).to_vec(),
+            ..Totals::default()
+        };
+        let line = sequence_of("noop", &totals);
+        // 1,006 accesses, at least eight at a time: 300, 5 and 700 together, and the last one.
+        assert_eq!(line.accesses, [150.0, 300.0 + 352.5, 1005.5]);
+        assert_eq!(line.response_s, [2.0; 3]);
     }
 
     /// A misspelt point would be a claim that can never be told.
@@ -252,6 +334,13 @@ mod tests {
                     some(&drawing.study, &[&drawing.at]);
                     axis(&drawing.study, &drawing.x);
                     axis(&drawing.study, &drawing.lines);
+                }
+                for sequence in &panel.sequences {
+                    axis(&sequence.study, &sequence.lines);
+                    for point in &sequence.among {
+                        let one = Selector::from([(sequence.lines.clone(), point.clone())]);
+                        some(&sequence.study, &[&sequence.at, &one]);
+                    }
                 }
                 for timeline in &panel.timelines {
                     some(&timeline.study, &[&timeline.at]);
