@@ -135,3 +135,18 @@ fn stacks_that_cannot_be_are_refused() {
     refused(&["--sched", "none", "--split", "nopas"], "no block layer");
     refused(&["--sched", "irbw-fifo"], "bundle");
 }
+
+#[test]
+fn of_many_processes_the_rest_are_told_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[r]\nrw=randread\nbs=4k\nsize=1m\nio_size=40k\nnumjobs=20\n";
+    let jobs = job(dir.path(), text);
+    let output = fathom(&["bench", &jobs, "--on", "model:nvme"]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    let row = told.lines().find(|line| line.starts_with("4 others"));
+    // Ten reads each.
+    assert!(
+        row.is_some_and(|row| row.split_whitespace().nth(2) == Some("40")),
+        "{told}"
+    );
+}

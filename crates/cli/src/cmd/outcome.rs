@@ -1,7 +1,7 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Precondition, Side};
+use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -122,26 +122,41 @@ const HEAD: [&str; 9] = [
     "max",
 ];
 
-/// What each process got.
+/// So many processes have a row of their own.
+const PROCESSES_SHOWN: usize = 16;
+
+/// What each process got; of many, the first ones, and the rest together.
 pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(
-        (1..)
-            .zip(&outcome.totals.processes)
-            .map(|(number, process)| {
-                let seconds = process.finished.as_secs_f64().max(1e-9);
-                vec![
-                    format!("{number}"),
-                    process.count.to_string(),
-                    human_duration(process.finished.0),
-                    human_bytes((process.bytes as f64 / seconds) as u64),
-                    short(process.response_ns as f64 / process.count.max(1) as f64),
-                    short(process.max_ns as f64),
-                ]
-            }),
-    );
+    let all = &outcome.totals.processes;
+    let (shown, others) = all.split_at(all.len().min(PROCESSES_SHOWN));
+    let numbered = (1..).map(|number: u32| number.to_string()).zip(shown);
+    rows.extend(numbered.map(|(number, process)| process_row(number, process)));
+    if !others.is_empty() {
+        let together = others.iter().fold(Process::default(), |sum, one| Process {
+            count: sum.count + one.count,
+            bytes: sum.bytes + one.bytes,
+            response_ns: sum.response_ns + one.response_ns,
+            max_ns: sum.max_ns.max(one.max_ns),
+            finished: sum.finished.max(one.finished),
+            timeline: Vec::new(),
+        });
+        rows.push(process_row(format!("{} others", others.len()), &together));
+    }
     rows
+}
+
+fn process_row(name: String, process: &Process) -> Vec<String> {
+    let seconds = process.finished.as_secs_f64().max(1e-9);
+    vec![
+        name,
+        process.count.to_string(),
+        human_duration(process.finished.0),
+        human_bytes((process.bytes as f64 / seconds) as u64),
+        short(process.response_ns as f64 / process.count.max(1) as f64),
+        short(process.max_ns as f64),
+    ]
 }
 
 /// Response times: from when an access is asked for until it is done.
