@@ -317,6 +317,17 @@ struct Study {
     workload: Option<Config>,
 }
 
+/// A study's workload that is a program.
+#[derive(serde::Deserialize)]
+struct Programs {
+    workload: Vec<OfProgram>,
+}
+
+#[derive(serde::Deserialize)]
+struct OfProgram {
+    program: fathom_workload::program::Config,
+}
+
 #[test]
 fn the_examples_of_the_documentation_are_right() {
     let page = include_str!("../../../docs/workloads.md");
@@ -325,8 +336,16 @@ fn the_examples_of_the_documentation_are_right() {
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(blocks.len(), 2);
-    for block in blocks {
+    assert_eq!(blocks.len(), 3);
+    let (programs, others): (Vec<_>, Vec<_>) = blocks
+        .into_iter()
+        .partition(|block| block.contains("[workload.program]"));
+    assert_eq!(programs.len(), 1);
+    for block in programs {
+        let study: Programs = toml::from_str(block).unwrap();
+        assert!(study.workload[0].program.build(4 << 30, 1).is_ok());
+    }
+    for block in others {
         let study: Study = toml::from_str(block).unwrap();
         assert!(!study.steps.is_empty() || study.workload.is_some());
         if let Some(config) = study.workload {

@@ -2,7 +2,7 @@
 //!
 //! Every number is computed for each seed from the runs of that seed alone, which saw the same workload; the numbers of
 //! several seeds then have a mean and a 95 % interval. With one seed there is no interval, and a verdict says what that
-//! seed says. The limits are those of [`crate::reproduce::judge`].
+//! seed says. The limits are those of [`mod@crate::reproduce::judge`].
 
 use super::expected::{Claimed, Selector, Take, Test, Tested};
 use super::metric::Metric;

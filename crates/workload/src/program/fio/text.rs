@@ -60,7 +60,7 @@ impl fmt::Display for Rw {
     }
 }
 
-/// A section with every value that fio would otherwise choose written out; [`super::parse`] reads it as the same job.
+/// A section with every value that fio would otherwise choose written out; [`super::parse()`] reads it as the same job.
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A name that would end its section early, or open the global one, is given as an option.
