@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
 use fathom_base::{Dur, Time};
 use fathom_block::devices::RamDevice;
 use fathom_block::{Completion, Device, DeviceInfo, Op, Request};
@@ -11,15 +13,8 @@ const SECTOR: u64 = 512;
 
 fn queue(config: QueueConfig) -> BlockQueue<RamDevice> {
     let info = DeviceInfo {
-        name: "ram".into(),
         capacity_bytes: 1 << 20,
-        logical_block_bytes: SECTOR as u32,
-        max_request_bytes: 1 << 20,
-        queue_depth: 32,
-        volatile_cache: false,
-        trim: true,
-        read_only: false,
-        modelled: true,
+        ..common::info()
     };
     BlockQueue::new(RamDevice::new(info, Dur::us(100)), config).unwrap()
 }

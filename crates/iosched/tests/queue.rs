@@ -36,18 +36,7 @@ impl Device for Recorder {
 }
 
 fn queue(config: QueueConfig) -> BlockQueue<Recorder> {
-    let info = DeviceInfo {
-        name: "recorder".into(),
-        capacity_bytes: 64 << 20,
-        logical_block_bytes: 512,
-        max_request_bytes: 1 << 20,
-        queue_depth: 32,
-        volatile_cache: false,
-        trim: true,
-        read_only: false,
-        modelled: true,
-    };
-    let inner = NullDevice::new(info, Dur::us(100));
+    let inner = NullDevice::new(common::info(), Dur::us(100));
     let given = Vec::new();
     BlockQueue::new(Recorder { inner, given }, config).unwrap()
 }

@@ -14,23 +14,9 @@ use std::rc::Rc;
 
 const KIB: u64 = 1024;
 
-fn info() -> DeviceInfo {
-    DeviceInfo {
-        name: "null".into(),
-        capacity_bytes: 64 << 20,
-        logical_block_bytes: 512,
-        max_request_bytes: 1 << 20,
-        queue_depth: 32,
-        volatile_cache: false,
-        trim: true,
-        read_only: false,
-        modelled: true,
-    }
-}
-
 /// Above a drive that takes 100 ns for everything.
 fn queue(config: QueueConfig) -> BlockQueue<NullDevice> {
-    BlockQueue::new(NullDevice::new(info(), Dur(100)), config).unwrap()
+    BlockQueue::new(NullDevice::new(common::info(), Dur(100)), config).unwrap()
 }
 
 fn write(id: u64, offset: u64, len: u64) -> Request {
@@ -134,7 +120,7 @@ impl Device for Clock {
 fn a_look_counts_the_time_up_to_now() {
     let now = Rc::new(Cell::new(7));
     let clock = Clock {
-        info: info(),
+        info: common::info(),
         now: now.clone(),
     };
     let mut queue = BlockQueue::new(clock, QueueConfig::default()).unwrap();

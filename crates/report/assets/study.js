@@ -41,7 +41,7 @@
       return { ...axis, type: "category", categoryorder: "array", categoryarray: texts, nticks: 12 };
     }
     // Sizes that double stand at equal distances.
-    const wide = xs.length > 2 && xs[0] > 0 && xs[xs.length - 1] / xs[0] >= 64;
+    const wide = xs.length > 2 && xs[0] > 0 && xs[xs.length - 1] / xs[0] >= 16;
     return { ...axis, ...(wide ? { type: "log" } : {}), tickvals: xs, ticktext: texts };
   }
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Dur;
+use fathom_block::DeviceInfo;
 use fathom_iosched::{Config, Split};
 
 /// A scheduler by name, with the sizes of a drive of clustered pages of 16 KiB, logical blocks of 1 MiB and buffers of
@@ -39,5 +40,20 @@ pub(crate) fn starvation(name: &str) -> Dur {
         "anticipatory" => Dur::ms(1_000),
         // Its expiry is five seconds, and a batch may be under way.
         _ => Dur::ms(6_000),
+    }
+}
+
+/// A drive with a medium that keeps nothing back.
+pub(crate) fn info() -> DeviceInfo {
+    DeviceInfo {
+        name: "null".into(),
+        capacity_bytes: 64 << 20,
+        logical_block_bytes: 512,
+        max_request_bytes: 1 << 20,
+        queue_depth: 32,
+        volatile_cache: false,
+        trim: true,
+        read_only: false,
+        modelled: true,
     }
 }

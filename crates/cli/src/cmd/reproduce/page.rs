@@ -11,7 +11,7 @@ use fathom_report::run::Table;
 use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, render};
 
 /// Means this far apart are drawn on a logarithmic axis.
-const LOG_RATIO: f64 = 20.0;
+pub(super) const LOG_RATIO: f64 = 20.0;
 /// The most points of a line over time.
 const POINTS_MAX: usize = 256;
 

@@ -1,6 +1,7 @@
 //! A paper about schedulers that was run again, as its page and as text: each figure with what the paper says of it, what
 //! was measured, and what came of it.
 
+use super::page::LOG_RATIO;
 use super::words::tone;
 use fathom_lab::reproduce::paper::{
     ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Sequence,
@@ -135,6 +136,7 @@ fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
         title: title(panel, drawing),
         see: String::new(),
         shape: match places {
+            Some(_) if far_apart(found) => Shape::LogLines,
             Some(_) => Shape::Lines,
             None => Shape::Bars,
         },
@@ -196,6 +198,15 @@ fn title(panel: &Panel, drawing: &Drawing) -> String {
         true => panel.title.clone(),
         false => drawing.title.clone(),
     }
+}
+
+/// Whether the lowest would be flat beside the highest.
+fn far_apart(found: &ChartFound) -> bool {
+    let values = found.lines.iter().flat_map(|line| &line.values);
+    let means: Vec<f64> = values.flatten().map(|value| value.mean).collect();
+    let highest = means.iter().copied().fold(0.0, f64::max);
+    let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    lowest > 0.0 && highest / lowest >= LOG_RATIO
 }
 
 /// Where points stand that are numbers, with a unit or without; `None` for names.
