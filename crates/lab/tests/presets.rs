@@ -4,7 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use fathom_probe::run::{RunConfig, run, solve};
+use fathom_block::Device as _;
+use fathom_probe::run::{Announcement, RunConfig, announce, run, solve};
 use fathom_probe::session::Unobserved;
 use fathom_probe::{Estimate, Parameter, Value, Verdict};
 use fathom_ssd::{Spec, Ssd, presets};
@@ -219,8 +220,23 @@ fn probe(spec: &Spec, seed: u64) -> Vec<(Parameter, Estimate)> {
         seed,
         ..RunConfig::default()
     };
+    let announced = announce(&config, drive.info());
     let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    solve(&record).parameters.into_iter().collect()
+    let profile = solve(&record);
+    keeps(announced, profile.cost.bytes_written, &spec.name);
+    profile.parameters.into_iter().collect()
+}
+
+/// Whether a user can plan with what was announced: near what is written on these drives, and a bound that is of its order.
+fn keeps(announced: Announcement, written: u64, name: &str) {
+    let (expected, bound) = (announced.expected_bytes, announced.bound_bytes);
+    assert!(written <= bound, "{name}: {written} of at most {bound}");
+    assert!(bound <= 8 * written, "{name}: {written} of at most {bound}");
+    let share = written as f64 / expected as f64;
+    assert!(
+        (0.5..2.0).contains(&share),
+        "{name}: {written} of about {expected}"
+    );
 }
 
 fn spec(name: &str) -> Spec {

@@ -4,7 +4,7 @@
 //! A parameter that needs what it may not have (writing, more budget) is *inconclusive* with the reason, and the
 //! run goes on with the next one. An interruption or a drive that fails ends the run; what was measured is kept.
 
-use crate::probes::{self, Probe, Space};
+use crate::probes::{self, Probe, Space, robust};
 use crate::profile::{Cost, Estimate, Parameter, Profile, Verdict};
 use crate::record::{Method, Record, RecordMeta, Target};
 use crate::session::{Ending, Observer, OtherRun, Session, Stop, marks};
@@ -142,8 +142,10 @@ fn measure(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> 
     let Some(probe) = probes::find(session.record().meta.method, parameter) else {
         return Ok(());
     };
-    let announced = probe.bound(&Space::from(&*session));
-    session.begin(parameter, announced);
+    let space = Space::from(&*session);
+    let prepares = probe.needs().prepared && !robust::prepared(session.record());
+    let preparation = if prepares { space.span() } else { 0 };
+    session.begin(parameter, probe.bound(&space).saturating_add(preparation));
     let result = if probe.needs().writes && session.read_only() {
         Err(Stop::ReadOnly)
     } else {
@@ -158,23 +160,46 @@ fn measure(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> 
     Ok(())
 }
 
-/// The most that a run may write, in bytes: what is shown before the first one is written. A resumed run counts
-/// only what it writes itself.
-pub fn write_bound(config: &RunConfig, info: &DeviceInfo) -> u64 {
+/// What a run is going to write, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Announcement {
+    /// On a drive that gives answers; a rule of thumb, at most the bound.
+    pub expected_bytes: u64,
+    /// Never more than this.
+    pub bound_bytes: u64,
+}
+
+/// What a run is going to write: what is shown before the first byte is written. A resumed run counts only what it
+/// writes itself.
+pub fn announce(config: &RunConfig, info: &DeviceInfo) -> Announcement {
     if config.read_only || info.read_only {
-        return 0;
+        return Announcement::default();
     }
     let space = Space {
         region: config.region.clone().unwrap_or(0..info.capacity_bytes),
         block_bytes: u64::from(info.logical_block_bytes).max(1),
         thin: config.thin.max(1),
     };
-    let bounds = in_order(&config.parameters)
-        .into_iter()
+    let probes = in_order(&config.parameters).into_iter();
+    let probes: Vec<&dyn Probe> = probes
         .filter_map(|parameter| probes::find(config.method, parameter))
-        .map(|probe| probe.bound(&space));
-    let all = bounds.fold(0u64, u64::saturating_add);
-    all.min(config.budget_bytes.unwrap_or(u64::MAX))
+        .collect();
+    let prepared = probes.iter().any(|probe| probe.needs().prepared);
+    let prepared = if prepared { space.span() } else { 0 };
+    let sum = |bytes: &dyn Fn(&dyn Probe) -> u64| {
+        let each = probes.iter().map(|probe| bytes(*probe));
+        each.fold(prepared, u64::saturating_add)
+    };
+    let most = config.budget_bytes.unwrap_or(u64::MAX);
+    Announcement {
+        expected_bytes: sum(&|probe| probe.expected(&space)).min(most),
+        bound_bytes: sum(&|probe| probe.bound(&space)).min(most),
+    }
+}
+
+/// The most that a run may write, in bytes: the bound of [`announce`].
+pub fn write_bound(config: &RunConfig, info: &DeviceInfo) -> u64 {
+    announce(config, info).bound_bytes
 }
 
 /// The answers, from the record alone.

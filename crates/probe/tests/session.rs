@@ -176,7 +176,7 @@ fn what_was_not_announced_is_not_written() {
     with(&mut device, meta, None, |session| {
         let stop = session.step(P, "write", |io| io.write(0, 512).map(|_| ()));
         let (wanted, left) = (512, 0);
-        assert_eq!(stop, Err(Stop::BudgetBytes { wanted, left }));
+        assert_eq!(stop, Err(Stop::Allowance { wanted, left }));
     })
     .unwrap();
     assert!(device.log.is_empty());

@@ -13,6 +13,8 @@ use std::ops::Range;
 pub struct Needs {
     /// Writing: in a read-only run the parameter cannot be measured.
     pub writes: bool,
+    /// The span written once before anything is measured, which probes of a run share.
+    pub prepared: bool,
 }
 
 /// What is known of a drive before anything is measured: enough to bound the bytes that a probe writes.
@@ -54,8 +56,14 @@ pub trait Probe: Sync {
     /// What it cannot do without.
     fn needs(&self) -> Needs;
 
-    /// The most that [`Probe::run`] writes, in bytes; it is stopped before it writes more.
+    /// The most that [`Probe::run`] writes beside a shared preparation, in bytes; it is stopped before it writes more. What an
+    /// answer really needs, not the sum of everything that could be tried: a drive too uneven to settle costs no more.
     fn bound(&self, space: &Space) -> u64;
+
+    /// What it writes beside a shared preparation on a drive that gives answers, in bytes; a rule of thumb.
+    fn expected(&self, space: &Space) -> u64 {
+        self.bound(space)
+    }
 
     /// Takes the samples, in steps.
     ///

@@ -8,8 +8,10 @@ use std::ops::Range;
 /// The limits of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Bytes that may still be written when the step begins.
-    pub(super) bytes_left: u64,
+    /// Bytes of the user's budget when the step begins.
+    pub(super) budget_left: u64,
+    /// Bytes that the parameter may still write when the step begins.
+    pub(super) allowance_left: u64,
     /// Spent when the step begins, and allowed, in nanoseconds.
     pub(super) time_ns: Option<(u64, u64)>,
     /// Whether writes are refused.
@@ -51,9 +53,13 @@ impl Limits {
         if self.read_only {
             return Err(Stop::ReadOnly);
         }
-        let left = self.bytes_left.saturating_sub(written);
+        let left = self.budget_left.saturating_sub(written);
         if wanted > left {
             return Err(Stop::BudgetBytes { wanted, left });
+        }
+        let left = self.allowance_left.saturating_sub(written);
+        if wanted > left {
+            return Err(Stop::Allowance { wanted, left });
         }
         Ok(())
     }

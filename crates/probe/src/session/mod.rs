@@ -118,13 +118,16 @@ impl<'d> Session<'d> {
 
     /// What the probe at work may still write, in bytes.
     pub fn remaining_bytes(&self) -> u64 {
-        let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
-        let left = budget.saturating_sub(self.spent.bytes_written);
         if self.read_only() {
             0
         } else {
-            left.min(self.announced_left)
+            self.budget_left().min(self.announced_left)
         }
+    }
+
+    fn budget_left(&self) -> u64 {
+        let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
+        budget.saturating_sub(self.spent.bytes_written)
     }
 
     /// What is left of the budget of time, in nanoseconds of the drive's clock, where there is one.
@@ -182,7 +185,8 @@ impl<'d> Session<'d> {
         work: impl FnOnce(&mut Io<'_>) -> Result<(), Stop>,
     ) -> (Vec<Sample>, Cost, Result<(), Stop>) {
         let limits = Limits {
-            bytes_left: self.remaining_bytes(),
+            budget_left: self.budget_left(),
+            allowance_left: self.announced_left,
             time_ns: self
                 .record
                 .meta

@@ -9,7 +9,17 @@ pub enum Stop {
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Writing on would exceed the user's budget, or what the probe announced.
+    /// Writing on would exceed what the run sets aside for the parameter.
+    #[error(
+        "what a run may write for this parameter is spent and the answer is not settled: the drive is too uneven"
+    )]
+    Allowance {
+        /// What the next write or fill takes, in bytes.
+        wanted: u64,
+        /// What may still be written for the parameter, in bytes.
+        left: u64,
+    },
+    /// Writing on would exceed the user's budget.
     #[error(
         "the budget of bytes is spent: {wanted} bytes were to be written and {left} are left; allow more"
     )]
@@ -59,7 +69,10 @@ impl Stop {
     /// not know concern one parameter; a drive that is gone, full or fails in unknown ways concerns all.
     pub fn ends_run(&self) -> bool {
         match self {
-            Stop::BudgetBytes { .. } | Stop::BudgetTime { .. } | Stop::ReadOnly => false,
+            Stop::Allowance { .. }
+            | Stop::BudgetBytes { .. }
+            | Stop::BudgetTime { .. }
+            | Stop::ReadOnly => false,
             Stop::Io(error) => {
                 !matches!(error.kind, IoErrorKind::Medium | IoErrorKind::Unsupported)
             }

@@ -54,7 +54,10 @@ impl Probe for ClusteredBlock {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: false,
+        }
     }
 
     /// As many sizes as there are for the smallest page that could be found.

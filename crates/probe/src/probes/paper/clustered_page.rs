@@ -46,7 +46,10 @@ impl Probe for ClusteredPage {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

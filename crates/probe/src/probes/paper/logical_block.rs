@@ -48,7 +48,10 @@ impl Probe for LogicalBlock {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

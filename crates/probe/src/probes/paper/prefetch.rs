@@ -62,7 +62,10 @@ impl Probe for Prefetch {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: false }
+        Needs {
+            writes: false,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

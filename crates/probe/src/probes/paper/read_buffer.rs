@@ -66,7 +66,10 @@ impl Probe for ReadBuffer {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: false }
+        Needs {
+            writes: false,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

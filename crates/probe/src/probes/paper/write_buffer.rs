@@ -74,7 +74,10 @@ impl Probe for WriteBuffer {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

@@ -75,7 +75,10 @@ impl Probe for WritePolicy {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: false,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {

@@ -70,8 +70,12 @@ const PARKED: u64 = 64;
 /// Written in order after the first parking, in bytes: past a block of each of many sets.
 const SETTLE_BYTES: u64 = 256 << 20;
 const PARK: &str = "park";
-/// The largest unit that is reckoned with, in bytes.
-const UNIT_MAX: u64 = 1 << 20;
+/// A unit that parking is reckoned with, in bytes.
+const UNIT_TYPICAL: u64 = 128 << 10;
+/// Random writes that are set aside for, reckoned as the largest: most of those of a search lie far below. And those of a
+/// drive that gives an answer.
+const RANDOM_WORTH: u64 = 300;
+const RANDOM_TYPICAL: u64 = 20;
 /// Bytes of the sequential measurement at one size, and samples at least and at most.
 const SEQUENTIAL_BYTES: u64 = 24 << 20;
 const SEQUENTIAL_SAMPLES: (u64, u64) = (16, 512);
@@ -112,7 +116,7 @@ impl Manner {
 
     /// Sizes from `unit` on, doubling, as long as enough writes of them fit into the span.
     fn doublings(space: &Space, unit: u64) -> Vec<u64> {
-        let most = LARGEST.min(space.span() / 32);
+        let most = largest(space);
         std::iter::successors(Some(unit), |s| Some(s * 2))
             .take_while(|s| *s <= most)
             .collect()
@@ -126,22 +130,22 @@ impl Manner {
             .collect()
     }
 
-    /// The most bytes that [`Manner::run`] writes.
+    /// The most bytes that [`Manner::run`] writes: the sequential curve twice, and so many random writes of the largest size.
     pub(super) fn bound(&self, space: &Space) -> u64 {
-        let sizes = Self::doublings(space, space.round_up(4 << 10));
-        let batches = u64::from(BATCHES_MAX);
-        let parked = PARKED * UNIT_MAX;
-        let random = |len: u64| parked + (WARM_UP + BATCH * self.group(len, false)) * batches * len;
-        let between = sizes.iter().rev().take(BETWEEN_OCTAVES);
-        let between = between.flat_map(|len| QUARTERS.map(|q| random(len / 8 * q)));
-        let sequential = |len: &u64| {
-            u64::from(SEQUENTIAL_BATCHES) * SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len)
-        };
-        let doublings = sizes.iter().map(|len| sequential(len) + random(*len));
-        let shifted = random(LARGEST.min(space.span() / 32));
-        let pressed = |len: &u64| PRESSURE.0 + 2 * BATCH * PRESSURE.1.max(*len);
-        let pressed = sizes.iter().map(|len| 2 * pressed(len)).sum::<u64>();
-        SETTLE_BYTES + parked + doublings.sum::<u64>() + between.sum::<u64>() + shifted + pressed
+        let twice = 2 * self.sequential_curve(space);
+        4 * preparation(space) + twice + RANDOM_WORTH * largest(space)
+    }
+
+    /// The bytes that it writes on a drive whose blocks are a few MiB.
+    pub(super) fn expected(&self, space: &Space) -> u64 {
+        preparation(space) + self.sequential_curve(space) + RANDOM_TYPICAL * largest(space)
+    }
+
+    /// One batch of sequential writes at every doubling.
+    fn sequential_curve(&self, space: &Space) -> u64 {
+        let sizes = Self::doublings(space, space.round_up(4 << 10)).into_iter();
+        let batch = |len: u64| SEQUENTIAL_BYTES.max(SEQUENTIAL_SAMPLES.0 * len);
+        sizes.map(batch).sum()
     }
 
     /// One sample: a group of writes at `offsets`, flushed.
@@ -398,6 +402,16 @@ impl Manner {
         }
         Ok(())
     }
+}
+
+/// The largest write, in bytes: enough of them fit into the span.
+fn largest(space: &Space) -> u64 {
+    LARGEST.min(space.span() / 32)
+}
+
+/// Parking and settling before anything is measured, in bytes.
+fn preparation(space: &Space) -> u64 {
+    SETTLE_BYTES.min(main_part(space)) + PARKED * UNIT_TYPICAL
 }
 
 /// The bytes of the span that the curves use; behind them lies where log blocks are parked.

@@ -21,11 +21,18 @@ impl Probe for ClusteredBlock {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: true,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        MANNER.bound(space) + space.span()
+        MANNER.bound(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        MANNER.expected(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

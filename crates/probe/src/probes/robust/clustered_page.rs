@@ -277,16 +277,22 @@ impl Probe for ClusteredPage {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: true,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {
         let sweeps = Self::grains(space)
             .into_iter()
             .map(|g| g * GRID * (GRID + 1) / 2 * u64::from(REPS * ROUNDS));
-        let shifts =
-            3 * PAIRS * SHIFT_ROUNDS * (2 * LADDER_MAX + u64::from(REFINEMENTS) * (2 << 20));
-        space.span() + sweeps.sum::<u64>() + shifts
+        let shifts = 3 * PAIRS * SHIFT_ROUNDS * (2 * LADDER_MAX + (2 << 20));
+        sweeps.sum::<u64>() + shifts
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        self.bound(space) / 8
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

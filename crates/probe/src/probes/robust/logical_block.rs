@@ -48,11 +48,19 @@ impl Probe for LogicalBlock {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: true,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        MANNER.bound(space) + space.span()
+        MANNER.bound(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        // The clustered block tells where to look.
+        MANNER.expected(space) * 2 / 3
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

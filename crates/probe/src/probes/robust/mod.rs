@@ -36,7 +36,7 @@ const INIT: &str = "init";
 
 impl Space {
     /// The part that the robust probes use, in bytes from the start of the region.
-    fn span(&self) -> u64 {
+    pub(crate) fn span(&self) -> u64 {
         let whole = self.bytes().min(SPAN_MAX);
         whole / self.block_bytes * self.block_bytes
     }
@@ -67,8 +67,7 @@ impl Space {
 /// Writes the span once in order, so that every page has a place: reads of what was never written are no reads,
 /// and writes to it change nothing. Once a run; not at all in a read-only one.
 fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
-    let done = session.record().steps.iter().any(|step| step.name == INIT);
-    if done || session.read_only() {
+    if prepared(session.record()) || session.read_only() {
         return Ok(());
     }
     let start = session.region().start;
@@ -78,6 +77,11 @@ fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> 
             io.fill_sequential(start..start + span)
         })
         .map(|_| ())
+}
+
+/// Whether the span was written in this run.
+pub(crate) fn prepared(record: &Record) -> bool {
+    record.steps.iter().any(|step| step.name == INIT)
 }
 
 /// Latencies of a series at one size, in nanoseconds.

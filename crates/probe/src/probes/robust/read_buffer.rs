@@ -112,11 +112,14 @@ impl Probe for ReadBuffer {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: false }
+        Needs {
+            writes: false,
+            prepared: true,
+        }
     }
 
-    fn bound(&self, space: &Space) -> u64 {
-        space.span()
+    fn bound(&self, _: &Space) -> u64 {
+        0
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

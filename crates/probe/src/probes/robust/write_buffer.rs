@@ -28,6 +28,8 @@ const SLOW_LONG: f64 = 0.002;
 const RESOLUTION: u64 = 512;
 /// Sizes measured around a bend.
 const BEND_SIZES: u64 = 32;
+/// Further sizes that are set aside for, reckoned as the largest; most lie far below.
+const SIZES_WORTH: u64 = 8;
 /// A bend whose place is known no better than this share is not identified.
 const BEND_SHARE: f64 = 0.3;
 /// The run of writes for memory that a flush does not drain, in bytes.
@@ -240,16 +242,22 @@ impl Probe for WriteBuffer {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: true,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {
         let grid: u64 = Self::grid(space).iter().sum();
         let most = Self::grid(space).last().copied().unwrap_or(0);
-        space.span()
-            + RUN_BYTES
-            + (grid + (12 + BEND_SIZES) * most) * u64::from(REPS)
+        RUN_BYTES
+            + (grid + SIZES_WORTH * most) * u64::from(REPS)
             + u64::from(SMALL_REPS) * (1 << 20)
+    }
+
+    fn expected(&self, _: &Space) -> u64 {
+        2 * RUN_BYTES
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

@@ -16,6 +16,8 @@ use crate::solve::robust;
 const PARAMETER: Parameter = Parameter::WritePolicy;
 const REPS: u32 = 8;
 const BATCHES: u32 = 5;
+/// Batches that are set aside for the largest buffer; smaller ones have all.
+const BATCHES_WORTH: u32 = 1;
 /// Less than this share of the wait of writes that do not come back is hardly waiting.
 const WAITS: f64 = 0.3;
 /// So large a share of the passes may disagree.
@@ -42,12 +44,19 @@ impl Probe for WritePolicy {
     }
 
     fn needs(&self) -> Needs {
-        Needs { writes: true }
+        Needs {
+            writes: true,
+            prepared: true,
+        }
     }
 
     fn bound(&self, space: &Space) -> u64 {
         let capacity = (32 << 20).min(space.span() / 8);
-        space.span() + 2 * u64::from(REPS * BATCHES) * (VOLUMES * capacity + PIECE_MAX)
+        2 * u64::from(REPS * BATCHES_WORTH) * (VOLUMES * capacity + PIECE_MAX)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        self.bound(space) / 32
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
