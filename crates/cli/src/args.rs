@@ -181,12 +181,15 @@ pub(crate) struct ProbeArgs {
     /// Allow the contents of the drive with this serial number or name, or of this file, to be destroyed
     #[arg(long, value_name = "NAME", conflicts_with = "read_only")]
     pub(crate) destroy: Option<String>,
-    /// Write nothing; what needs writing stays open
+    /// Write nothing; parameters that need writes are reported as inconclusive
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Do not ask before writing to a real drive
+    /// Do not ask before writing to a real drive; needed where there is no terminal to ask at
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// What the data sheet rates the drive for in bytes written, such as 600TB: shows the share that the run takes of it
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) endurance: Option<Bytes>,
     /// No progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -301,7 +304,7 @@ pub(crate) struct RealArgs {
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
-    /// Do not ask before writing
+    /// Do not ask before writing to a real drive; needed where there is no terminal to ask at
     #[arg(long, short)]
     pub(crate) yes: bool,
 }

@@ -93,6 +93,7 @@ fn what_was_written_is_read_back() {
             "--sched",
             "mq-deadline",
             "--json",
+            "--yes",
         ]);
         assert!(output.status.success(), "{output:?}");
         let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -23,19 +23,22 @@ fn disk_dir() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// Whether this machine can measure a scratch file at all.
+/// Whether this machine can measure a scratch file at all: it has direct I/O there, and an io_uring.
 fn measurable(dir: &Path) -> bool {
     let scratch = dir.join("try");
     fs::create_dir(&scratch).unwrap();
-    let limits = ["--size", "1MiB", "--budget", "1ms"];
+    let limits = ["--size", "1MiB", "--budget", "1ms", "--yes"];
     let args = [&["probe", "try", "--only", QUICK], &limits[..]].concat();
     let out = fathom(dir).args(args).output().unwrap();
     fs::remove_dir(&scratch).unwrap();
-    if !out.status.success() {
-        let why = String::from_utf8_lossy(&out.stderr).into_owned();
-        eprintln!("skipped: no scratch file can be measured here: {why}");
+    if out.status.success() {
+        return true;
     }
-    out.status.success()
+    let why = String::from_utf8_lossy(&out.stderr).into_owned();
+    let cannot = ["direct I/O", "io_uring is not available"];
+    assert!(cannot.iter().any(|reason| why.contains(reason)), "{why}");
+    eprintln!("skipped: no scratch file can be measured here: {why}");
+    false
 }
 
 #[test]
@@ -51,11 +54,15 @@ fn a_scratch_file_is_measured_and_leaves_nothing() {
         "probe", "scratch", "--method", "paper", "--only", QUICK, "--size", "16MiB", "--budget",
         "4s", "--out", "run",
     ];
-    let assert = fathom(dir.path()).args(args).assert();
-    // No terminal: it goes ahead, after it has said what it will write and where.
+    // Nobody can be asked, and nobody has said yes beforehand.
+    let unasked = fathom(dir.path()).args(args).assert();
+    unasked.code(3).stdout("").stderr(contains("--yes"));
+    assert_eq!(names(dir.path()), ["scratch"]);
+    let args = [&args[..], &["--yes"]].concat();
+    let assert = fathom(dir.path()).args(&args).assert();
     assert
         .success()
-        .stderr(contains("At most").and(contains("a scratch file of 16 MiB")));
+        .stderr(contains("most").and(contains("a scratch file of 16 MiB")));
     assert_eq!(names(&scratch), ["mine"]);
     assert_eq!(names(&dir.path().join("run")).len(), 3);
 
@@ -93,6 +100,7 @@ fn schedulers_run_over_a_scratch_file() {
             "scratch",
             "--size",
             "8MiB",
+            "--yes",
             "--step",
             "shrink,capacity=8MiB",
             "--accesses",
@@ -136,6 +144,7 @@ fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
         "paper",
         "--only",
         "read_buffer,prefetch",
+        "--yes",
     ];
     let args = [&run[..], &["--size", "64MiB", "--out", "run"]].concat();
     let second = Duration::from_secs(1);
@@ -148,7 +157,7 @@ fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
     let first = steps();
     assert!(!first.is_empty(), "no step was whole after a second");
 
-    let (code, said) = interrupt(dir.path(), &["probe", "--resume", "run"], second);
+    let (code, said) = interrupt(dir.path(), &["probe", "--resume", "run", "--yes"], second);
     assert_eq!(code, Some(1), "{said}");
     assert!(names(&scratch).is_empty());
     let then = steps();
@@ -263,4 +272,86 @@ fn a_block_device_with_a_file_system_is_refused() {
         fs::read(dir.path().join("image")).unwrap() == before,
         "the device was changed"
     );
+}
+
+/// A probe of a device with everything allowed that can be.
+fn all_allowed(dir: &Path, device: &Path) -> assert_cmd::assert::Assert {
+    let mut command = fathom(dir);
+    command.args(["probe", "--only", QUICK, "--budget", "64MiB", "--yes"]);
+    command.arg("--destroy").arg(device).arg(device).assert()
+}
+
+#[test]
+fn a_device_under_a_mounted_loop_device_is_refused_with_its_name() {
+    let dir = disk_dir();
+    let Some(lower) = Loop::new(dir.path()) else {
+        return;
+    };
+    let wiped = Command::new("wipefs").arg("-qa").arg(&lower.0).status();
+    assert!(wiped.unwrap().success());
+    let over = ["--find", "--show", "--offset", "8388608"];
+    let found = Command::new("losetup").args(over).arg(&lower.0).output();
+    let upper = String::from_utf8(found.unwrap().stdout).unwrap();
+    let upper = Loop(upper.trim().into());
+    let made = Command::new("mkfs.ext4").arg("-q").arg(&upper.0).status();
+    assert!(made.unwrap().success());
+    let at = dir.path().join("at");
+    fs::create_dir(&at).unwrap();
+    let mounted = Command::new("mount").arg(&upper.0).arg(&at).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: nothing can be mounted here");
+        return;
+    }
+    fs::write(at.join("precious"), vec![7; 1 << 20]).unwrap();
+    let name = upper.0.file_name().unwrap().to_str().unwrap().to_owned();
+    let refused = all_allowed(dir.path(), &lower.0);
+    let kept = fs::read(at.join("precious")).unwrap() == vec![7; 1 << 20];
+    assert!(Command::new("umount").arg(&at).status().unwrap().success());
+    refused.code(3).stdout("").stderr(contains(name));
+    assert!(kept, "the file was overwritten");
+    let checked = Command::new("e2fsck").arg("-fn").arg(&upper.0).status();
+    assert!(checked.unwrap().success(), "the file system was damaged");
+}
+
+#[test]
+fn what_comes_while_the_question_stands_is_not_destroyed() {
+    use std::io::{Read, Write};
+    use std::os::unix::fs::FileExt;
+    let dir = disk_dir();
+    let Some(device) = Loop::new(dir.path()) else {
+        return;
+    };
+    let probe = format!(
+        "{} probe {device} --destroy {device} --only {QUICK} --budget 64MiB",
+        assert_cmd::cargo::cargo_bin("fathom").display(),
+        device = device.0.display()
+    );
+    // A terminal of its own, at which the question is asked.
+    let script = Command::new("script")
+        .args(["--quiet", "--return", "--command", &probe, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    let Ok(mut script) = script else {
+        eprintln!("skipped: script(1) is not installed");
+        return;
+    };
+    let (mut stdin, mut stdout) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&said).contains("Go on?") && stdout.read(&mut byte).unwrap() > 0
+    {
+        said.push(byte[0]);
+    }
+    let disk = fs::OpenOptions::new().write(true).open(&device.0).unwrap();
+    disk.write_all_at(b"LUKS\xba\xbe", 0).unwrap();
+    disk.sync_all().unwrap();
+    drop(disk);
+    stdin.write_all(b"y\n").unwrap();
+    stdout.read_to_end(&mut said).unwrap();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert_eq!(script.wait().unwrap().code(), Some(3), "{said}");
+    assert!(said.contains("LUKS"), "{said}");
+    let image = fs::read(dir.path().join("image")).unwrap();
+    assert_eq!(&image[..6], b"LUKS\xba\xbe");
 }

@@ -11,6 +11,7 @@
 //! - With `read_only`, a flush completes at once: there is nothing of ours to flush, and nothing of anybody's is written.
 
 use crate::buffer::{AlignedBuffer, Noise};
+use crate::clearance::Clearance;
 use crate::clock::Clock;
 use crate::error::HostError;
 use crate::identity::Identity;
@@ -41,8 +42,10 @@ struct Ticket {
 /// ```
 pub struct HostDevice {
     ring: Ring<Ticket>,
+    /// What is claimed beside the file for as long as it is open.
+    _guards: Vec<OwnedFd>,
     info: DeviceInfo,
-    inspection: Inspection,
+    clearance: Clearance,
     clock: Clock,
     noise: Noise,
     keep_data: bool,
@@ -53,17 +56,18 @@ pub struct HostDevice {
 
 impl HostDevice {
     pub(crate) fn new(
-        file: OwnedFd,
+        (file, guards): (OwnedFd, Vec<OwnedFd>),
         info: DeviceInfo,
-        inspection: Inspection,
+        clearance: Clearance,
         config: &HostConfig,
     ) -> Result<Self, HostError> {
         let ring = Ring::new(file, info.queue_depth, info.logical_block_bytes)
             .map_err(|source| ring_error(config, source))?;
         Ok(Self {
             ring,
+            _guards: guards,
             info,
-            inspection,
+            clearance,
             clock: Clock::start(),
             noise: Noise::new(config.seed),
             keep_data: config.keep_data,
@@ -75,12 +79,17 @@ impl HostDevice {
 
     /// What the drive tells about itself, or the drive under the file.
     pub fn identity(&self) -> &Identity {
-        &self.inspection.identity
+        &self.inspection().identity
     }
 
     /// What was known of the target when it was opened.
     pub fn inspection(&self) -> &Inspection {
-        &self.inspection
+        self.clearance.inspection()
+    }
+
+    /// Leave to write, to be renewed after the user's word.
+    pub fn clearance(&self) -> &Clearance {
+        &self.clearance
     }
 
     fn outstanding(&self) -> usize {
@@ -198,7 +207,7 @@ impl Device for HostDevice {
             self.complete_now(&request, Err(error));
         } else if request.op == Op::Flush && self.info.read_only {
             self.complete_now(&request, Ok(()));
-        } else if request.op == Op::Trim && self.inspection.kind == Kind::Block {
+        } else if request.op == Op::Trim && self.inspection().kind == Kind::Block {
             let submitted = self.clock.now();
             self.discards.push_back(Ticket { request, submitted });
         } else {

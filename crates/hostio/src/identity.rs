@@ -1,23 +1,9 @@
 //! Which drive it is, as sysfs tells.
 
+use crate::node::{number, text};
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Major and minor number of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DeviceNumber(pub(crate) u32, pub(crate) u32);
-
-impl DeviceNumber {
-    pub(crate) fn of(device: u64) -> Self {
-        Self(rustix::fs::major(device), rustix::fs::minor(device))
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (major, minor) = text.trim_end().split_once(':')?;
-        Some(Self(major.parse().ok()?, minor.parse().ok()?))
-    }
-}
+use std::path::Path;
 
 /// The limits of the request queue; `None` where the kernel does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,87 +57,23 @@ impl fmt::Display for Identity {
     }
 }
 
-/// A block device in sysfs: a drive or a partition.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) name: String,
-    pub(crate) number: DeviceNumber,
-    dir: PathBuf,
-}
-
-impl Node {
-    /// The block device of that number.
-    pub(crate) fn find(number: DeviceNumber) -> Option<Self> {
-        let link = format!("/sys/dev/block/{}:{}", number.0, number.1);
-        Self::at(&fs::canonicalize(link).ok()?)
-    }
-
-    fn at(dir: &Path) -> Option<Self> {
-        Some(Self {
-            name: dir.file_name()?.to_str()?.to_owned(),
-            number: DeviceNumber::parse(&fs::read_to_string(dir.join("dev")).ok()?)?,
-            dir: dir.to_owned(),
-        })
-    }
-
-    /// Its partitions.
-    pub(crate) fn partitions(&self) -> Vec<Node> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let parts = entries.filter(|e| e.path().join("partition").exists());
-        let mut nodes: Vec<Node> = parts.filter_map(|e| Self::at(&e.path())).collect();
-        nodes.sort_by_key(|n| (n.name.len(), n.name.clone()));
-        nodes
-    }
-
-    /// The kernel names of what stands on it.
-    pub(crate) fn holders(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.dir.join("holders")).into_iter().flatten();
-        let mut names: Vec<String> = entries
-            .flatten()
-            .map(|e| e.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-
-    /// Its size, in bytes.
-    pub(crate) fn size_bytes(&self) -> u64 {
-        // sysfs counts in sectors of 512 bytes, whatever the logical block.
-        number(&self.dir.join("size"))
-            .unwrap_or(0)
-            .saturating_mul(512)
-    }
-
-    /// Whether the kernel refuses to write to it.
-    pub(crate) fn write_protected(&self) -> bool {
-        number(&self.dir.join("ro")) == Some(1)
-    }
-
-    fn drive_dir(&self) -> &Path {
-        let is_partition = self.dir.join("partition").exists();
-        let parent = self.dir.parent().filter(|_| is_partition);
-        parent.unwrap_or(&self.dir)
-    }
-
-    /// What the drive tells about itself.
-    pub(crate) fn identity(&self) -> Identity {
-        let drive = self.drive_dir();
-        let device = |name: &str| text(&drive.join("device").join(name));
-        let udev = || udev_property(drive, "ID_SERIAL_SHORT");
-        Identity {
-            drive: drive.file_name().map(|n| n.to_string_lossy().into()),
-            model: device("model").or_else(|| device("name")).or_else(|| {
-                text(&drive.join("loop/backing_file")).map(|f| format!("loop over {f}"))
-            }),
-            serial: text(&drive.join("serial"))
-                .or_else(|| device("serial"))
-                .or_else(|| unit_serial(&drive.join("device/vpd_pg80")))
-                .or_else(udev),
-            firmware: device("firmware_rev").or_else(|| device("rev")),
-            rotational: number(&drive.join("queue/rotational")).map(|n| n == 1),
-            volatile_cache: text(&drive.join("queue/write_cache")).map(|t| t == "write back"),
-            queue: queue_limits(&drive.join("queue")),
-        }
+/// What a drive tells about itself, from its directory in sysfs.
+pub(crate) fn of_drive(drive: &Path) -> Identity {
+    let device = |name: &str| text(&drive.join("device").join(name));
+    let udev = || udev_property(drive, "ID_SERIAL_SHORT");
+    Identity {
+        drive: drive.file_name().map(|n| n.to_string_lossy().into()),
+        model: device("model")
+            .or_else(|| device("name"))
+            .or_else(|| text(&drive.join("loop/backing_file")).map(|f| format!("loop over {f}"))),
+        serial: text(&drive.join("serial"))
+            .or_else(|| device("serial"))
+            .or_else(|| unit_serial(&drive.join("device/vpd_pg80")))
+            .or_else(udev),
+        firmware: device("firmware_rev").or_else(|| device("rev")),
+        rotational: number(&drive.join("queue/rotational")).map(|n| n == 1),
+        volatile_cache: text(&drive.join("queue/write_cache")).map(|t| t == "write back"),
+        queue: queue_limits(&drive.join("queue")),
     }
 }
 
@@ -172,16 +94,6 @@ fn queue_limits(queue: &Path) -> QueueLimits {
 fn chosen(text: &str) -> String {
     let inside = text.split_once('[').and_then(|(_, t)| t.split_once(']'));
     inside.map_or(text, |(word, _)| word).to_owned()
-}
-
-fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
-}
-
-fn number(path: &Path) -> Option<u64> {
-    text(path)?.parse().ok()
 }
 
 /// The serial number in a SCSI vital product data page 80h (SPC-4, 7.8.16): four bytes of header, the last two of which are the
@@ -205,6 +117,8 @@ fn udev_property(drive: &Path, key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::{DeviceNumber, Node};
+    use std::path::PathBuf;
 
     /// A tree as the kernel shows one.
     fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {

@@ -1,17 +1,23 @@
 //! What is known of a target before anything is opened for writing.
 
+use crate::buffer::AlignedBuffer;
 use crate::error::HostError;
-use crate::identity::{DeviceNumber, Identity, Node};
+use crate::identity::Identity;
+use crate::node::{DeviceNumber, Node};
 use crate::safety::Finding;
-use crate::signature::Ends;
-use crate::usage;
+use crate::signature::{Contents, ask_blkid};
+use crate::usage::{self, Storage};
 use fathom_base::Bytes;
-use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, statvfs, statx};
 use std::fmt;
 use std::fs::{self, File, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// A direct read begins at a multiple of this, which is a multiple of every logical block, in bytes.
+const READ_ALIGN_BYTES: u64 = 64 << 10;
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,42 +84,82 @@ impl Inspection {
     }
 }
 
-/// Looks at a target without opening anything for writing.
+/// Looks at a target without opening anything for writing. Which processes have it open is looked at where it is going to
+/// be written to, by [`crate::open`].
 ///
 /// # Errors
 /// [`HostError::NotFound`], [`HostError::NoPermission`] on the way to it, and [`HostError::Unsuitable`] for what is neither
 /// a directory, a regular file nor a block device.
 pub fn inspect(path: &Path) -> Result<Inspection, HostError> {
-    let failed = |source: io::Error| os_error(path, "look at it", source);
-    let resolved = fs::canonicalize(path).map_err(failed)?;
-    let metadata = fs::metadata(&resolved).map_err(failed)?;
-    let kind = kind_of(path, &metadata)?;
-    let node = match kind {
-        Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
-        Kind::File | Kind::Directory => under(&metadata),
-    };
-    let (size_bytes, findings) = match (kind, &node) {
-        (Kind::Block, Some(node)) => (node.size_bytes(), of_block(&resolved, node)),
-        (Kind::Block, None) => (0, Vec::new()),
-        (Kind::File, _) => (metadata.len(), of_file(&metadata)),
-        (Kind::Directory, _) => (0, Vec::new()),
-    };
-    let identity = node.map(|n| n.identity()).unwrap_or_default();
-    let logical_block_bytes = match kind {
-        Kind::Block => identity.queue.logical_block_bytes.map(|n| n as u32),
-        Kind::File => direct_io_align(&resolved),
-        Kind::Directory => None,
-    };
-    Ok(Inspection {
-        given: path.to_owned(),
-        kind,
-        size_bytes,
-        free_bytes: (kind != Kind::Block).then(|| free_bytes(&resolved)),
-        path: resolved,
-        identity,
-        logical_block_bytes,
-        findings,
-    })
+    Ok(Look::at(path)?.inspection)
+}
+
+/// What tells one file or device from another: the numbers of file system, file and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(pub(crate) u64, pub(crate) u64, pub(crate) u64);
+
+/// An inspection, and what further looks need.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) inspection: Inspection,
+    /// What shares bytes with the target.
+    pub(crate) storage: Storage,
+    /// Which file or device it is.
+    pub(crate) place: Place,
+    /// Differs when its contents were changed, as far as they are looked at.
+    pub(crate) stamp: u64,
+}
+
+impl Look {
+    pub(crate) fn at(path: &Path) -> Result<Self, HostError> {
+        let failed = |source: io::Error| os_error(path, "look at it", source);
+        let resolved = fs::canonicalize(path).map_err(failed)?;
+        let metadata = fs::metadata(&resolved).map_err(failed)?;
+        let kind = kind_of(path, &metadata)?;
+        let node = match kind {
+            Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
+            Kind::File | Kind::Directory => under(&metadata),
+        };
+        let storage = match (kind, &node) {
+            (Kind::Block, Some(node)) => usage::of_device(node),
+            (Kind::File, _) => usage::of_file(&resolved, &metadata),
+            _ => Storage::default(),
+        };
+        let mut findings = usage::in_kernel(&storage);
+        let (size_bytes, stamp) = match (kind, &node) {
+            (Kind::Block, Some(node)) => {
+                (node.size_bytes(), of_block(&resolved, node, &mut findings))
+            }
+            (Kind::File, _) => (metadata.len(), of_file(&metadata, &mut findings)),
+            (Kind::Block, None) => {
+                findings.push(Finding::Hidden);
+                (0, 0)
+            }
+            (Kind::Directory, _) => (0, 0),
+        };
+        let identity = node.map(|n| n.identity()).unwrap_or_default();
+        let logical_block_bytes = match kind {
+            Kind::Block => identity.queue.logical_block_bytes.map(|n| n as u32),
+            Kind::File => direct_io_align(&resolved),
+            Kind::Directory => None,
+        };
+        let inspection = Inspection {
+            given: path.to_owned(),
+            kind,
+            size_bytes,
+            free_bytes: (kind != Kind::Block).then(|| free_bytes(&resolved)),
+            path: resolved,
+            identity,
+            logical_block_bytes,
+            findings,
+        };
+        Ok(Self {
+            inspection,
+            storage,
+            place: Place(metadata.dev(), metadata.ino(), metadata.rdev()),
+            stamp,
+        })
+    }
 }
 
 fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {
@@ -151,39 +197,77 @@ fn under(metadata: &Metadata) -> Option<Node> {
     })
 }
 
-fn of_block(path: &Path, node: &Node) -> Vec<Finding> {
-    let mut found = usage::of_device(node);
+/// What a block device holds; a number that differs when that was changed.
+fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u64 {
+    let partitions = node.partitions();
+    if !partitions.is_empty() {
+        let partitions = partitions.into_iter().map(|p| p.name).collect();
+        found.push(Finding::Partitioned { partitions });
+    }
     if node.write_protected() {
         found.push(Finding::WriteProtected);
     }
-    let ends = File::open(path).and_then(|file| {
-        Ends::read(node.size_bytes(), |offset, bytes| {
-            file.read_exact_at(bytes, offset)
-        })
-    });
-    match ends {
-        Ok(ends) => {
-            let signatures = ends.signatures();
-            if signatures.is_empty() && !ends.blank() {
-                found.push(Finding::UnknownData);
+    let size = node.size_bytes();
+    let contents = past_the_cache(path)
+        .and_then(|file| Contents::read(size, |offset, len| aligned(&file, size, offset, len)));
+    match contents {
+        Ok(contents) => {
+            let mut signatures = contents.signatures();
+            if signatures.is_empty() && !contents.blank() {
+                signatures = ask_blkid(path);
+                found.extend(signatures.is_empty().then_some(Finding::UnknownData));
             }
             found.extend(signatures.into_iter().map(Finding::Signature));
+            contents.stamp()
         }
-        Err(error) => found.push(Finding::Unread {
-            reason: error.to_string(),
-        }),
+        Err(error) => {
+            found.push(Finding::Unread {
+                reason: error.to_string(),
+            });
+            0
+        }
     }
-    found
 }
 
-fn of_file(metadata: &Metadata) -> Vec<Finding> {
-    let mut found = usage::of_file(metadata);
+/// A device opened for reading past the page cache, which does not see what was written past it: through another device
+/// over the same storage, or by a process with direct I/O.
+fn past_the_cache(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()) {
+        Err(rustix::io::Errno::INVAL) => Ok(rustix::fs::open(path, flags, Mode::empty())?.into()),
+        other => Ok(other?.into()),
+    }
+}
+
+/// Bytes of a device of `size` bytes, read in whole stretches of [`READ_ALIGN_BYTES`].
+fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    let from = offset - offset % READ_ALIGN_BYTES;
+    let end = (offset + len as u64)
+        .next_multiple_of(READ_ALIGN_BYTES)
+        .min(size);
+    let mut buffer = AlignedBuffer::new((end - from) as usize);
+    let bytes = &mut buffer.bytes_mut()[..(end - from) as usize];
+    file.read_exact_at(bytes, from)?;
+    let start = (offset - from) as usize;
+    Ok(bytes[start..start + len].to_vec())
+}
+
+/// What is to be known of a regular file; a number that differs when it was changed.
+fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) -> u64 {
     found.push(Finding::ExistingFile);
     let allocated_bytes = metadata.blocks().saturating_mul(512);
     if allocated_bytes < metadata.len() {
         found.push(Finding::Sparse { allocated_bytes });
     }
-    found
+    let mut hasher = DefaultHasher::new();
+    let changed = (
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+    );
+    (metadata.len(), changed).hash(&mut hasher);
+    hasher.finish()
 }
 
 fn free_bytes(path: &Path) -> u64 {

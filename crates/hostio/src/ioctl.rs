@@ -9,6 +9,28 @@ use rustix::ioctl::{Getter, Opcode, Setter, ioctl, opcode};
 // <linux/fs.h>; the size in the number of BLKGETSIZE64 is that of `size_t`, the value is a u64.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);
+// <linux/loop.h>: numbered before the kernel had a scheme.
+const LOOP_GET_STATUS64: Opcode = 0x4c05;
+
+/// The beginning of `struct loop_info64`; the rest is not looked at.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopStatus {
+    /// The file system that the backing file lies in.
+    pub(crate) device: u64,
+    /// The number of the backing file in it.
+    pub(crate) inode: u64,
+    /// The backing block device; for a file 0, or that of its file system.
+    pub(crate) rdevice: u64,
+    rest: [u64; 26],
+}
+
+/// What a loop device stands on; ENXIO where it is not set up.
+pub(crate) fn loop_status(fd: impl AsFd) -> io::Result<LoopStatus> {
+    const { assert!(size_of::<LoopStatus>() == 232) };
+    // SAFETY: LOOP_GET_STATUS64 writes a `struct loop_info64` of 232 bytes to its argument, for which any bytes are valid.
+    unsafe { ioctl(fd, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }
+}
 
 /// Bytes of a block device.
 pub(crate) fn size_bytes(fd: impl AsFd) -> io::Result<u64> {

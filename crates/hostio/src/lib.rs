@@ -11,12 +11,15 @@
 //! and where a file system put the blocks of a file (offsets in a file are not offsets on the drive).
 
 mod buffer;
+mod clearance;
 mod clock;
 mod device;
 mod error;
+mod exclusive;
 mod identity;
 mod inspect;
 mod ioctl;
+mod node;
 mod ring;
 pub mod safety;
 mod scratch;
@@ -24,11 +27,12 @@ mod signature;
 mod target;
 mod usage;
 
+pub use clearance::Clearance;
 pub use device::HostDevice;
 pub use error::{HostError, Refused};
 pub use identity::{Identity, QueueLimits};
 pub use inspect::{Inspection, Kind, inspect};
-pub use safety::{Finding, Weight};
+pub use safety::{Finding, Process, Weight};
 pub use scratch::{SCRATCH_BYTES_MAX, SCRATCH_BYTES_MIN};
 pub use signature::Signature;
 pub use target::{HostConfig, MAX_REQUEST_BYTES, QUEUE_DEPTH_MAX, open};

@@ -3,13 +3,17 @@
 //! Pure functions over facts that [`crate::inspect()`] has gathered. The rules:
 //!
 //! - Nothing is ever written with `read_only`.
-//! - A device that is mounted, held by another driver (RAID, LVM, dm-crypt, ZFS), used as swap, or claimed exclusively by
-//!   anybody is never written to, whatever the user names: what uses it would be corrupted while it runs, and the
-//!   kernel's own copies of the data would overwrite the measurement. The way is to release it first.
+//! - A target that is in use is never written to, whatever the user names: what uses it would be corrupted while it runs,
+//!   and the kernel's own copies of the data would overwrite the measurement. In use is a device that is mounted, held by
+//!   another driver (RAID, LVM, dm-crypt, ZFS, a loop device), used as swap or claimed exclusively, and a device or file
+//!   that any process has open, mapped or locked. What shares bytes with the target counts as the target. The way
+//!   is to release it first.
 //! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, by kernel
 //!   name or by path.
 //! - A regular file that existed before is written to only if `destroy` names it, by name or by path.
 //! - `destroy` that names something else than the target refuses everything: somebody meant another drive.
+//! - What has been agreed to is what was shown: anything that is found after the user's word and was not there
+//!   before it refuses ([`crate::Clearance`]).
 
 use crate::error::Refused;
 use crate::inspect::{Inspection, Kind};
@@ -28,36 +32,87 @@ pub enum Weight {
     Always,
 }
 
-/// Something that was found at a target.
+/// A process that uses a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its command, as the kernel keeps it; `?` where it does not tell.
+    pub command: String,
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.command, self.pid)
+    }
+}
+
+/// Something that was found at a target. A `device` is the kernel name of the target, of a part of it, or of
+/// what it is a part of; `what` is that or the path of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
     /// `device` is mounted at `at`.
     Mounted {
-        /// The kernel name of the target or of its partition.
+        /// Which device.
         device: String,
-        /// The mount point.
+        /// The mount point, in the namespace where it is mounted.
         at: PathBuf,
     },
     /// `device` is held by another driver's `holder`.
     Held {
-        /// The kernel name of the target or of its partition.
+        /// Which device, or the path of a file.
         device: String,
-        /// The kernel name of what holds it (`dm-0`, `md0`).
+        /// The kernel name of what holds it (`dm-0`, `md0`), or the driver.
         holder: String,
     },
     /// Used as swap.
     Swap {
-        /// The device or file, as the kernel names it.
+        /// The device or file.
         device: String,
     },
-    /// A regular file that a loop device stands on.
+    /// A loop device stands on it.
     LoopBacking {
         /// The kernel name of the loop device.
         device: String,
+        /// The device or file that it stands on.
+        backing: String,
     },
     /// Somebody has it open exclusively (a mount in another namespace, a multi-device file system, a running `mkfs`).
-    Claimed,
+    Claimed {
+        /// Which device.
+        device: String,
+    },
+    /// A process has it open.
+    Opened {
+        /// The device or file.
+        what: String,
+        /// Which process.
+        by: Process,
+        /// Whether it may write.
+        writing: bool,
+    },
+    /// A process has it in its memory.
+    Mapped {
+        /// The device or file.
+        what: String,
+        /// Which process.
+        by: Process,
+    },
+    /// Somebody has locked it.
+    Locked {
+        /// The device or file.
+        what: String,
+        /// The kind of lock.
+        kind: String,
+        /// Which process, where it is one.
+        by: Option<Process>,
+    },
+    /// It was written to or replaced while leave to write was being asked for.
+    Changed {
+        /// The device or file.
+        what: String,
+    },
     /// It has partitions, by their kernel names.
     Partitioned {
         /// Kernel names.
@@ -65,6 +120,8 @@ pub enum Finding {
     },
     /// It carries a known signature.
     Signature(Signature),
+    /// It is not in sysfs, so that its users cannot be seen.
+    Hidden,
     /// Its contents could not be looked at.
     Unread {
         /// Why.
@@ -81,6 +138,11 @@ pub enum Finding {
     UnknownData,
     /// It is write-protected.
     WriteProtected,
+    /// Whether some processes have it open could not be seen; they are of other users.
+    Unseen {
+        /// How many.
+        processes: usize,
+    },
 }
 
 impl Finding {
@@ -91,13 +153,18 @@ impl Finding {
             | Finding::Held { .. }
             | Finding::Swap { .. }
             | Finding::LoopBacking { .. }
-            | Finding::Claimed
+            | Finding::Claimed { .. }
+            | Finding::Opened { .. }
+            | Finding::Mapped { .. }
+            | Finding::Locked { .. }
+            | Finding::Changed { .. }
+            | Finding::Hidden
             | Finding::WriteProtected => Weight::Always,
             Finding::Partitioned { .. }
             | Finding::Signature(_)
             | Finding::Unread { .. }
             | Finding::ExistingFile => Weight::NameIt,
-            Finding::Sparse { .. } | Finding::UnknownData => Weight::Note,
+            Finding::Sparse { .. } | Finding::UnknownData | Finding::Unseen { .. } => Weight::Note,
         }
     }
 }
@@ -108,12 +175,27 @@ impl fmt::Display for Finding {
             Finding::Mounted { device, at } => write!(f, "{device} is mounted at {}", at.display()),
             Finding::Held { device, holder } => write!(f, "{device} is held by {holder}"),
             Finding::Swap { device } => write!(f, "{device} is used as swap"),
-            Finding::LoopBacking { device } => write!(f, "the loop device {device} stands on it"),
-            Finding::Claimed => f.write_str("somebody else has it open exclusively"),
+            Finding::LoopBacking { device, backing } => {
+                write!(f, "the loop device {device} stands on {backing}")
+            }
+            Finding::Claimed { device } => write!(f, "somebody else has {device} open exclusively"),
+            Finding::Opened { what, by, writing } => {
+                let how = if *writing { "writing" } else { "reading" };
+                write!(f, "{what} is open for {how} in {by}")
+            }
+            Finding::Mapped { what, by } => write!(f, "{what} is mapped into the memory of {by}"),
+            Finding::Locked { what, kind, by } => {
+                write!(f, "{what} is locked with {kind}")?;
+                by.as_ref().map_or(Ok(()), |by| write!(f, " by {by}"))
+            }
+            Finding::Changed { what } => {
+                write!(f, "{what} was changed by somebody else in the meantime")
+            }
             Finding::Partitioned { partitions } => {
                 write!(f, "it has partitions ({})", partitions.join(", "))
             }
             Finding::Signature(signature) => write!(f, "it holds {signature}"),
+            Finding::Hidden => f.write_str("sysfs does not show it, so its users cannot be seen"),
             Finding::Unread { reason } => write!(f, "its contents could not be read ({reason})"),
             Finding::ExistingFile => f.write_str("it is an existing file"),
             Finding::Sparse { allocated_bytes } => {
@@ -121,6 +203,10 @@ impl fmt::Display for Finding {
             }
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
+            Finding::Unseen { processes } => write!(
+                f,
+                "what {processes} processes of other users have open could not be seen; root can see it"
+            ),
         }
     }
 }
@@ -156,7 +242,7 @@ pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdic
     match heaviest {
         Some(Weight::Always) => refuse(
             Weight::Always,
-            "Unmount it, swap it off or stop what uses it, or measure it read-only; no option overrides this".into(),
+            "Unmount it, detach it or stop what uses it, or measure it read-only; no option overrides this".into(),
         ),
         Some(Weight::NameIt) if named => Ok(Verdict::Write),
         Some(Weight::NameIt) => refuse(
@@ -223,8 +309,8 @@ mod tests {
 
     fn signature() -> Finding {
         Finding::Signature(Signature {
-            name: "XFS",
-            offset: 0,
+            name: "XFS".into(),
+            offset: Some(0),
         })
     }
 
@@ -265,7 +351,10 @@ mod tests {
         let swap = Finding::Swap {
             device: "/dev/sdx".into(),
         };
-        for finding in [mounted(), held, swap, Finding::Claimed] {
+        let claimed = Finding::Claimed {
+            device: "sdx".into(),
+        };
+        for finding in [mounted(), held, swap, claimed] {
             for destroy in [None, Some("S1")] {
                 let disk = target(Kind::Block, vec![signature(), finding.clone()]);
                 let refused = judge(&disk, destroy).unwrap_err();

@@ -1,13 +1,14 @@
 //! From a path to a device: the safety lock first, then the opening.
 
+use crate::clearance::Clearance;
 use crate::device::HostDevice;
-use crate::error::{HostError, Refused};
-use crate::inspect::{Inspection, Kind, direct_io_align, inspect, os_error};
-use crate::safety::{Finding, Verdict, judge};
-use crate::{ioctl, scratch, usage};
+use crate::error::HostError;
+use crate::inspect::{Inspection, Kind, Look, direct_io_align, os_error};
+use crate::safety::{Verdict, judge};
+use crate::{exclusive, ioctl, scratch, usage};
 use fathom_block::DeviceInfo;
 use rustix::fd::OwnedFd;
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstat};
+use rustix::fs::{FallocateFlags, fallocate, fstat};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,8 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         let max = QUEUE_DEPTH_MAX;
         return Err(HostError::QueueDepth { depth, max });
     }
-    let inspection = inspect(&config.path)?;
+    let look = Look::at(&config.path)?;
+    let inspection = look.inspection.clone();
     let unsuitable = |what: String, advice| HostError::Unsuitable {
         path: config.path.clone(),
         what,
@@ -80,7 +82,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
     }
     let opened = match inspection.kind {
         Kind::Directory => open_scratch(&inspection, config)?,
-        Kind::File | Kind::Block => open_existing(&inspection, config)?,
+        Kind::File | Kind::Block => open_existing(look, config)?,
     };
     let block = u64::from(opened.block_bytes);
     let capacity_bytes = opened.size_bytes - opened.size_bytes % block;
@@ -102,7 +104,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         read_only: opened.read_only,
         modelled: false,
     };
-    HostDevice::new(opened.file, info, inspection, config)
+    HostDevice::new((opened.file, opened.guards), info, opened.clearance, config)
 }
 
 struct Opened {
@@ -112,6 +114,9 @@ struct Opened {
     block_bytes: u32,
     trim: bool,
     read_only: bool,
+    clearance: Clearance,
+    /// Kept open for what they hold.
+    guards: Vec<OwnedFd>,
 }
 
 fn open_scratch(directory: &Inspection, config: &HostConfig) -> Result<Opened, HostError> {
@@ -140,29 +145,30 @@ fn open_scratch(directory: &Inspection, config: &HostConfig) -> Result<Opened, H
         block_bytes: file_block_bytes(&file, path)?,
         trim: punches_holes(&file, size_bytes),
         read_only: false,
+        clearance: Clearance::harmless(directory.clone()),
+        guards: Vec::new(),
         file,
     })
 }
 
-fn open_existing(target: &Inspection, config: &HostConfig) -> Result<Opened, HostError> {
-    let write = !config.read_only && judge(target, config.destroy.as_deref())? == Verdict::Write;
+fn open_existing(look: Look, config: &HostConfig) -> Result<Opened, HostError> {
+    let target = &look.inspection;
+    let destroy = config.destroy.as_deref();
+    let write = !config.read_only && judge(target, destroy)? == Verdict::Write;
     let block_device = target.kind == Kind::Block;
     if !block_device {
         refuse_memory(&config.path, &target.path)?;
     }
-    let mut flags = OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    flags |= if write { OFlags::RDWR } else { OFlags::RDONLY };
-    // O_EXCL without O_CREAT claims a block device for this process, as a mount does (open(2)).
-    flags |= if write && block_device {
-        OFlags::EXCL
+    let (file, guards) = if write {
+        let users = usage::processes(&look.storage, &[]);
+        let mut target = target.clone();
+        target.findings.extend(users);
+        judge(&target, destroy)?;
+        exclusive::open(&look).map_err(|e| explain_invalid(e, &config.path))?
     } else {
-        OFlags::empty()
+        let file = exclusive::open_to_read(target).map_err(|e| explain_invalid(e, &config.path))?;
+        (file, Vec::new())
     };
-    let file = rustix::fs::open(&target.path, flags, Mode::empty())
-        .map_err(|errno| opening_failed(target, config, write, errno))?;
-    if write {
-        judge_again(&file, target, config)?;
-    }
     let failed = |errno: Errno| os_error(&config.path, "ask for its size", errno.into());
     let (size_bytes, block_bytes, trim) = if block_device {
         let discards = target.identity.queue.discard_max_bytes.unwrap_or(0) > 0;
@@ -174,54 +180,25 @@ fn open_existing(target: &Inspection, config: &HostConfig) -> Result<Opened, Hos
         let block = file_block_bytes(&file, &config.path)?;
         (size, block, write && punches_holes(&file, size))
     };
+    // What was judged may have changed before it was ours.
+    let clearance = match write {
+        true => Clearance::of(
+            target,
+            destroy,
+            exclusive::ours(&file, &guards).map_err(failed)?,
+        )?,
+        false => Clearance::harmless(target.clone()),
+    };
     Ok(Opened {
         name: config.path.display().to_string(),
         size_bytes,
         block_bytes,
         trim: trim && write,
         read_only: !write,
+        clearance,
+        guards,
         file,
     })
-}
-
-fn opening_failed(
-    target: &Inspection,
-    config: &HostConfig,
-    write: bool,
-    errno: Errno,
-) -> HostError {
-    let path = &config.path;
-    let action = if write { "read and write" } else { "read" };
-    if errno == Errno::BUSY && write {
-        return HostError::Refused(Refused {
-            path: target.path.clone(),
-            found: vec![Finding::Claimed],
-            advice: "Stop what uses it, or measure it read-only; no option overrides this".into(),
-        });
-    }
-    explain_invalid(os_error(path, action, errno.into()), path)
-}
-
-/// Looks once more, now that the device is ours: what was judged may have changed in between.
-fn judge_again(file: &OwnedFd, target: &Inspection, config: &HostConfig) -> Result<(), HostError> {
-    let again = inspect(&target.path)?;
-    let failed = |source| os_error(&config.path, "look at it again", source);
-    let held = fstat(file).map_err(|errno| failed(errno.into()))?;
-    let named = rustix::fs::stat(&target.path).map_err(|errno| failed(errno.into()))?;
-    let place = |s: &rustix::fs::Stat| (s.st_dev, s.st_ino, s.st_rdev);
-    if place(&held) != place(&named) {
-        return Err(HostError::Unsuitable {
-            path: config.path.clone(),
-            what: "it was exchanged for something else while it was being opened".into(),
-            advice: "see who does that, and try again",
-        });
-    }
-    let again = Inspection {
-        given: target.given.clone(),
-        ..again
-    };
-    judge(&again, config.destroy.as_deref())?;
-    Ok(())
 }
 
 /// The file system of a path, as mounted.

@@ -110,8 +110,10 @@ fn a_full_file_system_is_no_space_and_no_room_for_a_scratch_file() {
         }
     }
     let path = mounted.at().join("sparse");
-    let file = std::fs::File::create(&path).unwrap();
-    file.set_len(64 * MIB).unwrap();
+    std::fs::File::create(&path)
+        .unwrap()
+        .set_len(64 * MIB)
+        .unwrap();
     let mut device = open(&destroying(&path)).unwrap();
     let outcomes: Vec<_> = (0..64)
         .map(|id| one(&mut device, Request::new(id, Op::Write, id * MIB, MIB)))

@@ -1,9 +1,10 @@
-//! Before the first byte is written to a real drive: what will be written where, and leave to do it.
+//! Before the first byte is written to a real drive: what will be written where, leave to do it, and a second look.
 
 use crate::failure::Failure;
 use crate::out;
 use fathom_hostio::{Inspection, Kind};
-use fathom_lab::target::Opened;
+use fathom_lab::target::{Opened, TargetError};
+use fathom_probe::run::Announcement;
 use fathom_report::text::human_bytes;
 
 /// What the user has allowed.
@@ -15,6 +16,8 @@ pub(super) struct Consent<'a> {
     pub(super) yes: bool,
     /// `--read-only`.
     pub(super) read_only: bool,
+    /// `--endurance`: what the drive is rated for, in bytes written.
+    pub(super) rated_bytes: Option<u64>,
 }
 
 /// What is going to be written.
@@ -22,31 +25,32 @@ pub(super) struct Consent<'a> {
 pub(super) enum Bound {
     /// Nothing.
     Nothing,
-    /// At most so many bytes.
-    Bytes(u64),
+    /// So many bytes.
+    Bytes(Announcement),
     /// Whatever a workload writes.
     Workload,
 }
 
-/// Tells the bound and asks. A scratch file is Fathom's own: without a terminal it goes ahead. What existed before
-/// wants a word from a person, or both `--destroy` and `--yes`.
+/// Tells what will be written and asks; then looks at the target once more. Without a terminal `--yes` is the answer, for
+/// what existed before together with `--destroy`.
 ///
 /// # Errors
-/// Refused, when the answer is no or nobody can be asked.
+/// Refused, when the answer is no, nobody can be asked, or the target is not as it was before the answer.
 pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Result<(), Failure> {
-    let Some(found) = &opened.found else {
+    let Some(clearance) = &opened.clearance else {
         return Ok(());
     };
+    let found = clearance.inspection();
     let read_only = opened.device.info().read_only;
     let written = match bound {
         _ if read_only => None,
         Bound::Nothing => None,
-        Bound::Bytes(bytes) => Some(format!("At most {} will be written", human_bytes(bytes))),
+        Bound::Bytes(bytes) => Some(announced(bytes)),
         Bound::Workload => Some("What the workload writes goes".to_owned()),
     };
     let Some(written) = written else {
         let unanswered = match bound {
-            Bound::Bytes(_) => "; what needs writing stays unanswered",
+            Bound::Bytes(_) => "; parameters that need writes are reported as inconclusive",
             _ => "",
         };
         out::note(&format!(
@@ -58,22 +62,61 @@ pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Re
     };
     let capacity = opened.target.capacity_bytes;
     out::note(&format!(
-        "{}\n{written} to {}.",
+        "{}\n{written} to {}.{}",
         found.describe(),
-        place(found, capacity)
+        place(found, capacity),
+        worn(bound, consent)
     ));
-    let scratch = found.kind == Kind::Directory;
-    let allowed = if out::interactive() {
-        consent.yes || out::confirm("Go on?")
-    } else {
-        scratch || (consent.yes && consent.destroy.is_some())
-    };
-    if allowed {
-        return Ok(());
+    if !allowed(found, consent) {
+        let path = found.path.display();
+        return Err(
+            Failure::refused(format!("nothing was written to {path}")).help(how_to_allow(found))
+        );
     }
-    let path = found.path.display();
-    Err(Failure::refused(format!("nothing was written to {path}"))
-        .help("answer `y`, or give both `--destroy NAME` and `--yes` where nobody can be asked"))
+    clearance
+        .renew()
+        .map_err(|error| TargetError::from(error).into())
+}
+
+fn allowed(found: &Inspection, consent: Consent<'_>) -> bool {
+    if out::interactive() {
+        return consent.yes || out::confirm("Go on?");
+    }
+    consent.yes && (found.kind == Kind::Directory || consent.destroy.is_some())
+}
+
+fn how_to_allow(found: &Inspection) -> &'static str {
+    match found.kind {
+        Kind::Directory => "answer `y`, or give `--yes` where nobody can be asked",
+        Kind::File | Kind::Block => {
+            "answer `y`, or give both `--destroy NAME` and `--yes` where nobody can be asked"
+        }
+    }
+}
+
+fn announced(bytes: Announcement) -> String {
+    let [expected, most] = [bytes.expected_bytes, bytes.bound_bytes].map(human_bytes);
+    match bytes.expected_bytes < bytes.bound_bytes {
+        true => format!("About {expected}, and at most {most}, will be written"),
+        false => format!("At most {most} will be written"),
+    }
+}
+
+/// What share of the drive's rated endurance that is, where the user knows what it is rated for.
+fn worn(bound: Bound, consent: Consent<'_>) -> String {
+    let (Bound::Bytes(bytes), Some(rated)) = (bound, consent.rated_bytes) else {
+        return String::new();
+    };
+    let [expected, most] = [bytes.expected_bytes, bytes.bound_bytes]
+        .map(|bytes| share(bytes as f64 / rated.max(1) as f64));
+    format!(" That is {expected} of what it is rated for, at most {most}.")
+}
+
+/// A share in percent, with two digits that count.
+fn share(of_one: f64) -> String {
+    let percent = 100.0 * of_one;
+    let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{percent:.digits$} %")
 }
 
 fn place(found: &Inspection, capacity_bytes: u64) -> String {
@@ -93,5 +136,16 @@ fn how_to_write(found: &Inspection, consent: Consent<'_>) -> String {
         format!(" `--destroy {path}` would allow its contents to be overwritten.")
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_has_two_digits_that_count() {
+        let said = [0.5, 0.0123, 0.000_035, 2.0].map(share);
+        assert_eq!(said, ["50 %", "1.2 %", "0.0035 %", "200 %"]);
     }
 }

@@ -41,19 +41,21 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
             resumed(&args, dir, record)?
         }
     };
-    let bound = run::write_bound(&plan.config, plan.opened.device.info());
-    let bound = match plan.refills() {
-        true => bound.saturating_add(plan.opened.target.capacity_bytes),
-        false => bound,
-    };
-    let bound = match bound {
+    let mut bytes = run::announce(&plan.config, plan.opened.device.info());
+    if plan.refills() {
+        let scratch = plan.opened.target.capacity_bytes;
+        bytes.expected_bytes = bytes.expected_bytes.saturating_add(scratch);
+        bytes.bound_bytes = bytes.bound_bytes.saturating_add(scratch);
+    }
+    let bound = match bytes.bound_bytes {
         0 => Bound::Nothing,
-        bytes => Bound::Bytes(bytes),
+        _ => Bound::Bytes(bytes),
     };
     let consent = Consent {
         destroy: args.destroy.as_deref(),
         yes: args.yes,
         read_only: args.read_only,
+        rated_bytes: args.endurance.map(|bytes| bytes.0),
     };
     confirm(&plan.opened, bound, consent)?;
     measure(plan, &args)

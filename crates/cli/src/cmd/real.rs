@@ -33,6 +33,7 @@ pub(super) fn open(
         destroy: args.destroy.as_deref(),
         yes: args.yes,
         read_only: !wants.writes,
+        rated_bytes: None,
     };
     confirm(&opened, bound, consent)?;
     if opened.scratch() {

@@ -40,17 +40,25 @@ impl Loop {
         std::fs::File::create(&file)
             .and_then(|f| f.set_len(bytes))
             .unwrap();
+        Self::set_up(directory, &file, &["-P"])
+    }
+
+    /// A loop device over a device or file that is there, with more arguments for losetup.
+    pub(crate) fn over(backing: &Path, more: &[&str]) -> Option<Self> {
+        Self::set_up(directory(), backing, more)
+    }
+
+    fn set_up(directory: TempDir, backing: &Path, more: &[&str]) -> Option<Self> {
+        let backing_name = backing.display().to_string();
+        let args = [more, &["-f", "--show", &backing_name]].concat();
         let mut last = String::new();
         // Two tests may be offered the same free device; the second one asks again.
         for _ in 0..10 {
-            match run(
-                "losetup",
-                &["-P", "-f", "--show", &file.display().to_string()],
-            ) {
+            match run("losetup", &args) {
                 Ok(device) => {
                     return Some(Self {
                         device: device.into(),
-                        file,
+                        file: backing.into(),
                         _directory: directory,
                     });
                 }

@@ -16,7 +16,7 @@ pub use settings::Setting;
 use crate::model::{self, Drive, Entry, Model};
 use fathom_base::Bytes;
 use fathom_block::Device;
-use fathom_hostio::{HostConfig, Inspection, Kind};
+use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
 
@@ -56,16 +56,15 @@ pub struct Opened {
     pub device: Box<dyn Device>,
     /// Which one it is.
     pub target: Target,
-    /// What was found at a real target before it was opened.
-    pub found: Option<Inspection>,
+    /// What was found at a real target, and leave to write to it.
+    pub clearance: Option<Clearance>,
 }
 
 impl Opened {
     /// Whether it is a scratch file that was made for this run.
     pub fn scratch(&self) -> bool {
-        self.found
-            .as_ref()
-            .is_some_and(|f| f.kind == Kind::Directory)
+        let found = self.clearance.as_ref().map(Clearance::inspection);
+        found.is_some_and(|f| f.kind == Kind::Directory)
     }
 }
 
@@ -227,7 +226,7 @@ fn open_model(
     Ok(Opened {
         device,
         target,
-        found: None,
+        clearance: None,
     })
 }
 
@@ -241,8 +240,8 @@ fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, T
         ..HostConfig::new(path)
     };
     let device = fathom_hostio::open(&config)?;
-    let found = device.inspection().clone();
-    let identity = match found.kind {
+    let clearance = device.clearance().clone();
+    let identity = match clearance.inspection().kind {
         Kind::Directory => format!("a scratch file on {}", device.identity()),
         Kind::File => format!("a file on {}", device.identity()),
         Kind::Block => device.identity().to_string(),
@@ -251,7 +250,7 @@ fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, T
     Ok(Opened {
         device: Box::new(device),
         target,
-        found: Some(found),
+        clearance: Some(clearance),
     })
 }
 

@@ -1,10 +1,12 @@
-//! Who uses a block device: mounts, swap and other drivers, as `/proc` and sysfs tell.
+//! Mounted file systems and swap, as `/proc` tells (proc(5)).
 
-use crate::identity::{DeviceNumber, Node};
+use super::storage::{Storage, number_of};
+use crate::node::{DeviceNumber, names_in};
 use crate::safety::Finding;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// One line of `/proc/self/mountinfo` (proc(5)).
@@ -18,8 +20,47 @@ pub(crate) struct Mount {
 
 /// The mounts of this process' namespace.
 pub(crate) fn mounts() -> Vec<Mount> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts_of("self")
+}
+
+/// The mounts that a process sees.
+fn mounts_of(process: &str) -> Vec<Mount> {
+    let text = fs::read_to_string(format!("/proc/{process}/mountinfo")).unwrap_or_default();
     text.lines().filter_map(parse_mount).collect()
+}
+
+/// The mounts of every namespace that can be seen, this process' first.
+fn mounts_everywhere() -> Vec<Mount> {
+    let namespace = |process: &str| {
+        let link = format!("/proc/{process}/ns/mnt");
+        fs::metadata(link).map(|m| m.ino()).ok()
+    };
+    let mut known: BTreeSet<u64> = namespace("self").into_iter().collect();
+    let mut all = mounts();
+    for process in names_in(Path::new("/proc")) {
+        if namespace(&process).is_some_and(|ns| known.insert(ns)) {
+            all.extend(mounts_of(&process));
+        }
+    }
+    all
+}
+
+/// The mounts of shared devices.
+pub(super) fn findings(storage: &Storage) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for mount in mounts_everywhere() {
+        // A Btrfs mount has a number of its own; its source is the device.
+        let source = || number_of(&mount.source).filter(|_| mount.source.is_absolute());
+        let device = storage
+            .device(mount.number)
+            .or_else(|| storage.device(source()?));
+        let finding = device.map(|device| Finding::Mounted {
+            device: device.to_owned(),
+            at: mount.at.clone(),
+        });
+        found.extend(finding.filter(|finding| !found.contains(finding)));
+    }
+    found
 }
 
 fn parse_mount(line: &str) -> Option<Mount> {
@@ -57,72 +98,10 @@ fn unescape(text: &str) -> PathBuf {
     std::ffi::OsString::from_vec(out).into()
 }
 
-/// What is used as swap: devices and files.
-fn swaps() -> Vec<PathBuf> {
-    let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    parse_swaps(&text)
-}
-
-fn parse_swaps(text: &str) -> Vec<PathBuf> {
+/// What is used as swap, devices and files, in the text of `/proc/swaps`.
+pub(super) fn parse_swaps(text: &str) -> Vec<PathBuf> {
     let first = |line: &str| line.split_whitespace().next().map(unescape);
     text.lines().skip(1).filter_map(first).collect()
-}
-
-fn number_of(path: &Path) -> Option<DeviceNumber> {
-    let metadata = fs::metadata(path).ok()?;
-    let block = metadata.file_type().is_block_device();
-    block.then(|| DeviceNumber::of(metadata.rdev()))
-}
-
-/// Everything that uses a device or one of its partitions, and that it has partitions.
-pub(crate) fn of_device(node: &Node) -> Vec<Finding> {
-    let partitions = node.partitions();
-    let mut found = Vec::new();
-    let mounts = mounts();
-    let swaps = swaps();
-    for part in std::iter::once(node).chain(&partitions) {
-        // A Btrfs mount has a number of its own; its source is the device.
-        let on_it = |m: &&Mount| {
-            m.number == part.number
-                || m.source.is_absolute() && number_of(&m.source) == Some(part.number)
-        };
-        found.extend(mounts.iter().filter(on_it).map(|m| Finding::Mounted {
-            device: part.name.clone(),
-            at: m.at.clone(),
-        }));
-        found.extend(part.holders().into_iter().map(|holder| Finding::Held {
-            device: part.name.clone(),
-            holder,
-        }));
-        let swap_on_it = swaps.iter().any(|s| number_of(s) == Some(part.number));
-        found.extend(swap_on_it.then(|| Finding::Swap {
-            device: part.name.clone(),
-        }));
-    }
-    if !partitions.is_empty() {
-        let partitions = partitions.into_iter().map(|p| p.name).collect();
-        found.push(Finding::Partitioned { partitions });
-    }
-    found
-}
-
-/// Whether a regular file is swap, or under a loop device.
-pub(crate) fn of_file(metadata: &fs::Metadata) -> Vec<Finding> {
-    let same = |path: &Path| {
-        fs::metadata(path).is_ok_and(|m| (m.dev(), m.ino()) == (metadata.dev(), metadata.ino()))
-    };
-    let mut found = Vec::new();
-    found.extend(swaps().iter().filter(|s| same(s)).map(|s| Finding::Swap {
-        device: s.display().to_string(),
-    }));
-    for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
-        let backing = fs::read_to_string(entry.path().join("loop/backing_file"));
-        if backing.is_ok_and(|file| same(Path::new(file.trim_end_matches('\n')))) {
-            let device = entry.file_name().to_string_lossy().into_owned();
-            found.push(Finding::LoopBacking { device });
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -154,11 +133,12 @@ mod tests {
     #[test]
     fn the_device_under_the_root_is_in_use() {
         let root = DeviceNumber::of(fs::metadata("/").unwrap().dev());
-        let Some(node) = Node::find(root) else {
+        let Some(node) = crate::node::Node::find(root) else {
             println!("skipped: the root file system is on no block device of its own");
             return;
         };
         let mounted = |f: &Finding| matches!(f, Finding::Mounted { .. });
-        assert!(of_device(&node).iter().any(mounted));
+        let storage = crate::usage::of_device(&node);
+        assert!(findings(&storage).iter().any(mounted));
     }
 }

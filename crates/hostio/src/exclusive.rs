@@ -1,0 +1,115 @@
+//! Opening a target for ourselves alone.
+//!
+//! A block device is claimed with `O_EXCL`, as a mount does (open(2)), and so is a block device that it stands on through a
+//! loop device, whose driver claims nothing. Device and file are locked with flock(2), which two runs of Fathom, udev and
+//! the tools that make file systems respect. A lease makes the opening fail instead of making its holder give way.
+
+use crate::error::{HostError, Refused};
+use crate::inspect::{Inspection, Kind, Look, Place, os_error};
+use crate::safety::Finding;
+use crate::usage::Way;
+use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
+use rustix::fs::{
+    FlockOperation, Mode, OFlags, fcntl_getfl, fcntl_setfl, flock, fstat, open as open_at,
+};
+use rustix::io::Errno;
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
+use std::path::Path;
+
+/// How often a lock is asked for, and the pause between: udev holds one while it looks at a changed drive.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE_NS: i64 = 50_000_000;
+
+/// Opens for reading and writing, with direct I/O, claimed and locked; and what has to stay open beside it.
+pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
+    let target = &look.inspection;
+    let guards = claim_below(look)?;
+    let mut flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    if target.kind == Kind::Block {
+        flags |= OFlags::EXCL;
+    }
+    // Non-blocking for the opening alone: io_uring would give up requests of such a file that have to wait.
+    let opened = open_at(&target.path, flags | OFlags::NONBLOCK, Mode::empty());
+    let failed = |errno: Errno| os_error(&target.path, "read and write", errno.into());
+    let file = match opened {
+        Err(Errno::BUSY) => return Err(in_use(target, claimed(&target.path))),
+        Err(Errno::AGAIN) => return Err(in_use(target, locked(target, "a lease"))),
+        // A program that runs, or a swap file.
+        Err(Errno::TXTBSY) => return Err(in_use(target, locked(target, "a running program"))),
+        opened => opened.map_err(failed)?,
+    };
+    let set = fcntl_getfl(&file).and_then(|now| fcntl_setfl(&file, now - OFlags::NONBLOCK));
+    set.map_err(failed)?;
+    lock(&file, target)?;
+    Ok((file, guards))
+}
+
+/// Opens for reading, with direct I/O; nothing is claimed or locked, for nobody is disturbed.
+pub(crate) fn open_to_read(target: &Inspection) -> Result<OwnedFd, HostError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    open_at(&target.path, flags, Mode::empty())
+        .map_err(|errno| os_error(&target.path, "read", errno.into()))
+}
+
+/// What is open, and the descriptors that are ours.
+pub(crate) fn ours(file: &OwnedFd, guards: &[OwnedFd]) -> Result<(Place, Vec<RawFd>), Errno> {
+    let stat = fstat(file)?;
+    let own = std::iter::once(file).chain(guards).map(|fd| fd.as_raw_fd());
+    let place = Place(stat.st_dev, stat.st_ino, stat.st_rdev);
+    Ok((place, own.collect()))
+}
+
+/// Claims the block devices that a loop device stands on.
+fn claim_below(look: &Look) -> Result<Vec<OwnedFd>, HostError> {
+    let below = look.storage.devices.iter();
+    let below = below.filter(|shared| matches!(shared.way, Some(Way::Loop(_))));
+    below
+        .map(|shared| {
+            let path = Path::new("/dev").join(&shared.node.name);
+            let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+            open_at(&path, flags, Mode::empty()).map_err(|errno| match errno {
+                Errno::BUSY => in_use(&look.inspection, claimed(&path)),
+                errno => os_error(&path, "claim it", errno.into()),
+            })
+        })
+        .collect()
+}
+
+fn lock(file: &OwnedFd, target: &Inspection) -> Result<(), HostError> {
+    for _ in 0..LOCK_TRIES {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => {}
+            // A file system without locks (ENOLCK, EOPNOTSUPP) has none that anybody could hold.
+            _ => return Ok(()),
+        }
+        let _woken_early_is_fine = nanosleep(&Timespec {
+            tv_sec: 0,
+            tv_nsec: LOCK_PAUSE_NS,
+        });
+    }
+    Err(in_use(target, locked(target, "flock")))
+}
+
+fn claimed(path: &Path) -> Finding {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Finding::Claimed {
+        device: name.to_string_lossy().into_owned(),
+    }
+}
+
+fn locked(target: &Inspection, kind: &str) -> Finding {
+    Finding::Locked {
+        what: target.path.display().to_string(),
+        kind: kind.to_owned(),
+        by: None,
+    }
+}
+
+fn in_use(target: &Inspection, finding: Finding) -> HostError {
+    HostError::Refused(Refused {
+        path: target.path.clone(),
+        found: vec![finding],
+        advice: "Stop what uses it, or measure it read-only; no option overrides this".into(),
+    })
+}

@@ -1,0 +1,274 @@
+//! Processes that have a target open or mapped.
+//!
+//! An open file is found by what it is (`stat` of `/proc/PID/fd/N`), whatever it was called when it was opened. A file that
+//! an io_uring has taken in and whose descriptor is closed is found by its path in the ring's `fdinfo`. A mapping
+//! outlives its descriptor and stands in `/proc/PID/maps`.
+
+use super::locks;
+use super::storage::{FileId, Storage};
+use crate::node::{DeviceNumber, names_in, text};
+use crate::safety::{Finding, Process};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};
+use rustix::thread::{NanosleepRelativeResult, nanosleep};
+use rustix::time::Timespec;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf};
+
+/// What a look finds that is over at the next one is no user: udev and blkid look at a drive after every change.
+const PAUSES_MS: [u32; 4] = [20, 80, 300, 600];
+
+/// Who has the target open, mapped or locked, beside our `own` descriptors; looks again for a second before it says so.
+pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
+    let aliases = aliases(storage);
+    let look = || {
+        let mut scan = Scan {
+            storage,
+            aliases: &aliases,
+            own,
+            seen: BTreeMap::new(),
+            unseen: 0,
+            found: Vec::new(),
+        };
+        scan.all();
+        scan
+    };
+    let in_use = |scan: &Scan| !scan.found.is_empty();
+    let mut scan = look();
+    for pause_ms in PAUSES_MS {
+        if !in_use(&scan) {
+            break;
+        }
+        pause(pause_ms);
+        scan = look();
+    }
+    let unseen = (scan.unseen > 0).then_some(Finding::Unseen {
+        processes: scan.unseen,
+    });
+    scan.found.into_iter().chain(unseen).collect()
+}
+
+fn pause(ms: u32) {
+    let _woken_early_is_fine: NanosleepRelativeResult = nanosleep(&Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::from(ms) * 1_000_000,
+    });
+}
+
+/// Character devices that reach a shared drive, each with the drive's name.
+fn aliases(storage: &Storage) -> BTreeMap<DeviceNumber, String> {
+    let drives = storage.devices.iter();
+    drives
+        .flat_map(|shared| {
+            let numbers = shared.node.character_devices().into_iter();
+            numbers.map(|number| (number, shared.node.name.clone()))
+        })
+        .collect()
+}
+
+/// A process, by its number and its command.
+pub(super) fn who(pid: u32) -> Process {
+    let command = text(Path::new(&format!("/proc/{pid}/comm")));
+    Process {
+        pid,
+        command: command.unwrap_or_else(|| "?".into()),
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug)]
+enum Thing {
+    Block(DeviceNumber),
+    Character(DeviceNumber),
+    File(FileId),
+}
+
+struct Scan<'a> {
+    storage: &'a Storage,
+    aliases: &'a BTreeMap<DeviceNumber, String>,
+    own: &'a [RawFd],
+    /// What a mapped file is, by its place in `/proc/PID/maps`: thousands of mappings are of a few hundred files.
+    seen: BTreeMap<(String, String), Option<String>>,
+    unseen: usize,
+    found: Vec<Finding>,
+}
+
+impl Scan<'_> {
+    fn all(&mut self) {
+        let numbers = names_in(Path::new("/proc"));
+        let pids = numbers.iter().filter_map(|name| name.parse().ok());
+        pids.for_each(|pid: u32| self.process(pid));
+        self.locks();
+    }
+
+    fn process(&mut self, pid: u32) {
+        let dir = PathBuf::from(format!("/proc/{pid}"));
+        match fs::read_dir(dir.join("fd")) {
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    let number: Result<RawFd, _> = entry.file_name().to_string_lossy().parse();
+                    let own = |fd| pid == std::process::id() && self.own.contains(&fd);
+                    if !number.is_ok_and(own) {
+                        self.descriptor(pid, &entry.path());
+                    }
+                }
+            }
+            // One that has just ended is not there; the others are of somebody else.
+            Err(_) if dir.exists() => self.unseen += 1,
+            Err(_) => {}
+        }
+        let maps = fs::read_to_string(dir.join("maps")).unwrap_or_default();
+        let mut mapped: Vec<String> = maps
+            .lines()
+            .filter_map(|line| self.mapping(&dir, line))
+            .collect();
+        mapped.dedup();
+        self.found.extend(
+            mapped
+                .into_iter()
+                .map(|what| Finding::Mapped { what, by: who(pid) }),
+        );
+    }
+
+    fn descriptor(&mut self, pid: u32, link: &Path) {
+        let info = || {
+            let path = link.to_string_lossy().replacen("/fd/", "/fdinfo/", 1);
+            fs::read_to_string(path).unwrap_or_default()
+        };
+        if let Some(what) = self.shared(link) {
+            self.found.push(Finding::Opened {
+                what,
+                by: who(pid),
+                writing: opened_for_writing(&info()),
+            });
+        } else if fs::read_link(link).is_ok_and(|to| to == Path::new("anon_inode:[io_uring]")) {
+            let files = ring_files(&info());
+            let taken = files.iter().filter_map(|path| self.shared(path));
+            let taken: Vec<Finding> = taken
+                .map(|what| Finding::Opened {
+                    what,
+                    by: who(pid),
+                    writing: true,
+                })
+                .collect();
+            self.found.extend(taken);
+        }
+    }
+
+    /// The name of what a path leads to, if it shares bytes with the target.
+    fn shared(&self, path: &Path) -> Option<String> {
+        match thing(path)? {
+            Thing::Block(number) => self.storage.device(number).map(str::to_owned),
+            Thing::Character(number) => self.aliases.get(&number).cloned(),
+            Thing::File(id) => Some(self.storage.file(id)?.display().to_string()),
+        }
+    }
+
+    /// The name of what a line of `maps` maps: `from-to perms offset device inode path`.
+    fn mapping(&mut self, process: &Path, line: &str) -> Option<String> {
+        let mut words = line.splitn(6, ' ').filter(|word| !word.is_empty());
+        let range = words.next()?;
+        let device = words.nth(2)?;
+        let inode = words.next()?;
+        let path = words.next()?.trim_start();
+        if inode == "0" || !path.starts_with('/') {
+            return None;
+        }
+        let key = (device.to_owned(), inode.to_owned());
+        if let Some(known) = self.seen.get(&key) {
+            return known.clone();
+        }
+        // The link is right for a file that was renamed or unlinked; only root may follow it.
+        let link = process.join("map_files").join(range);
+        let name = self.shared(&link).or_else(|| self.shared(Path::new(path)));
+        self.seen.insert(key, name.clone());
+        name
+    }
+
+    fn locks(&mut self) {
+        let own = std::process::id();
+        let nodes = self.storage.devices.iter().filter_map(|shared| {
+            let path = Path::new("/dev").join(&shared.node.name);
+            Some((
+                FileId::of(&fs::metadata(path).ok()?),
+                shared.node.name.clone(),
+            ))
+        });
+        let files = self.storage.files.iter();
+        let files = files.map(|file| (file.id, file.path.display().to_string()));
+        let found: Vec<Finding> = nodes
+            .chain(files)
+            .flat_map(|(id, name)| locks::findings(DeviceNumber::of(id.0), id.1, &name, own))
+            .collect();
+        self.found.extend(found);
+    }
+}
+
+/// Does not ask the server of a network file system, which may not answer.
+fn thing(path: &Path) -> Option<Thing> {
+    let wanted = StatxFlags::TYPE | StatxFlags::INO;
+    let stat = statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted).ok()?;
+    let number = || DeviceNumber(stat.stx_rdev_major, stat.stx_rdev_minor);
+    Some(match FileType::from_raw_mode(stat.stx_mode.into()) {
+        FileType::BlockDevice => Thing::Block(number()),
+        FileType::CharacterDevice => Thing::Character(number()),
+        FileType::RegularFile => Thing::File(FileId(
+            makedev(stat.stx_dev_major, stat.stx_dev_minor),
+            stat.stx_ino,
+        )),
+        _ => return None,
+    })
+}
+
+/// Whether the flags in an `fdinfo` are those of writing (`O_ACCMODE`, in octal); yes where it does not tell.
+fn opened_for_writing(info: &str) -> bool {
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_none_or(|flags| flags & 0o3 != 0)
+}
+
+/// The paths of the files that a ring has taken in: lines `  0: /path` below `UserFiles:`.
+fn ring_files(info: &str) -> Vec<PathBuf> {
+    let lines = info
+        .lines()
+        .skip_while(|line| !line.starts_with("UserFiles:"));
+    let file = |line: &str| {
+        let (number, path) = line.split_once(':')?;
+        let numbered = number.trim().parse::<u32>().is_ok();
+        let path = path.trim();
+        (numbered && path.starts_with('/')).then(|| path.into())
+    };
+    lines
+        .skip(1)
+        .map_while(|line| line.starts_with(' ').then(|| file(line)))
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_descriptor_tells_is_read() {
+        assert!(!opened_for_writing("pos:\t0\nflags:\t0100000\n"));
+        assert!(opened_for_writing("pos:\t0\nflags:\t0140001\n"));
+        assert!(opened_for_writing("pos:\t0\nflags:\t02\n"));
+        assert!(opened_for_writing(""));
+        let ring = "SqMask:\t0x3\nUserFiles:\t2\n    0: /dev/loop0\n    1: <none>\nUserBufs:\t0\n";
+        assert_eq!(ring_files(ring), [PathBuf::from("/dev/loop0")]);
+    }
+
+    #[test]
+    fn an_open_file_of_ours_is_found_but_for_the_descriptor_that_is_named() {
+        use std::os::fd::AsRawFd;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let storage = crate::usage::of_file(file.path(), &file.as_file().metadata().unwrap());
+        let opened = processes(&storage, &[]);
+        let by_us = |f: &Finding| matches!(f, Finding::Opened { by, writing: true, .. } if by.pid == std::process::id());
+        assert!(opened.iter().any(by_us), "{opened:?}");
+        let ours = processes(&storage, &[file.as_file().as_raw_fd()]);
+        assert!(!ours.iter().any(by_us), "{ours:?}");
+    }
+}

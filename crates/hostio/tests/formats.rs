@@ -1,0 +1,142 @@
+//! The table of formats beside the programs that make them, and beside libblkid: what `blkid` finds, the table finds too, and
+//! what is left of a file system after its beginning was wiped is found.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
+
+mod common;
+
+use common::{Loop, run};
+use fathom_hostio::{Finding, inspect};
+
+const MIB: u64 = 1 << 20;
+
+/// Name in our table, program and arguments; the device comes last.
+const MAKERS: &[(&str, &str, &[&str])] = &[
+    ("ext2/3/4", "mkfs.ext2", &["-q", "-F"]),
+    ("ext2/3/4", "mkfs.ext4", &["-q", "-F", "-b", "1024"]),
+    ("XFS", "mkfs.xfs", &["-q", "-f"]),
+    ("Btrfs", "mkfs.btrfs", &["-q", "-f"]),
+    ("F2FS", "mkfs.f2fs", &["-q", "-f"]),
+    ("NTFS", "mkfs.ntfs", &["-q", "-F", "-f"]),
+    ("exFAT", "mkfs.exfat", &[]),
+    ("FAT", "mkfs.vfat", &["-F", "32"]),
+    ("FAT", "mkfs.vfat", &["-F", "16"]),
+    ("NILFS2", "mkfs.nilfs2", &["-q", "-f"]),
+    ("ReiserFS", "mkreiserfs", &["-q", "-ff"]),
+    ("JFS", "jfs_mkfs", &["-q"]),
+    ("UDF", "mkudffs", &[]),
+    ("minix", "mkfs.minix", &[]),
+    ("minix", "mkfs.minix", &["-3"]),
+    ("SCO BFS", "mkfs.bfs", &[]),
+    ("swap", "mkswap", &["-f"]),
+    (
+        "LUKS",
+        "cryptsetup",
+        &[
+            "luksFormat",
+            "-q",
+            "--type",
+            "luks1",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--key-file",
+            "/etc/hostname",
+        ],
+    ),
+    (
+        "LUKS",
+        "cryptsetup",
+        &[
+            "luksFormat",
+            "-q",
+            "--type",
+            "luks2",
+            "--pbkdf",
+            "pbkdf2",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--key-file",
+            "/etc/hostname",
+        ],
+    ),
+    ("bcache", "make-bcache", &["-B"]),
+];
+
+/// The names that the table finds, without what only `blkid` said.
+fn found(disk: &Loop) -> Vec<String> {
+    let findings = inspect(&disk.device).unwrap().findings;
+    let name = |finding: Finding| match finding {
+        Finding::Signature(signature) => signature.offset.map(|_| signature.name.into_owned()),
+        _ => None,
+    };
+    findings.into_iter().filter_map(name).collect()
+}
+
+fn wipe(disk: &Loop, bytes: u64) {
+    disk.plant(0, &vec![0; bytes as usize]);
+}
+
+#[test]
+fn every_format_that_can_be_made_here_is_named() {
+    let Some(disk) = Loop::attach(512 * MIB) else {
+        return;
+    };
+    for (name, program, args) in MAKERS {
+        wipe(&disk, 8 * MIB);
+        disk.plant(510 * MIB, &vec![0; 2 * MIB as usize]);
+        let made = run(program, &[*args, &[disk.path()]].concat());
+        if let Err(error) = made {
+            println!("skipped: {program} {}: {error}", args.join(" "));
+            continue;
+        }
+        let names = found(&disk);
+        assert!(
+            names.iter().any(|n| n == name),
+            "{program} {args:?}: {names:?}"
+        );
+        let told = run("blkid", &["--probe", "--output", "export", disk.path()]);
+        assert!(
+            told.is_ok_and(|told| told.contains("TYPE=")),
+            "{program}: blkid finds nothing"
+        );
+    }
+}
+
+/// A `dd` over the beginning is how people mean to erase a drive.
+#[test]
+fn what_is_left_of_a_wiped_file_system_is_found() {
+    let Some(disk) = Loop::attach(512 * MIB) else {
+        return;
+    };
+    for (left, program, args) in [
+        (
+            "ext2/3/4 (backup)",
+            "mkfs.ext4",
+            &["-q", "-F", "-b", "4096"][..],
+        ),
+        (
+            "ext2/3/4 (backup)",
+            "mkfs.ext4",
+            &["-q", "-F", "-b", "1024"],
+        ),
+        (
+            "ext2/3/4 (backup)",
+            "mkfs.ext4",
+            &["-q", "-F", "-O", "sparse_super2"],
+        ),
+        ("Btrfs (copy)", "mkfs.btrfs", &["-q", "-f"]),
+        ("XFS (allocation group)", "mkfs.xfs", &["-q", "-f"]),
+        ("NTFS", "mkfs.ntfs", &["-q", "-F", "-f"]),
+    ] {
+        wipe(&disk, 512 * MIB);
+        if let Err(error) = run(program, &[args, &[disk.path()]].concat()) {
+            println!("skipped: {program}: {error}");
+            continue;
+        }
+        wipe(&disk, 16 * MIB);
+        let names = found(&disk);
+        assert_eq!(names, [left], "{program} {args:?}");
+    }
+    wipe(&disk, 512 * MIB);
+    assert_eq!(found(&disk), [""; 0]);
+}

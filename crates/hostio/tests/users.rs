@@ -1,0 +1,318 @@
+//! Everybody who can use a target without holding it exclusively: loop devices, processes, mappings, locks. Each is refused
+//! whatever is named, and named itself; when it is gone the target is written to.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
+#![allow(unsafe_code)] // One mapping, which is never read.
+
+mod common;
+
+use common::{Loop, Mounted, destroying, one, refusal, run};
+use fathom_block::{Op, Request};
+use fathom_hostio::{Finding, HostConfig, HostError, open};
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const MIB: u64 = 1 << 20;
+
+fn found(error: HostError) -> Vec<Finding> {
+    match error {
+        HostError::Refused(refused) => refused.found,
+        other => panic!("not the lock: {other}"),
+    }
+}
+
+/// The findings of a target that is named in `destroy`; it is refused all the same, and stays as it was.
+fn refused(path: &Path) -> Vec<Finding> {
+    found(refusal(&destroying(path)))
+}
+
+/// A process that runs until it is dropped.
+struct Running(Child);
+
+impl Running {
+    /// A process that has a file open as its standard input.
+    fn holding(file: File) -> Self {
+        let mut command = Command::new("sleep");
+        command.arg("600").stdin(file);
+        Self(command.spawn().unwrap())
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A file of 2 MiB on a drive.
+fn file() -> (tempfile::TempDir, PathBuf) {
+    let directory = common::directory();
+    let path = directory.path().canonicalize().unwrap().join("precious");
+    std::fs::write(&path, vec![0x17; 2 * MIB as usize]).unwrap();
+    (directory, path)
+}
+
+/// A file that is written to when nobody uses it any more.
+fn writable(path: &Path) {
+    let mut device = open(&destroying(path)).unwrap();
+    let done = one(&mut device, Request::new(1, Op::Write, 0, 4096));
+    assert_eq!(done.result, Ok(()));
+}
+
+#[test]
+fn a_device_under_a_loop_device_is_refused_mounted_or_not() {
+    let Some(disk) = Loop::attach(32 * MIB) else {
+        return;
+    };
+    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
+        return;
+    };
+    let stands = Finding::LoopBacking {
+        device: upper.name().into(),
+        backing: disk.name().into(),
+    };
+    assert_eq!(refused(&disk.device), std::slice::from_ref(&stands));
+    let Some(mounted) = Mounted::ext4(upper.path()) else {
+        return;
+    };
+    std::fs::write(mounted.at().join("precious"), "data").unwrap();
+    run("sync", &[]).unwrap();
+    assert_eq!(refused(&disk.device), [stands]);
+    drop(mounted);
+    drop(upper);
+    assert!(open(&destroying(&disk.device)).is_ok());
+}
+
+/// What lies below a target is overwritten with it.
+#[test]
+fn a_device_over_something_that_is_used_is_refused() {
+    let Some(disk) = Loop::attach(32 * MIB) else {
+        return;
+    };
+    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
+        return;
+    };
+    let device = |name: &str| name.to_owned();
+    let Some(other) = Loop::over(&disk.device, &[]) else {
+        return;
+    };
+    let stands = Finding::LoopBacking {
+        device: device(other.name()),
+        backing: device(disk.name()),
+    };
+    assert_eq!(refused(&upper.device), [stands]);
+    drop(other);
+    // The same file under a second loop device.
+    let Some(twin) = Loop::over(&disk.file, &[]) else {
+        return;
+    };
+    let findings = refused(&upper.device);
+    assert!(
+        matches!(&findings[..], [Finding::LoopBacking { device, .. }] if device == twin.name()),
+        "{findings:?}"
+    );
+    drop(twin);
+    // Claimed, as the kernel claims what it mounts, by a process that the scan does find.
+    let claim = open(&HostConfig {
+        destroy: None,
+        ..destroying(&disk.device)
+    });
+    assert!(claim.is_err(), "the lower device has the upper one over it");
+    let Some(mounted) = Mounted::ext4(disk.path()) else {
+        return;
+    };
+    let findings = refused(&upper.device);
+    let below = |f: &Finding| matches!(f, Finding::Mounted { device, .. } if device == disk.name());
+    assert!(findings.iter().any(below), "{findings:?}");
+    drop(mounted);
+    assert!(open(&destroying(&upper.device)).is_ok());
+}
+
+#[test]
+fn a_process_that_has_a_device_open_is_named() {
+    let Some(disk) = Loop::attach(4 * MIB) else {
+        return;
+    };
+    // A node of its own: what counts is the device, not its name.
+    let directory = common::directory();
+    let node = directory.path().join("node");
+    let number = run("stat", &["-c", "%Hr %Lr", disk.path()]).unwrap();
+    let (major, minor) = number.split_once(' ').unwrap();
+    run("mknod", &[node.to_str().unwrap(), "b", major, minor]).unwrap();
+    for write in [false, true] {
+        let opened = OpenOptions::new().read(true).write(write).open(&node);
+        let holder = Running::holding(opened.unwrap());
+        let findings = refused(&disk.device);
+        let [Finding::Opened { what, by, writing }] = &findings[..] else {
+            panic!("{findings:?}");
+        };
+        assert_eq!(
+            (what.as_str(), by.pid, *writing),
+            (disk.name(), holder.pid(), write)
+        );
+        assert_eq!(by.command, "sleep");
+    }
+    assert!(open(&destroying(&disk.device)).is_ok());
+}
+
+#[test]
+fn a_file_that_a_process_has_open_is_refused_until_it_is_closed() {
+    let (_directory, path) = file();
+    let before = std::fs::read(&path).unwrap();
+    let holder = Running::holding(File::open(&path).unwrap());
+    // Another name of the same file.
+    let link = path.with_extension("link");
+    std::fs::hard_link(&path, &link).unwrap();
+    for name in [&path, &link] {
+        let findings = refused(name);
+        let opened =
+            |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
+        assert!(findings.iter().any(opened), "{findings:?}");
+    }
+    assert!(before == std::fs::read(&path).unwrap());
+    drop(holder);
+    writable(&path);
+}
+
+#[test]
+fn a_locked_file_is_refused_and_the_kind_of_lock_named() {
+    let (_directory, path) = file();
+    let child = Command::new("flock")
+        .args(["--exclusive", "--no-fork"])
+        .arg(&path)
+        .args(["sleep", "600"])
+        .stdin(Stdio::null())
+        .spawn();
+    let Ok(child) = child else {
+        println!("skipped: flock(1) is not installed");
+        return;
+    };
+    let holder = Running(child);
+    until(|| {
+        std::fs::read_to_string("/proc/locks")
+            .is_ok_and(|l| l.contains(&format!(" {} ", holder.pid())))
+    });
+    let findings = refused(&path);
+    let locked = |f: &Finding| matches!(f, Finding::Locked { kind, by: Some(by), .. } if kind == "flock" && by.pid == holder.pid());
+    assert!(findings.iter().any(locked), "{findings:?}");
+    drop(holder);
+    writable(&path);
+}
+
+fn until(ready: impl Fn() -> bool) {
+    let waited = (0..10_000).any(|_| {
+        std::thread::yield_now();
+        run("sleep", &["0.01"]).unwrap();
+        ready()
+    });
+    assert!(waited);
+}
+
+/// A database that maps its file and closes the descriptor.
+#[test]
+fn a_mapped_file_is_refused() {
+    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+    let (_directory, path) = file();
+    let opened = File::open(&path).unwrap();
+    let len = 4096;
+    // SAFETY: a new mapping at a place of the kernel's choice; nothing reads or writes it.
+    let at = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            len,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            &opened,
+            0,
+        )
+        .unwrap()
+    };
+    drop(opened);
+    let renamed = path.with_extension("renamed");
+    std::fs::rename(&path, &renamed).unwrap();
+    let findings = refused(&renamed);
+    let us = std::process::id();
+    let mapped = |f: &Finding| matches!(f, Finding::Mapped { by, .. } if by.pid == us);
+    assert!(findings.iter().any(mapped), "{findings:?}");
+    // SAFETY: the mapping from above, which nobody uses.
+    unsafe { munmap(at, len).unwrap() };
+    writable(&renamed);
+}
+
+#[test]
+fn one_of_two_runs_on_one_file_is_refused() {
+    let (_directory, path) = file();
+    let first = open(&destroying(&path)).unwrap();
+    assert!(!refused(&path).is_empty());
+    drop(first);
+    writable(&path);
+}
+
+/// Where nobody is seen, the kernel still tells of a lock: the flock alone is tried here, without the search.
+#[test]
+fn a_device_is_locked_for_tools_that_ask() {
+    let Some(disk) = Loop::attach(4 * MIB) else {
+        return;
+    };
+    let opened = open(&destroying(&disk.device)).unwrap();
+    let asked = run("flock", &["--nonblock", disk.path(), "true"]);
+    assert!(
+        asked.is_err(),
+        "the device is not locked while it is measured"
+    );
+    drop(opened);
+    assert!(run("flock", &["--nonblock", disk.path(), "true"]).is_ok());
+}
+
+/// What came while the user was asked.
+#[test]
+fn a_second_look_sees_what_came_in_between() {
+    let Some(disk) = Loop::attach(16 * MIB) else {
+        return;
+    };
+    let device = open(&destroying(&disk.device)).unwrap();
+    let clearance = device.clearance().clone();
+    clearance.renew().unwrap();
+    let new = |wanted: &dyn Fn(&Finding) -> bool| {
+        let findings = found(clearance.renew().unwrap_err());
+        assert!(findings.iter().any(wanted), "{findings:?}");
+    };
+    // A loop device over it.
+    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
+        return;
+    };
+    new(&|f| matches!(f, Finding::LoopBacking { .. }));
+    drop(upper);
+    until(|| clearance.renew().is_ok());
+    // A header, although the device was named: it was not this that was named.
+    disk.plant(0, b"LUKS\xba\xbe");
+    new(&|f| matches!(f, Finding::Signature(s) if s.name == "LUKS"));
+    disk.plant(0, &[0; 6]);
+    clearance.renew().unwrap();
+    // The same past the page cache: through the file below.
+    use std::os::unix::fs::FileExt;
+    let below = OpenOptions::new().write(true).open(&disk.file).unwrap();
+    below.write_all_at(b"XFSB", 0).unwrap();
+    below.sync_all().unwrap();
+    drop(below);
+    new(&|f| matches!(f, Finding::Signature(s) if s.name == "XFS"));
+}
+
+#[test]
+fn a_file_that_was_written_to_in_between_is_refused() {
+    let (_directory, path) = file();
+    let device = open(&destroying(&path)).unwrap();
+    device.clearance().renew().unwrap();
+    std::fs::write(&path, vec![0x18; 2 * MIB as usize]).unwrap();
+    let findings = found(device.clearance().renew().unwrap_err());
+    assert!(
+        matches!(findings[..], [Finding::Changed { .. }]),
+        "{findings:?}"
+    );
+}
