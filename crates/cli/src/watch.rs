@@ -1,5 +1,6 @@
 //! What a user sees of a run while it goes on, Ctrl-C, and checkpoints of the record.
 
+use crate::failure::Failure;
 use fathom_lab::store::{self, StoreError};
 use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Record};
@@ -17,16 +18,18 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first Ctrl-C (or SIGTERM) asks the run to end, the second ends the process at once.
+/// From now on the first Ctrl-C (or SIGTERM) asks the run to end, the second ends the process at once. Not before leave to
+/// write was asked for: there the first one has to end the process.
 ///
 /// # Errors
 /// When the system does not let a handler be set.
-pub(crate) fn on_interrupt() -> Result<(), ctrlc::Error> {
+pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
     })
+    .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))
 }
 
 /// Whether Ctrl-C came.

@@ -3,9 +3,13 @@
 //! A block device is claimed with `O_EXCL`, as a mount does (open(2)), and so is a block device that it stands on through a
 //! loop device, whose driver claims nothing. Device and file are locked with flock(2), which two runs of Fathom, udev and
 //! the tools that make file systems respect. A lease makes the opening fail instead of making its holder give way.
+//!
+//! For a regular file the kernel itself is asked at last: it grants a write lease only where nobody else has the file open,
+//! be it a process that cannot be seen, a loop device over another name of it, or a file on its way through a socket.
 
 use crate::error::{HostError, Refused};
 use crate::inspect::{Inspection, Kind, Look, Place, os_error};
+use crate::ioctl;
 use crate::safety::Finding;
 use crate::usage::Way;
 use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
@@ -42,6 +46,9 @@ pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
     let set = fcntl_getfl(&file).and_then(|now| fcntl_setfl(&file, now - OFlags::NONBLOCK));
     set.map_err(failed)?;
     lock(&file, target)?;
+    if target.kind == Kind::File && ioctl::held_by_others(&file) {
+        return Err(in_use(target, Finding::HeldByOthers));
+    }
     Ok((file, guards))
 }
 

@@ -5,7 +5,7 @@ use crate::error::HostError;
 use crate::identity::Identity;
 use crate::node::{DeviceNumber, Node};
 use crate::safety::Finding;
-use crate::signature::{Contents, ask_blkid};
+use crate::signature::{Contents, Signature, ask_blkid};
 use crate::usage::{self, Storage};
 use fathom_base::Bytes;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, statvfs, statx};
@@ -106,7 +106,7 @@ pub(crate) struct Look {
     pub(crate) storage: Storage,
     /// Which file or device it is.
     pub(crate) place: Place,
-    /// Differs when its contents were changed, as far as they are looked at.
+    /// Differs when it was written to, or its contents changed in another way as far as they are looked at.
     pub(crate) stamp: u64,
 }
 
@@ -126,13 +126,21 @@ impl Look {
             _ => Storage::default(),
         };
         let mut findings = usage::in_kernel(&storage);
-        let (size_bytes, stamp) = match (kind, &node) {
+        let (size_bytes, contents) = match (kind, &node) {
             (Kind::Block, Some(node)) => {
                 (node.size_bytes(), of_block(&resolved, node, &mut findings))
             }
-            (Kind::File, _) => (metadata.len(), of_file(&metadata, &mut findings)),
+            (Kind::File, _) => {
+                let why = "sysfs is not there, so loop devices over it cannot be seen";
+                let blind = !Path::new("/sys/block").exists();
+                findings.extend(blind.then(|| Finding::Hidden { why: why.into() }));
+                of_file(&metadata, &mut findings);
+                (metadata.len(), 0)
+            }
             (Kind::Block, None) => {
-                findings.push(Finding::Hidden);
+                findings.push(Finding::Hidden {
+                    why: "sysfs does not show it, so its users cannot be seen".into(),
+                });
                 (0, 0)
             }
             (Kind::Directory, _) => (0, 0),
@@ -153,11 +161,13 @@ impl Look {
             logical_block_bytes,
             findings,
         };
+        let mut hasher = DefaultHasher::new();
+        (contents, storage.written()).hash(&mut hasher);
         Ok(Self {
             inspection,
             storage,
             place: Place(metadata.dev(), metadata.ino(), metadata.rdev()),
-            stamp,
+            stamp: hasher.finish(),
         })
     }
 }
@@ -213,8 +223,12 @@ fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u64 {
     match contents {
         Ok(contents) => {
             let mut signatures = contents.signatures();
-            if signatures.is_empty() && !contents.blank() {
-                signatures = ask_blkid(path);
+            // What is surely there needs no second opinion.
+            if signatures.iter().all(Signature::is_short) && !contents.blank() {
+                match ask_blkid(path) {
+                    Some(told) if told.is_empty() || signatures.is_empty() => signatures = told,
+                    _ => {}
+                }
                 found.extend(signatures.is_empty().then_some(Finding::UnknownData));
             }
             found.extend(signatures.into_iter().map(Finding::Signature));
@@ -252,22 +266,13 @@ fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8
     Ok(bytes[start..start + len].to_vec())
 }
 
-/// What is to be known of a regular file; a number that differs when it was changed.
-fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) -> u64 {
+/// What is to be known of a regular file.
+fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) {
     found.push(Finding::ExistingFile);
     let allocated_bytes = metadata.blocks().saturating_mul(512);
     if allocated_bytes < metadata.len() {
         found.push(Finding::Sparse { allocated_bytes });
     }
-    let mut hasher = DefaultHasher::new();
-    let changed = (
-        metadata.mtime(),
-        metadata.mtime_nsec(),
-        metadata.ctime(),
-        metadata.ctime_nsec(),
-    );
-    (metadata.len(), changed).hash(&mut hasher);
-    hasher.finish()
 }
 
 fn free_bytes(path: &Path) -> u64 {

@@ -1,4 +1,4 @@
-//! What only an ioctl can ask of a block device, or tell it.
+//! What only an ioctl or a fcntl can ask of a device or file, or tell it.
 
 #![allow(unsafe_code)] // The calls that rustix has no safe wrapper for.
 
@@ -47,4 +47,18 @@ pub(crate) fn logical_block_bytes(fd: impl AsFd) -> io::Result<u32> {
 pub(crate) fn discard(fd: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
     // SAFETY: BLKDISCARD reads two u64, start and length in bytes, and writes no memory of ours.
     unsafe { ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([offset, len])) }
+}
+
+/// Whether anything else has a regular file open that is open for reading and writing here: the kernel refuses a write
+/// lease with EAGAIN then (fcntl(2)). False where it grants none at all: to who does not own the file, on some file systems.
+pub(crate) fn held_by_others(fd: impl AsFd) -> bool {
+    use std::os::fd::AsRawFd as _;
+    let fd = fd.as_fd().as_raw_fd();
+    // SAFETY: F_SETLEASE takes an integer and touches no memory of ours; the descriptor is open.
+    let set = |lease: i32| unsafe { libc::fcntl(fd, libc::F_SETLEASE, lease) };
+    if set(libc::F_WRLCK) == 0 {
+        set(libc::F_UNLCK);
+        return false;
+    }
+    std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
 }

@@ -113,6 +113,12 @@ impl Node {
             .saturating_mul(512)
     }
 
+    /// Sectors of 512 bytes that were written to it since it came up (kernel documentation, block/stat.rst).
+    pub(crate) fn sectors_written(&self) -> Option<u64> {
+        let stat = text(&self.dir.join("stat"))?;
+        stat.split_whitespace().nth(6)?.parse().ok()
+    }
+
     /// Whether the kernel refuses to write to it.
     pub(crate) fn write_protected(&self) -> bool {
         number(&self.dir.join("ro")) == Some(1)

@@ -108,6 +108,8 @@ pub enum Finding {
         /// Which process, where it is one.
         by: Option<Process>,
     },
+    /// The kernel says that something else has the file open, and nothing shows what.
+    HeldByOthers,
     /// It was written to or replaced while leave to write was being asked for.
     Changed {
         /// The device or file.
@@ -120,8 +122,16 @@ pub enum Finding {
     },
     /// It carries a known signature.
     Signature(Signature),
-    /// It is not in sysfs, so that its users cannot be seen.
-    Hidden,
+    /// The system does not show what uses it.
+    Hidden {
+        /// What is missing.
+        why: String,
+    },
+    /// Some of what may use it could not be seen.
+    Blind {
+        /// Why.
+        why: String,
+    },
     /// Its contents could not be looked at.
     Unread {
         /// Why.
@@ -157,14 +167,18 @@ impl Finding {
             | Finding::Opened { .. }
             | Finding::Mapped { .. }
             | Finding::Locked { .. }
+            | Finding::HeldByOthers
             | Finding::Changed { .. }
-            | Finding::Hidden
+            | Finding::Hidden { .. }
             | Finding::WriteProtected => Weight::Always,
             Finding::Partitioned { .. }
             | Finding::Signature(_)
             | Finding::Unread { .. }
             | Finding::ExistingFile => Weight::NameIt,
-            Finding::Sparse { .. } | Finding::UnknownData | Finding::Unseen { .. } => Weight::Note,
+            Finding::Sparse { .. }
+            | Finding::UnknownData
+            | Finding::Blind { .. }
+            | Finding::Unseen { .. } => Weight::Note,
         }
     }
 }
@@ -188,6 +202,10 @@ impl fmt::Display for Finding {
                 write!(f, "{what} is locked with {kind}")?;
                 by.as_ref().map_or(Ok(()), |by| write!(f, " by {by}"))
             }
+            Finding::HeldByOthers => f.write_str(
+                "something that cannot be seen has it open: a process of another user or container, a loop device or an \
+                 overlay over it",
+            ),
             Finding::Changed { what } => {
                 write!(f, "{what} was changed by somebody else in the meantime")
             }
@@ -195,11 +213,11 @@ impl fmt::Display for Finding {
                 write!(f, "it has partitions ({})", partitions.join(", "))
             }
             Finding::Signature(signature) => write!(f, "it holds {signature}"),
-            Finding::Hidden => f.write_str("sysfs does not show it, so its users cannot be seen"),
+            Finding::Hidden { why } | Finding::Blind { why } => f.write_str(why),
             Finding::Unread { reason } => write!(f, "its contents could not be read ({reason})"),
             Finding::ExistingFile => f.write_str("it is an existing file"),
             Finding::Sparse { allocated_bytes } => {
-                write!(f, "only {allocated_bytes} of its bytes are on a drive")
+                write!(f, "it is sparse: {allocated_bytes} bytes of it have a place on the drive")
             }
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
@@ -233,7 +251,10 @@ pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdic
     let named = destroy.is_some_and(|word| names(target, word));
     let heaviest = target.findings.iter().map(Finding::weight).max();
     if let (Some(word), false) = (destroy, named) {
-        let advice = format!("`destroy` names \"{word}\", which is {}", not_this(target));
+        let advice = format!(
+            "`--destroy` names \"{word}\", which is {}",
+            not_this(target)
+        );
         return refuse(Weight::Note, advice);
     }
     if target.kind == Kind::File && !named {
@@ -248,7 +269,7 @@ pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdic
         Some(Weight::NameIt) => refuse(
             Weight::NameIt,
             format!(
-                "Writing destroys what it holds. If that is meant, name it in `destroy`: {}; or measure it read-only",
+                "Writing destroys what it holds. If that is meant, name it in `--destroy`: {}; or measure it read-only",
                 its_names(target)
             ),
         ),

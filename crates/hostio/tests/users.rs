@@ -290,11 +290,21 @@ fn a_second_look_sees_what_came_in_between() {
     new(&|f| matches!(f, Finding::LoopBacking { .. }));
     drop(upper);
     until(|| clearance.renew().is_ok());
+    // Bytes that no place of those that are looked at holds: the kernel counts them.
+    disk.plant(5 * MIB + 12_288, &[1; 4096]);
+    new(&|f| matches!(f, Finding::Changed { .. }));
+    let device_again = {
+        drop(device);
+        open(&destroying(&disk.device)).unwrap()
+    };
+    let clearance = device_again.clearance().clone();
+    let new = |wanted: &dyn Fn(&Finding) -> bool| {
+        let findings = found(clearance.renew().unwrap_err());
+        assert!(findings.iter().any(wanted), "{findings:?}");
+    };
     // A header, although the device was named: it was not this that was named.
     disk.plant(0, b"LUKS\xba\xbe");
     new(&|f| matches!(f, Finding::Signature(s) if s.name == "LUKS"));
-    disk.plant(0, &[0; 6]);
-    clearance.renew().unwrap();
     // The same past the page cache: through the file below.
     use std::os::unix::fs::FileExt;
     let below = OpenOptions::new().write(true).open(&disk.file).unwrap();
@@ -315,4 +325,94 @@ fn a_file_that_was_written_to_in_between_is_refused() {
         matches!(findings[..], [Finding::Changed { .. }]),
         "{findings:?}"
     );
+}
+
+/// The partition that is used lies below a loop device, and the target is another loop device over all of the drive.
+#[test]
+fn what_is_used_beside_the_way_to_the_target_is_refused() {
+    let Some(disk) = Loop::attach(64 * MIB) else {
+        return;
+    };
+    if let Err(error) = run("addpart", &[disk.path(), "1", "16384", "32768"]) {
+        println!("skipped: {error}");
+        return;
+    }
+    let partition = PathBuf::from(format!("{}p1", disk.path()));
+    let Some(inner) = Loop::over(&partition, &[]) else {
+        return;
+    };
+    let Some(outer) = Loop::over(&disk.device, &[]) else {
+        return;
+    };
+    let stands =
+        |f: &Finding| matches!(f, Finding::LoopBacking { device, .. } if device == inner.name());
+    let findings = refused(&outer.device);
+    assert!(findings.iter().any(stands), "{findings:?}");
+    drop(inner);
+    let holder = Running::holding(File::open(&partition).unwrap());
+    let findings = refused(&outer.device);
+    let opened = |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
+    assert!(findings.iter().any(opened), "{findings:?}");
+}
+
+/// A thread that keeps a file in a table of its own, or outlives the thread that the process began with.
+#[test]
+fn a_file_of_a_lone_thread_is_refused() {
+    let (_directory, path) = file();
+    let program = "import ctypes, sys, threading, time\n\
+        f = open(sys.argv[1], 'r+b')\n\
+        threading.Thread(target=time.sleep, args=(600,)).start()\n\
+        time.sleep(0.2)\n\
+        print('ready', flush=True)\n\
+        ctypes.CDLL(None).syscall(60, 0)\n";
+    let child = Command::new("python3")
+        .args(["-c", program])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: python3 is not installed");
+        return;
+    };
+    let mut said = [0; 6];
+    std::io::Read::read_exact(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+    let holder = Running(child);
+    run("sleep", &["0.3"]).unwrap();
+    let findings = refused(&path);
+    let opened = |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
+    assert!(findings.iter().any(opened), "{findings:?}");
+}
+
+/// The file is open under its name in an overlay, which is another file to everybody who asks.
+#[test]
+fn a_file_that_is_open_through_an_overlay_is_refused() {
+    let directory = common::directory();
+    let at = |name: &str| directory.path().join(name);
+    for name in ["lower", "upper", "work", "merged"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    let path = at("upper").join("disk");
+    std::fs::write(&path, vec![0x17; 2 * MIB as usize]).unwrap();
+    let [lower, upper, work] =
+        ["lower", "upper", "work"].map(|name| at(name).display().to_string());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let merged = at("merged");
+    let mount = [
+        "-t",
+        "overlay",
+        "overlay",
+        "-o",
+        &options,
+        merged.to_str().unwrap(),
+    ];
+    if let Err(error) = run("mount", &mount) {
+        println!("skipped: {error}");
+        return;
+    }
+    let holder = Running::holding(File::open(merged.join("disk")).unwrap());
+    let findings = refused(&path);
+    drop(holder);
+    run("umount", &[merged.to_str().unwrap()]).unwrap();
+    assert_eq!(findings, [Finding::HeldByOthers]);
+    writable(&path);
 }

@@ -65,8 +65,9 @@ fn nothing_below_the_command_line_prints() {
                 let lines = source.find(&[name, "!"], Which::Shipped);
                 assert!(lines.is_empty(), "{}:{lines:?}: {name}!", path.display());
             }
+            // With an argument it is where another program's output goes.
             for name in ["stdout", "stderr"] {
-                let lines = source.find(&[name, "("], Which::Shipped);
+                let lines = source.find(&[name, "(", ")"], Which::Shipped);
                 assert!(lines.is_empty(), "{}:{lines:?}: {name}()", path.display());
             }
         }

@@ -16,8 +16,7 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
         return show(args.seed, index);
     }
     let plan = plan(args);
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    watch::listen()?;
     let Some(answers) = accuracy::run(&plan, &Progress { quiet: args.quiet }) else {
         out::note("Interrupted; nothing is kept of a campaign that did not come to its end.");
         return Ok(Exit::Negative);

@@ -15,8 +15,6 @@ use fathom_workload::step::Arrival;
 const AB_FILE: &str = "ab.json";
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
     let stacks = args
@@ -47,6 +45,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         let mut opened = real::open(&args.on, &name, (&args.real, wants, args.seed))?;
         return over(args, &plan, stacks, (&mut opened.device, None));
     };
+    watch::listen()?;
     let drive = model
         .build(args.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
@@ -177,6 +176,11 @@ mod tests {
             data: false,
         };
         assert_eq!(wants("[a]\nrw=randread\n"), Ok(reads));
+        let trims = Wants {
+            writes: true,
+            data: false,
+        };
+        assert_eq!(wants("[a]\nrw=randtrim\n"), Ok(trims));
         let all = Wants {
             writes: true,
             data: true,

@@ -16,8 +16,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
         Failure::input("fathom::convert::format", message)
             .help("FILE.parquet is Fathom's own format, FILE.trace DiskSim's")
     })?;
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    watch::listen()?;
     let workload = workload::of(&args.workload)?;
     let (saved, notes) = match (workload.is_program(), &args.on) {
         (false, None) => {

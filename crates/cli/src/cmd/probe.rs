@@ -150,8 +150,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
         mut previous,
         out,
     } = plan;
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    watch::listen()?;
     if let (true, Some(record)) = (refills, &mut previous) {
         if !args.quiet {
             out::note("filling a new scratch file");

@@ -36,6 +36,7 @@ pub(super) fn open(
         rated_bytes: None,
     };
     confirm(&opened, bound, consent)?;
+    watch::listen()?;
     if opened.scratch() {
         let size = human_bytes(opened.target.capacity_bytes);
         out::note(&format!("Writing the scratch file of {size} once."));

@@ -22,8 +22,6 @@ const LOG_BLOCKS: i64 = 256;
 const MAP_CACHE: &str = "1MiB";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
     let plan = Plan {
         target: args.on.clone(),
         workload: workload::of(&args.workload)?,
@@ -83,6 +81,7 @@ fn play(
                 .help("choose another `--size`, or leave it out")
         })?;
     }
+    watch::listen()?;
     let drive = model
         .build(args.workload.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;

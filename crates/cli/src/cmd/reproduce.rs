@@ -25,8 +25,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
         return Err(Failure::input("fathom::reproduce::paper", message)
             .help(format!("there are {}", names.join(", "))));
     };
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    watch::listen()?;
     match &paper.files {
         None => epo(args),
         Some(files) => of_files(args, paper, files),

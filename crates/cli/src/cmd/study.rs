@@ -17,8 +17,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         out::data(&names)?;
         return Ok(Exit::Done);
     }
-    watch::on_interrupt()
-        .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))?;
+    watch::listen()?;
     let progress = Progress::new(args.quiet, runs.len());
     match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {

@@ -3,31 +3,60 @@
 //! `blkid --probe` opens the device for reading only and looks at it itself, without its cache.
 
 use super::Signature;
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Exit code of `blkid --probe` where several formats contradict each other (blkid(8)).
 const AMBIVALENT: i32 = 8;
 
-/// What `blkid` finds on a device; nothing where it is not installed or finds nothing.
-pub(crate) fn ask(device: &Path) -> Vec<Signature> {
-    let asked = Command::new("blkid")
+/// Where it is installed; another program of that name in the user's path is not asked.
+const PROGRAMS: [&str; 4] = [
+    "/usr/sbin/blkid",
+    "/sbin/blkid",
+    "/usr/bin/blkid",
+    "/bin/blkid",
+];
+/// How long it may take: looks at so many pauses of so long.
+const LOOKS: u32 = 300;
+const PAUSE_NS: i64 = 10_000_000;
+
+/// What `blkid` finds on a device; `None` where it is not installed or does not come back within three seconds.
+pub(crate) fn ask(device: &Path) -> Option<Vec<Signature>> {
+    let program = PROGRAMS.iter().find(|path| Path::new(path).exists())?;
+    let child = Command::new(program)
         .args(["--probe", "--output", "export"])
         .arg(device)
         .stdin(Stdio::null())
-        .output();
-    let Ok(output) = asked else {
-        return Vec::new();
-    };
+        .stdout(Stdio::piped())
+        .spawn();
+    let output = in_time(child.ok()?)?;
     let named = |name: String| Signature {
         name: name.into(),
         offset: None,
     };
     if output.status.code() == Some(AMBIVALENT) {
-        return vec![named("signatures of several formats (blkid)".into())];
+        return Some(vec![named("signatures of several formats (blkid)".into())]);
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    parse(&text).map(named).collect()
+    Some(parse(&text).map(named).collect())
+}
+
+/// What a process prints, if it ends in time; otherwise it is ended. It prints less than a pipe holds.
+fn in_time(mut child: Child) -> Option<Output> {
+    for _ in 0..LOOKS {
+        if child.try_wait().ok()?.is_some() {
+            return child.wait_with_output().ok();
+        }
+        let _woken_early_is_fine = nanosleep(&Timespec {
+            tv_sec: 0,
+            tv_nsec: PAUSE_NS,
+        });
+    }
+    let _gone_already = child.kill();
+    let _no_zombie_stays = child.wait();
+    None
 }
 
 /// The kinds in the `KEY=value` lines of `blkid --output export`.

@@ -25,7 +25,7 @@ const XFS_GROUPS: [u64; 5] = [2, 4, 8, 16, 32];
 /// The largest allocation group, in bytes.
 const XFS_GROUP_MAX: u64 = 1 << 40;
 /// Evenly spread places that are looked at for any data at all, and bytes at each.
-const SAMPLES: u64 = 64;
+const SAMPLES: u64 = 256;
 const SAMPLE_BYTES: u64 = 4096;
 
 /// The byte ranges to read, as (offset, length); some may lie behind the end.

@@ -21,6 +21,9 @@ const HEAD_BYTES: u64 = (4 << 20) + 4096;
 /// How much of the end is looked at, in bytes: two labels of ZFS and every RAID's place.
 const TAIL_BYTES: u64 = 2 << 20;
 
+/// Where first partitions begin: the first megabyte that today's tools leave, and the first track of older ones.
+const LOST_STARTS: [u64; 2] = [1 << 20, 63 * 512];
+
 /// A known kind of contents, and where it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
@@ -28,6 +31,29 @@ pub struct Signature {
     pub name: Cow<'static, str>,
     /// Where its magic number is, in bytes from the start; `None` where another program found it and did not say.
     pub offset: Option<u64>,
+}
+
+/// Formats of two bytes of magic: one random device in a few thousand has one of them somewhere.
+const SHORT: [&str; 12] = [
+    "minix",
+    "HFS",
+    "HFS+",
+    "HFSX",
+    "NILFS2",
+    "VIA RAID",
+    "JMicron RAID",
+    "Sun disk label",
+    "Mac partition map",
+    "FileVault 2",
+    "LVM1 physical volume",
+    "MBR or boot sector",
+];
+
+impl Signature {
+    /// Whether it may be there by chance, so that another look at the whole format is wanted.
+    pub(crate) fn is_short(&self) -> bool {
+        SHORT.contains(&self.name.as_ref())
+    }
 }
 
 impl fmt::Display for Signature {
@@ -89,7 +115,24 @@ impl Contents {
             }));
         }
         found.extend(deep::signatures(self));
+        if found.is_empty() {
+            found.extend(self.in_a_lost_partition());
+        }
         found
+    }
+
+    /// What stands where the first partition of a lost table began. Magic numbers of two bytes count for nothing here.
+    fn in_a_lost_partition(&self) -> Option<Signature> {
+        let long = KNOWN.iter().filter(|(_, _, magic)| magic.len() > 2);
+        long.flat_map(|(name, place, magic)| {
+            let places = LOST_STARTS.iter().flat_map(|start| place.from(*start));
+            places.map(move |at| (name, at, magic))
+        })
+        .find(|(_, at, magic)| self.at(*at, magic.len()) == Some(*magic))
+        .map(|(name, at, _)| Signature {
+            name: format!("{name} (in a lost partition)").into(),
+            offset: Some(at),
+        })
     }
 
     /// A number that differs when anything of this was changed.

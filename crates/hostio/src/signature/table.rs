@@ -223,6 +223,14 @@ pub(super) const KNOWN: &[(&str, Place, &[u8])] = &[
         At(0x10_0000),
         &[0x0d, 0xd0, 0x01, 0xc0],
     ),
+    ("GEOM provider", EndSectors(&[1], 0), b"GEOM::"),
+    (
+        "Amiga partitions",
+        Any(&[0, 512, 1024, 1536, 2048, 2560, 3072, 3584, 4096]),
+        b"RDSK",
+    ),
+    ("Windows dynamic disk", At(3072), b"PRIVHEAD"),
+    ("Windows dynamic disk", EndSectors(&[1], 0), b"PRIVHEAD"),
     ("GPT", Any(&[512, 4096]), b"EFI PART"),
     ("GPT (backup)", BeforeEnd(512), b"EFI PART"),
     ("GPT (backup)", BeforeEnd(4096), b"EFI PART"),
@@ -245,6 +253,15 @@ pub(super) const KNOWN: &[(&str, Place, &[u8])] = &[
 ];
 
 impl Place {
+    /// Offsets on a device of what begins at `start`, as far as they do not depend on its end.
+    pub(super) fn from(self, start: u64) -> Vec<u64> {
+        match self {
+            At(offset) => vec![start + offset],
+            Any(offsets) => offsets.iter().map(|offset| start + offset).collect(),
+            BeforeEnd(_) | EndSectors(..) | Rounded(..) | ZfsLabels => Vec::new(),
+        }
+    }
+
     /// Every offset that it stands for on a device of `size` bytes.
     pub(super) fn offsets(self, size: u64) -> Vec<u64> {
         match self {

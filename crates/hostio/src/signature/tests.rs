@@ -127,6 +127,22 @@ fn a_backup_deep_in_the_device_is_found_and_random_bytes_are_none() {
 }
 
 #[test]
+fn what_a_lost_partition_table_told_of_is_found() {
+    for (offset, magic) in [
+        (0, &b"XFSB"[..]),
+        (3, b"NTFS    "),
+        (512, b"LABELONE"),
+        (0, b"LUKS\xba\xbe"),
+    ] {
+        for start in [1 << 20, 63 * 512] {
+            let found = names(&planted(1 << 30, &[(start + offset, magic)]));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].contains("lost partition"), "{found:?}");
+        }
+    }
+}
+
+#[test]
 fn data_between_the_ends_is_seen() {
     assert!(planted(1 << 30, &[]).blank());
     assert!(!planted(1 << 30, &[(1 << 29, &[1; 8192])]).blank());

@@ -1,6 +1,6 @@
 //! Mounted file systems and swap, as `/proc` tells (proc(5)).
 
-use super::storage::{Storage, number_of};
+use super::storage::{FileId, Storage, number_of};
 use crate::node::{DeviceNumber, names_in};
 use crate::safety::Finding;
 use std::collections::BTreeSet;
@@ -50,12 +50,17 @@ pub(super) fn findings(storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
     for mount in mounts_everywhere() {
         // A Btrfs mount has a number of its own; its source is the device.
-        let source = || number_of(&mount.source).filter(|_| mount.source.is_absolute());
-        let device = storage
+        let absolute = mount.source.is_absolute();
+        let device = || storage.device(number_of(&mount.source)?);
+        // EROFS mounts a file without a loop device.
+        let file = || storage.file(FileId::of(&fs::metadata(&mount.source).ok()?));
+        let used = storage
             .device(mount.number)
-            .or_else(|| storage.device(source()?));
-        let finding = device.map(|device| Finding::Mounted {
-            device: device.to_owned(),
+            .or_else(|| device().filter(|_| absolute))
+            .map(str::to_owned)
+            .or_else(|| Some(file().filter(|_| absolute)?.display().to_string()));
+        let finding = used.map(|device| Finding::Mounted {
+            device,
             at: mount.at.clone(),
         });
         found.extend(finding.filter(|finding| !found.contains(finding)));

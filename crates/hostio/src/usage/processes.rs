@@ -9,11 +9,14 @@ use super::storage::{FileId, Storage};
 use crate::node::{DeviceNumber, names_in, text};
 use crate::safety::{Finding, Process};
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};
+use rustix::io::Errno;
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
 use rustix::time::Timespec;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What a look finds that is over at the next one is no user: udev and blkid look at a drive after every change.
@@ -46,7 +49,33 @@ pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
     let unseen = (scan.unseen > 0).then_some(Finding::Unseen {
         processes: scan.unseen,
     });
-    scan.found.into_iter().chain(unseen).collect()
+    scan.found
+        .into_iter()
+        .chain(unseen)
+        .chain(blind())
+        .collect()
+}
+
+/// Why processes may use the target and show up nowhere.
+fn blind() -> Option<Finding> {
+    // <linux/magic.h>: PROC_SUPER_MAGIC; <linux/proc_ns.h>: PROC_PID_INIT_INO
+    const PROC: u64 = 0x9fa0;
+    const FIRST_NAMESPACE: u64 = 0xefff_fffc;
+    let kind = rustix::fs::statfs("/proc").map(|s| s.f_type as u64);
+    if kind != Ok(PROC) || !Path::new("/proc/self/fd").exists() {
+        return Some(Finding::Hidden {
+            why: "/proc is not there, so who has it open cannot be seen".into(),
+        });
+    }
+    let namespace = fs::metadata("/proc/self/ns/pid").map(|m| m.ino());
+    if namespace.is_ok_and(|number| number != FIRST_NAMESPACE) {
+        return Some(Finding::Blind {
+            why: "this is a container: who has it open outside of it could not be seen".into(),
+        });
+    }
+    (!Path::new("/proc/1").exists()).then(|| Finding::Blind {
+        why: "/proc hides processes of other users (hidepid); root can see them".into(),
+    })
 }
 
 fn pause(ms: u32) {
@@ -104,21 +133,24 @@ impl Scan<'_> {
 
     fn process(&mut self, pid: u32) {
         let dir = PathBuf::from(format!("/proc/{pid}"));
-        match fs::read_dir(dir.join("fd")) {
-            Ok(entries) => {
-                for entry in entries.flatten() {
-                    let number: Result<RawFd, _> = entry.file_name().to_string_lossy().parse();
-                    let own = |fd| pid == std::process::id() && self.own.contains(&fd);
-                    if !number.is_ok_and(own) {
-                        self.descriptor(pid, &entry.path());
-                    }
-                }
-            }
-            // One that has just ended is not there; the others are of somebody else.
-            Err(_) if dir.exists() => self.unseen += 1,
-            Err(_) => {}
+        // A thread may have a table of files of its own, and outlive the thread that the process began with.
+        let tasks: Vec<PathBuf> = names_in(&dir.join("task"))
+            .into_iter()
+            .map(|task| dir.join("task").join(task))
+            .collect();
+        let (before, mut refused) = (self.found.len(), false);
+        for task in &tasks {
+            refused |= self
+                .descriptors(pid, task)
+                .is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
         }
-        let maps = fs::read_to_string(dir.join("maps")).unwrap_or_default();
+        dedup(&mut self.found, before);
+        self.unseen += usize::from(refused);
+        let maps = tasks.iter().filter_map(|task| {
+            let maps = fs::read_to_string(task.join("maps")).ok()?;
+            (!maps.is_empty()).then_some(maps)
+        });
+        let maps = { maps }.next().unwrap_or_default();
         let mut mapped: Vec<String> = maps
             .lines()
             .filter_map(|line| self.mapping(&dir, line))
@@ -131,12 +163,26 @@ impl Scan<'_> {
         );
     }
 
-    fn descriptor(&mut self, pid: u32, link: &Path) {
+    /// Everything that a task has open.
+    fn descriptors(&mut self, pid: u32, task: &Path) -> io::Result<()> {
+        let mut seen = Ok(());
+        for entry in fs::read_dir(task.join("fd"))?.flatten() {
+            let number: Result<RawFd, _> = entry.file_name().to_string_lossy().parse();
+            let own = |fd| pid == std::process::id() && self.own.contains(&fd);
+            if !number.is_ok_and(own) {
+                // Who may list the descriptors may still not follow them (ptrace(2), access mode checking).
+                seen = seen.and(self.descriptor(pid, &entry.path()));
+            }
+        }
+        seen
+    }
+
+    fn descriptor(&mut self, pid: u32, link: &Path) -> io::Result<()> {
         let info = || {
             let path = link.to_string_lossy().replacen("/fd/", "/fdinfo/", 1);
             fs::read_to_string(path).unwrap_or_default()
         };
-        if let Some(what) = self.shared(link) {
+        if let Some(what) = thing(link)?.and_then(|thing| self.name(thing)) {
             self.found.push(Finding::Opened {
                 what,
                 by: who(pid),
@@ -154,11 +200,16 @@ impl Scan<'_> {
                 .collect();
             self.found.extend(taken);
         }
+        Ok(())
     }
 
     /// The name of what a path leads to, if it shares bytes with the target.
     fn shared(&self, path: &Path) -> Option<String> {
-        match thing(path)? {
+        self.name(thing(path).ok()??)
+    }
+
+    fn name(&self, thing: Thing) -> Option<String> {
+        match thing {
             Thing::Block(number) => self.storage.device(number).map(str::to_owned),
             Thing::Character(number) => self.aliases.get(&number).cloned(),
             Thing::File(id) => Some(self.storage.file(id)?.display().to_string()),
@@ -206,19 +257,34 @@ impl Scan<'_> {
 }
 
 /// Does not ask the server of a network file system, which may not answer.
-fn thing(path: &Path) -> Option<Thing> {
+fn thing(path: &Path) -> io::Result<Option<Thing>> {
     let wanted = StatxFlags::TYPE | StatxFlags::INO;
-    let stat = statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted).ok()?;
+    let stat = match statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted) {
+        // Closed, or ended, in the meantime.
+        Err(Errno::NOENT | Errno::SRCH) => return Ok(None),
+        stat => stat?,
+    };
     let number = || DeviceNumber(stat.stx_rdev_major, stat.stx_rdev_minor);
-    Some(match FileType::from_raw_mode(stat.stx_mode.into()) {
+    Ok(Some(match FileType::from_raw_mode(stat.stx_mode.into()) {
         FileType::BlockDevice => Thing::Block(number()),
         FileType::CharacterDevice => Thing::Character(number()),
         FileType::RegularFile => Thing::File(FileId(
             makedev(stat.stx_dev_major, stat.stx_dev_minor),
             stat.stx_ino,
         )),
-        _ => return None,
-    })
+        _ => return Ok(None),
+    }))
+}
+
+/// Threads that share one table have the same files open.
+fn dedup(found: &mut Vec<Finding>, from: usize) {
+    let mut kept: Vec<Finding> = Vec::new();
+    for finding in found.drain(from..) {
+        if !kept.contains(&finding) {
+            kept.push(finding);
+        }
+    }
+    found.extend(kept);
 }
 
 /// Whether the flags in an `fdinfo` are those of writing (`O_ACCMODE`, in octal); yes where it does not tell.

@@ -3,6 +3,7 @@
 use super::loops::{Backing, Loop, loops};
 use crate::node::{DeviceNumber, Node};
 use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,8 @@ pub(crate) enum Way {
 pub(crate) struct Shared {
     pub(crate) node: Node,
     pub(crate) way: Option<Way>,
+    /// Whether the target covers all of it.
+    covered: bool,
 }
 
 /// A regular file that is the target, or that the target stands on.
@@ -54,11 +57,47 @@ impl Storage {
         Some(&found.node.name)
     }
 
+    /// A number that changes when anything is written to the target, through whatever shares its bytes: sectors written, by
+    /// the kernel's count, and times of change. What holds more than the target counts for nothing here, for others may
+    /// write to that.
+    pub(crate) fn written(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let whole = |shared: &&Shared| shared.covered && shared.way != Some(Way::Array);
+        for shared in self.devices.iter().filter(whole) {
+            shared.node.sectors_written().hash(&mut hasher);
+        }
+        for metadata in self
+            .files
+            .iter()
+            .filter_map(|file| fs::metadata(&file.path).ok())
+        {
+            let changed = [
+                metadata.mtime(),
+                metadata.mtime_nsec(),
+                metadata.ctime(),
+                metadata.ctime_nsec(),
+            ];
+            (metadata.len(), changed).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// The path of the file of that number, likewise.
     pub(crate) fn file(&self, id: FileId) -> Option<&Path> {
         Some(&self.files.iter().find(|f| f.id == id)?.path)
     }
 
+    /// All of a device: its partitions, too.
+    fn add_whole(&mut self, node: Node, way: Option<Way>, loops: &[Loop]) {
+        let partitions = node.partitions();
+        self.add(node, way, loops);
+        for partition in partitions {
+            self.add(partition, None, loops);
+        }
+    }
+
+    /// A device, and what it is a part or made of; its partitions only where they are asked for, since those beside the
+    /// target share nothing with it.
     fn add(&mut self, node: Node, way: Option<Way>, loops: &[Loop]) {
         if self.device(node.number).is_some() {
             return;
@@ -66,9 +105,23 @@ impl Storage {
         let (name, number) = (node.name.clone(), node.number);
         let (slaves, whole) = (node.slaves(), node.whole());
         let twins = twins(&node);
-        self.devices.push(Shared { node, way });
-        for node in whole.into_iter().chain(twins) {
-            self.add(node, None, loops);
+        self.devices.push(Shared {
+            node,
+            way,
+            covered: true,
+        });
+        for twin in twins {
+            self.add_whole(twin, None, loops);
+        }
+        if let Some(whole) = whole {
+            let number = whole.number;
+            let known = self.device(number).is_some();
+            self.add(whole, None, loops);
+            let added = self
+                .devices
+                .iter_mut()
+                .find(|d| d.node.number == number && !known);
+            added.into_iter().for_each(|drive| drive.covered = false);
         }
         for slave in slaves {
             self.add(slave, Some(Way::Array), loops);
@@ -80,7 +133,7 @@ impl Storage {
         {
             Some(Backing::Device(below)) => {
                 if let Some(node) = Node::find(*below) {
-                    self.add(node, Some(Way::Loop(name)), loops);
+                    self.add_whole(node, Some(Way::Loop(name)), loops);
                 }
             }
             Some(Backing::File(id, path)) => self.files.push(SharedFile {
@@ -112,10 +165,7 @@ fn twins(node: &Node) -> Vec<Node> {
 pub(crate) fn of_device(node: &Node) -> Storage {
     let loops = loops();
     let mut storage = Storage::default();
-    storage.add(node.clone(), None, &loops);
-    for partition in node.partitions() {
-        storage.add(partition, None, &loops);
-    }
+    storage.add_whole(node.clone(), None, &loops);
     storage
 }
 

@@ -77,7 +77,7 @@ impl Workload {
         };
         let file = fio::parse(&text).map_err(|error| wrong(&self.jobs_place(), &error))?;
         Ok(Wants {
-            writes: file.jobs.iter().any(|job| job.rw.writes()),
+            writes: file.jobs.iter().any(|job| job.rw.changes()),
             data: file.jobs.iter().any(|job| job.verify),
         })
     }

@@ -118,6 +118,11 @@ impl Rw {
     pub fn writes(self) -> bool {
         self.ops().contains(&Op::Write)
     }
+
+    /// Whether it changes what a drive holds: by writes or by trims.
+    pub fn changes(self) -> bool {
+        self.writes() || self.ops().contains(&Op::Trim)
+    }
 }
 
 /// `ioengine`: whether a process may have more than one access in flight.
