@@ -3,7 +3,7 @@
 //! A drive is used by more than mounts: a loop device over it does not hold it exclusively, and a process that opened it
 //! without `O_EXCL` holds nothing at all. So first it is found out which devices and files share bytes with the target
 //! ([`storage`]): its partitions, the drive that it is a partition of, what it is made of, other paths to the same
-//! drive. Then who uses one of these: the kernel ([`kernel`], [`mounts`]) and processes ([`processes`], [`locks`]).
+//! drive. Then who uses one of these: the kernel ([`kernel`], [`mod@mounts`]) and processes ([`mod@processes`], [`locks`]).
 //!
 //! It does not see processes of other users without the right to (it says how many), users in another machine, and file
 //! descriptors on their way through a socket.
