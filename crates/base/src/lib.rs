@@ -3,6 +3,7 @@
 //!
 //! Knows nothing of drives, reads no clock, no file and no environment, and contains no `unsafe`.
 
+pub mod bus;
 pub mod drive_file;
 pub mod event;
 pub mod id;
@@ -10,6 +11,7 @@ pub mod rng;
 pub mod slab;
 pub mod unit;
 
+pub use bus::{Bus, Exact};
 pub use drive_file::SpecError;
 pub use event::EventQueue;
 pub use id::{Lba, Lpn, Ppn};

@@ -3,6 +3,7 @@
 //! Time is whole nanoseconds; a transfer is computed exactly and rounded once, upwards. Text forms carry
 //! their unit (`45us`, `16KiB`, `300MB/s`, `3Gbps`, `400MT/s`) and are refused without one.
 
+use crate::Exact;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -44,6 +45,9 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// A time that never comes.
     pub const MAX: Time = Time(u64::MAX);
+    /// The end of simulated time: 500 years of 365.25 days after the start. What a model would do later it refuses,
+    /// so that no sum of times that it shows has reached [`Time::MAX`].
+    pub const END: Time = Time(500 * 36_525 * 864 * 1_000_000_000);
 
     /// Time passed since an earlier instant; zero where `earlier` is later.
     #[inline]
@@ -112,17 +116,18 @@ impl Rate {
     /// The time of a transfer in nanoseconds, rounded up.
     #[inline]
     pub fn transfer(self, bytes: u64) -> Dur {
-        Dur(self.transfer_ps(bytes).div_ceil(1_000))
+        self.transfer_exact(bytes).as_dur()
     }
 
-    /// The time of a transfer in picoseconds, rounded up: for a bus that carries one transfer after another,
-    /// where whole nanoseconds would add up to a wrong rate.
+    /// The time of a transfer in picoseconds, rounded up: for a [`crate::Bus`], where whole nanoseconds would add up
+    /// to a wrong rate.
     #[inline]
-    pub fn transfer_ps(self, bytes: u64) -> u64 {
+    pub fn transfer_exact(self, bytes: u64) -> Exact {
         if let Some(scaled) = bytes.checked_mul(1_000_000_000_000) {
-            return scaled.div_ceil(self.0);
+            return Exact::from_ps(scaled.div_ceil(self.0));
         }
-        (u128::from(bytes) * 1_000_000_000_000).div_ceil(u128::from(self.0)) as u64
+        let scaled = u128::from(bytes) * 1_000_000_000_000;
+        Exact::from_wide_ps(scaled.div_ceil(u128::from(self.0)))
     }
 }
 
@@ -346,7 +351,11 @@ mod tests {
     fn a_transfer_is_rounded_up_once() {
         let rate = "1200MT/s".parse::<Rate>().unwrap();
         assert_eq!(rate.transfer(4096), Dur(3414)); // 3413.33 ns
-        assert_eq!(rate.transfer_ps(4096), 3_413_334);
+        assert_eq!(rate.transfer_exact(4096).as_ps(), 3_413_334);
+        // More than fits into 64 bits of picoseconds.
+        let slow = "1B/s".parse::<Rate>().unwrap();
+        assert_eq!(slow.transfer(32 << 20), Dur((32 << 20) * 1_000_000_000));
+        assert_eq!(slow.transfer(u64::MAX), Dur(u64::MAX));
     }
 
     proptest! {

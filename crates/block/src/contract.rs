@@ -12,6 +12,7 @@
 //! - Data is optional: a device that keeps no bytes completes a read with `data: None`.
 //! - `Flush` completes once every write that completed before it was submitted is durable.
 //! - Host CPU time is zero in a model.
+//! - A model's time ends ([`Time::END`]). What would end later fails with [`IoErrorKind::EndOfTime`].
 
 use fathom_base::{Dur, Time};
 use std::fmt;
@@ -122,6 +123,8 @@ pub enum IoErrorKind {
     Gone,
     /// The device may only be read.
     ReadOnly,
+    /// It would end after [`Time::END`], where a model's clock stops.
+    EndOfTime,
     /// Any other failure, by its number from the operating system.
     Os(i32),
 }
@@ -163,6 +166,9 @@ impl fmt::Display for IoErrorKind {
             IoErrorKind::NoSpace => f.write_str("no space left"),
             IoErrorKind::Gone => f.write_str("the device went away"),
             IoErrorKind::ReadOnly => f.write_str("the device is open for reading only"),
+            IoErrorKind::EndOfTime => {
+                f.write_str("ends later than simulated time, which lasts for 500 years")
+            }
             IoErrorKind::Os(errno) => write!(f, "operating system error {errno}"),
         }
     }

@@ -140,11 +140,12 @@ impl Geometry {
         Phase::from(time.0) * Phase::from(self.rpm) + Phase::from(self.start)
     }
 
-    /// The first nanosecond at or after a phase.
+    /// The first nanosecond at or after a phase; the last one for what no number of them reaches.
     #[inline]
     pub(crate) fn time(&self, phase: Phase) -> Time {
         let parts = phase.saturating_sub(Phase::from(self.start));
-        Time(parts.div_ceil(Phase::from(self.rpm)) as u64)
+        let ns = parts.div_ceil(Phase::from(self.rpm));
+        u64::try_from(ns).map_or(Time::MAX, Time)
     }
 
     /// Parts of a turn that pass in a duration.

@@ -1,9 +1,9 @@
 //! The link to the host: the controller takes one command after another, the bus carries one transfer after another.
 //!
-//! Both directions share the bus. It keeps its time in picoseconds, so that many short transfers add up to the rate.
+//! Both directions share the bus.
 
 use crate::spec::Host;
-use fathom_base::{Dur, Rate, Rng, Time};
+use fathom_base::{Bus, Dur, Rate, Rng, Time};
 
 /// Controller and bus.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Link {
     jitter: f64,
     rng: Rng,
     controller_free: Time,
-    bus_free_ps: u64,
+    bus: Bus,
 }
 
 impl Link {
@@ -24,7 +24,7 @@ impl Link {
             jitter: jitter_percent / 100.0,
             rng,
             controller_free: Time::ZERO,
-            bus_free_ps: 0,
+            bus: Bus::default(),
         }
     }
 
@@ -41,12 +41,9 @@ impl Link {
 
     /// Data is ready to go now; when the transfer begins and when it has arrived.
     pub(crate) fn transfer(&mut self, bytes: u64, now: Time) -> (Time, Time) {
-        let begin = self.bus_free_ps.max(now.0.saturating_mul(1_000));
-        self.bus_free_ps = begin.saturating_add(self.rate.transfer_ps(bytes));
-        (
-            Time(begin.div_ceil(1_000)),
-            Time(self.bus_free_ps.div_ceil(1_000)),
-        )
+        let length = self.rate.transfer_exact(bytes);
+        let (begin, end) = self.bus.book(now, length);
+        (begin.ceil(), end.ceil())
     }
 
     /// The time of a transfer alone.

@@ -287,6 +287,23 @@ impl Hdd {
         self.release_held();
     }
 
+    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
+    fn end_of_time(&mut self, until: Time) {
+        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
+        // Without an event the disk has stopped, and tells by completing nothing.
+        if comes && !self.events.is_empty() {
+            self.now = self.now.max(Time::END);
+            self.events.clear();
+            self.held.clear();
+            self.waiting.clear();
+            self.incoming.clear();
+            let in_flight: Vec<u32> = self.active.ids().collect();
+            for id in in_flight {
+                self.complete(id, Err(IoErrorKind::EndOfTime));
+            }
+        }
+    }
+
     /// Counts what a request did, and moves its bytes. Nothing that it meets is under way, so that now is as good as
     /// any moment since it began.
     fn account(&mut self, request: &Request) -> Option<Box<[u8]>> {
@@ -351,6 +368,7 @@ impl Device for Hdd {
         let checked = self.info.check(&request).map_err(|error| error.kind);
         let data = request.data.as_ref().filter(|_| request.op == Op::Write);
         let refused = match checked {
+            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
             Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
                 Some(IoErrorKind::Misaligned)
             }
@@ -386,11 +404,12 @@ impl Device for Hdd {
             }
             // Once something is complete, only what happens at the same instant joins it.
             let limit = if self.finished.is_empty() {
-                until
+                until.min(Time::END)
             } else {
                 self.now
             };
             let Some((at, event)) = self.events.pop_until(limit) else {
+                self.end_of_time(until);
                 break;
             };
             self.now = self.now.max(at);

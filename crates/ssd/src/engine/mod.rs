@@ -412,11 +412,13 @@ impl Ssd {
             && (request.offset | len) & (block - 1) == 0
             && (1..=self.info.max_request_bytes).contains(&len)
             && request.end() <= self.info.capacity_bytes;
-        if right && data.is_none() && self.powered && !self.worn_out {
+        let works = self.powered && !self.worn_out && self.now < Time::END;
+        if right && data.is_none() && works {
             return None;
         }
         match self.info.check(request) {
             _ if !self.powered => Some(IoErrorKind::Gone),
+            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
             Ok(()) if data.is_some_and(|data| data.len() as u64 != len) => {
                 Some(IoErrorKind::Misaligned)
             }
@@ -433,6 +435,25 @@ impl Ssd {
         while let Some((next, op)) = self.hazards.admit_held() {
             self.begin(next, op);
         }
+    }
+
+    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
+    fn end_of_time(&mut self, until: Time) {
+        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
+        // Without an event the drive has stopped, and tells by completing nothing.
+        if comes && !self.events.is_empty() {
+            self.now = self.now.max(Time::END);
+            self.fail_all(IoErrorKind::EndOfTime);
+            self.forget_motion();
+        }
+    }
+
+    /// Fails every request in flight.
+    fn fail_all(&mut self, kind: IoErrorKind) {
+        let in_flight: Vec<u32> = self.active.ids().collect();
+        in_flight
+            .into_iter()
+            .for_each(|id| self.complete(id, Err(kind)));
     }
 
     fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
@@ -532,11 +553,12 @@ impl Device for Ssd {
             }
             // Once something is complete, only what happens at the same instant joins it.
             let limit = if self.finished.is_empty() {
-                until
+                until.min(Time::END)
             } else {
                 self.now
             };
             let Some((at, event)) = self.events.pop_until(limit) else {
+                self.end_of_time(until);
                 break;
             };
             self.now = self.now.max(at);

@@ -28,10 +28,7 @@ impl Ssd {
     pub(super) fn power_cut(&mut self) {
         self.cut_after_ops = None;
         self.powered = false;
-        let in_flight: Vec<u32> = self.active.ids().collect();
-        in_flight
-            .into_iter()
-            .for_each(|id| self.complete(id, Err(IoErrorKind::Gone)));
+        self.fail_all(IoErrorKind::Gone);
         self.forget_motion();
         let saved: Vec<(LineView, Box<[u8]>)> = self
             .lines

@@ -1,7 +1,7 @@
 //! The host link: a controller that takes commands one after another, and a bus for the data.
 
 use crate::spec::{Host, Protocol};
-use fathom_base::{Dur, Rate, Rng, Time};
+use fathom_base::{Bus, Dur, Exact, Rate, Rng, Time};
 
 /// Which way data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) enum Way {
     Out,
 }
 
-/// The link's state. Time on the bus is kept in picoseconds.
+/// The link's state.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     overhead: Dur,
@@ -21,9 +21,9 @@ pub(crate) struct Link {
     full_duplex: bool,
     jitter: f64,
     controller_free: Time,
-    bus_free_ps: [u64; 2],
-    /// Bytes and picoseconds of the last transfer: most are like it, and a division is saved.
-    last: (u64, u64),
+    buses: [Bus; 2],
+    /// Bytes and length of the last transfer: most are like it, and a division is saved.
+    last: (u64, Exact),
     rng: Rng,
 }
 
@@ -36,8 +36,8 @@ impl Link {
             full_duplex: host.protocol == Protocol::Nvme,
             jitter: command_percent / 100.0,
             controller_free: Time::ZERO,
-            bus_free_ps: [0; 2],
-            last: (0, 0),
+            buses: [Bus::default(); 2],
+            last: (0, Exact::default()),
             rng,
         }
     }
@@ -59,16 +59,15 @@ impl Link {
     pub(crate) fn transfer(&mut self, way: Way, bytes: u64, now: Time) -> Time {
         let lane = usize::from(self.full_duplex && way == Way::Out);
         if self.last.0 != bytes {
-            self.last = (bytes, self.rate.transfer_ps(bytes));
+            self.last = (bytes, self.rate.transfer_exact(bytes));
         }
-        let free = &mut self.bus_free_ps[lane];
-        *free = (*free).max(now.0 * 1_000) + self.last.1;
-        Time(free.div_ceil(1_000))
+        let (_, end) = self.buses[lane].book(now, self.last.1);
+        end.ceil()
     }
 
     /// Forgets what was under way.
     pub(crate) fn clear(&mut self) {
         self.controller_free = Time::ZERO;
-        self.bus_free_ps = [0; 2];
+        self.buses = [Bus::default(); 2];
     }
 }

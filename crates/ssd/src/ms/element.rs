@@ -2,7 +2,7 @@
 
 use super::flash::{Flash, Plane};
 use super::parts::Part;
-use super::shape::Shape;
+use super::shape::{Shape, millis_at};
 use super::{Cleaning, ELEMENTS, Event, MsSsd, key};
 
 /// Requests that an element with several parallel units takes from its queue at a time.
@@ -94,7 +94,7 @@ impl MsSsd {
             self.counters.cleanings += pass.blocks;
             self.counters.pages_moved += pass.moved;
             self.note_cleaning(Cleaning {
-                start_ms: self.millis,
+                start_ms: millis_at(self.epoch) + self.millis,
                 element,
                 cost_ms: pass.cost,
             });

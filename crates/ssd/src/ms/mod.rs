@@ -9,7 +9,7 @@
 //! ends. In the reference the two sums differ in the last bit or not at all, and that bit says who is first. Sums are
 //! the same on every machine. A transfer over the pins is added to its program or read before it is rounded, as the
 //! reference's build does. Requests begin and complete in whole nanoseconds, the latter rounded up; the sums hold a
-//! nanosecond for a hundred days.
+//! nanosecond for a hundred days, and then begin anew ([`MsSsd::begin_anew`]).
 //!
 //! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
 //! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
@@ -47,6 +47,9 @@ const CHANNEL: usize = 1;
 const DRIVER: usize = 2;
 /// The lane for elements that are busy as long as they mostly are.
 const ELEMENTS: usize = 3;
+/// Sums begin anew after so many milliseconds, 99 days: later they would not hold a nanosecond.
+const ANEW_MS: u64 = 1 << 33;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +115,9 @@ pub struct MsSsd {
     shape: Shape,
     costs: Costs,
     now: Time,
-    /// The instant at hand, in milliseconds.
+    /// When the sums of milliseconds began, a whole number of them after the start.
+    epoch: Time,
+    /// The instant at hand, in milliseconds since then.
     millis: f64,
     /// Times in it are [`key`]s.
     events: EventQueue<Event>,
@@ -155,6 +160,7 @@ impl MsSsd {
             info,
             costs: Costs::new(spec),
             now: Time::ZERO,
+            epoch: Time::ZERO,
             millis: 0.0,
             events: EventQueue::default(),
             waiting: Waiting::new(shape.elevator),
@@ -202,6 +208,50 @@ impl MsSsd {
     /// Bytes of memory that the drive takes once all of its maps are in use; without requests in flight.
     pub fn state_bytes(&self) -> usize {
         self.flash.bytes() + size_of::<Self>()
+    }
+
+    /// An instant in milliseconds since the sums began.
+    #[inline]
+    fn millis_of(&self, time: Time) -> f64 {
+        millis_at(self.since_epoch(time))
+    }
+
+    #[inline]
+    fn since_epoch(&self, time: Time) -> Time {
+        Time(time.since(self.epoch).0)
+    }
+
+    /// Counts milliseconds from now on. What is taken off every sum is a whole number, and none is rounded by it: what
+    /// is to come is as far apart as it was.
+    #[cold]
+    fn begin_anew(&mut self) {
+        let passed = self.now.since(self.epoch).0 / NS_PER_MS;
+        let millis = passed as f64;
+        self.epoch += Dur(passed * NS_PER_MS);
+        self.millis -= millis;
+        self.flash.begin_anew(millis);
+        let mut events = EventQueue::default();
+        while let Some((at, event)) = self.events.pop() {
+            events.push(key(f64::from_bits(at.0) - millis), event);
+        }
+        self.events = events;
+    }
+
+    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
+    fn end_of_time(&mut self, until: Time) {
+        let comes = until > Time::END && self.finished.is_empty() && !self.requests.is_empty();
+        // Without an event the drive has stopped, and tells by completing nothing.
+        if !comes || self.events.is_empty() {
+            return;
+        }
+        self.now = self.now.max(Time::END);
+        self.events.clear();
+        let in_flight: Vec<u32> = self.requests.ids().collect();
+        for id in in_flight {
+            if let Some(request) = self.requests.remove(id) {
+                self.finish(&request, Err(IoErrorKind::EndOfTime));
+            }
+        }
     }
 
     fn note_cleaning(&mut self, cleaning: Cleaning) {
@@ -265,11 +315,17 @@ impl Device for MsSsd {
         if self.requests.len() + self.finished.len() >= self.info.queue_depth as usize {
             return Err(Busy(request));
         }
-        let checked = self.info.check(&request);
+        let mut checked = self.info.check(&request).map_err(|error| error.kind);
+        if checked.is_ok() && self.now >= Time::END {
+            checked = Err(IoErrorKind::EndOfTime);
+        }
+        if self.now.since(self.epoch).0 > ANEW_MS * NS_PER_MS {
+            self.begin_anew();
+        }
         let active = Active::new(&request, self.now, u64::from(self.shape.page_bytes));
         match checked {
             Ok(()) if request.op != Op::Flush => {
-                self.millis = self.millis.max(millis_at(self.now));
+                self.millis = self.millis.max(self.millis_of(self.now));
                 if request.op == Op::Write {
                     let (element, page) = self.shape.place(active.first);
                     self.flash.fetch_map(&self.shape, element, page);
@@ -278,7 +334,7 @@ impl Device for MsSsd {
                 self.enqueue(index, active.first);
             }
             // Nothing is held back, so that a flush has nothing to wait for.
-            checked => self.finish(&active, checked.map_err(|error| error.kind)),
+            checked => self.finish(&active, checked),
         }
         Ok(())
     }
@@ -289,15 +345,17 @@ impl Device for MsSsd {
         while until != Time::MAX || !self.requests.is_empty() {
             // Once something is complete, only what happens at the same instant joins it.
             let limit = if self.finished.is_empty() {
-                millis_at(until)
+                self.millis_of(until.min(Time::END))
             } else {
-                latest_at(self.now)
+                latest_at(self.since_epoch(self.now))
             };
             let Some((at, event)) = self.events.pop_until(key(limit)) else {
+                self.end_of_time(until);
                 break;
             };
             self.millis = f64::from_bits(at.0);
-            self.now = self.now.max(time_at(self.millis).min(until));
+            let now = self.epoch + Dur(time_at(self.millis).0);
+            self.now = self.now.max(now.min(until));
             self.handle(event);
         }
         if !self.finished.is_empty() {

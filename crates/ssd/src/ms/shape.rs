@@ -86,7 +86,7 @@ pub(super) fn latest_at(time: Time) -> f64 {
 
 /// The time of a sector on the channel to the host, rounded up to 100 ps.
 fn host_sector(rate: Rate) -> f64 {
-    rate.transfer_ps(512).div_ceil(100) as f64 / 1e7
+    rate.transfer_exact(512).as_ps().div_ceil(100) as f64 / 1e7
 }
 
 impl Costs {

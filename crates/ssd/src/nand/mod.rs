@@ -2,15 +2,15 @@
 //! a time.
 //!
 //! A channel is booked when an operation arrives at it, never earlier: booking at submission would be fast and
-//! wrong. It knows places (clustered pages and sectors in them), not what they mean. Channel time is kept in
-//! picoseconds so that back-to-back transfers keep their exact rate; an operation's end is rounded up once.
+//! wrong. It knows places (clustered pages and sectors in them), not what they mean. A channel counts picoseconds
+//! ([`fathom_base::bus`]) so that back-to-back transfers keep their exact rate; an operation's end is rounded up once.
 
 pub(crate) mod store;
 
 use crate::engine::{Event, lane};
 use crate::geometry::Geometry;
 use crate::spec::{Arbitration, Faults, Flash, Spec};
-use fathom_base::{Dur, EventQueue, Rate, Rng, SECTOR_BYTES, Time};
+use fathom_base::{Bus, Dur, EventQueue, Exact, Rate, Rng, SECTOR_BYTES, Time};
 
 /// No operation.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -129,9 +129,8 @@ pub(crate) struct Nand {
     pub(crate) suspends: u64,
     jitter: f64,
     sectors_per_page: u32,
-    whole_page_ps: u64,
-    /// When each channel is free, in picoseconds.
-    channel_free_ps: Vec<u64>,
+    whole_page: Exact,
+    channels: Vec<Bus>,
     stations: Vec<Station>,
     /// Channel of each plane of each station, `width` a station.
     planes: Vec<u32>,
@@ -169,8 +168,8 @@ impl Nand {
             suspends: 0,
             jitter: spec.noise.flash_percent / 100.0,
             sectors_per_page: geometry.sectors_per_page,
-            whole_page_ps: flash.bus.transfer_ps(page_bytes),
-            channel_free_ps: vec![0; geometry.channels as usize],
+            whole_page: flash.bus.transfer_exact(page_bytes),
+            channels: vec![Bus::default(); geometry.channels as usize],
             stations: vec![IDLE; geometry.stations as usize],
             width: planes.len() / geometry.stations as usize,
             planes,
@@ -340,7 +339,7 @@ impl Nand {
     pub(crate) fn state_bytes(&self) -> usize {
         self.stations.capacity() * size_of::<Station>()
             + self.planes.capacity() * 4
-            + self.channel_free_ps.capacity() * 8
+            + self.channels.capacity() * size_of::<Bus>()
     }
 
     /// Forgets everything in flight, as a power cut does.
@@ -348,13 +347,13 @@ impl Nand {
         self.ops.clear();
         self.free_ops.clear();
         self.stations.fill(IDLE);
-        self.channel_free_ps.fill(0);
+        self.channels.fill(Bus::default());
     }
 
     fn channel_idle_at(&self, op: &Job, now: Time) -> Time {
         let plane = (op.place.first / self.sectors_per_page) as usize;
         let channel = self.planes[op.station as usize * self.width + plane % self.width];
-        now.max(Time(self.channel_free_ps[channel as usize].div_ceil(1_000)))
+        now.max(self.channels[channel as usize].free_at().ceil())
     }
 
     /// Books the channels of a place's planes from `now` on; the end of the last transfer.
@@ -363,32 +362,30 @@ impl Nand {
         if self.width == 1 && place.sectors == self.sectors_per_page {
             // The whole of a clustered page that is one page.
             let channel = self.planes[station as usize];
-            let free = &mut self.channel_free_ps[channel as usize];
-            *free = (*free).max(now.0 * 1_000) + self.whole_page_ps;
-            return Time(free.div_ceil(1_000));
+            let (_, end) = self.channels[channel as usize].book(now, self.whole_page);
+            return end.ceil();
         }
         self.transfer_parts(station, place, now)
     }
 
     fn transfer_parts(&mut self, station: u32, place: Place, now: Time) -> Time {
-        let mut last_ps = 0;
+        let mut last = Exact::default();
         let (mut sector, end) = (place.first, place.first + place.sectors);
         while sector < end {
             let plane = sector / self.sectors_per_page;
             let upto = ((plane + 1) * self.sectors_per_page).min(end);
-            let ps = if upto - sector == self.sectors_per_page {
-                self.whole_page_ps
+            let length = if upto - sector == self.sectors_per_page {
+                self.whole_page
             } else {
-                self.bus
-                    .transfer_ps(u64::from(upto - sector) * SECTOR_BYTES)
+                let bytes = u64::from(upto - sector) * SECTOR_BYTES;
+                self.bus.transfer_exact(bytes)
             };
             let channel = self.planes[station as usize * self.width + plane as usize % self.width];
-            let free = &mut self.channel_free_ps[channel as usize];
-            *free = (*free).max(now.0 * 1_000) + ps;
-            last_ps = last_ps.max(*free);
+            let (_, end) = self.channels[channel as usize].book(now, length);
+            last = last.max(end);
             sector = upto;
         }
-        now.max(Time(last_ps.div_ceil(1_000)))
+        now.max(last.ceil())
     }
 
     /// Time of a read in the array, repetitions included.

@@ -136,6 +136,11 @@ impl Flash {
         }
     }
 
+    /// Milliseconds are counted from so many later on.
+    pub(in crate::ms) fn begin_anew(&mut self, millis: f64) {
+        self.erased_at.iter_mut().for_each(|at| *at -= millis);
+    }
+
     /// Moves all of a sealed block, page by page, into the free block of another slot of the same plane, which becomes
     /// as old as the first. Leaves the first without valid pages, and says how many there were.
     pub(in crate::ms) fn migrate(

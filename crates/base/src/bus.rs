@@ -1,0 +1,117 @@
+//! The clock of a bus, finer than a nanosecond.
+//!
+//! At 4800 MT/s a sector takes no whole number of nanoseconds, and rounding each of many transfers would make the bus
+//! too slow. A bus counts nanoseconds and the picoseconds beyond them, so that it goes on as long as [`Time`] does.
+
+use crate::{Dur, Time};
+
+/// Picoseconds in a nanosecond.
+const PS: u64 = 1_000;
+
+/// A length of time or, since the start, a point in it: nanoseconds, and fewer than 1000 picoseconds beyond them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Exact {
+    ns: u64,
+    ps: u32,
+}
+
+impl Exact {
+    /// From picoseconds.
+    #[inline]
+    pub fn from_ps(ps: u64) -> Exact {
+        Exact {
+            ns: ps / PS,
+            ps: (ps % PS) as u32,
+        }
+    }
+
+    /// From any number of picoseconds; more than there are nanoseconds for are as many as there are.
+    pub fn from_wide_ps(ps: u128) -> Exact {
+        Exact {
+            ns: u64::try_from(ps / u128::from(PS)).unwrap_or(u64::MAX),
+            ps: (ps % u128::from(PS)) as u32,
+        }
+    }
+
+    /// In picoseconds.
+    pub fn as_ps(self) -> u128 {
+        u128::from(self.ns) * u128::from(PS) + u128::from(self.ps)
+    }
+
+    /// The first whole nanosecond that is not before it.
+    #[inline]
+    pub fn ceil(self) -> Time {
+        Time(self.ns.saturating_add(u64::from(self.ps > 0)))
+    }
+
+    /// The length, rounded up to whole nanoseconds.
+    #[inline]
+    pub fn as_dur(self) -> Dur {
+        Dur(self.ceil().0)
+    }
+}
+
+/// A bus that carries one transfer after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bus {
+    free: Exact,
+}
+
+impl Bus {
+    /// When it is free.
+    #[inline]
+    pub fn free_at(&self) -> Exact {
+        self.free
+    }
+
+    /// Books it from `now` on, or from when it is free, for so long: when the transfer begins and when it ends.
+    #[inline]
+    pub fn book(&mut self, now: Time, length: Exact) -> (Exact, Exact) {
+        let begin = if self.free.ns >= now.0 {
+            self.free
+        } else {
+            Exact { ns: now.0, ps: 0 }
+        };
+        let ps = begin.ps + length.ps;
+        let carry = u32::from(ps >= PS as u32);
+        let ns = begin.ns.saturating_add(length.ns);
+        self.free = Exact {
+            ns: ns.saturating_add(u64::from(carry)),
+            ps: ps - carry * PS as u32,
+        };
+        (begin, self.free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    #[test]
+    fn a_bus_that_is_never_free_keeps_its_exact_rate_at_any_time() {
+        for start in [0, 1, 18_446_745_000_000_000, 15_000_000_000_000_000_000] {
+            let (mut bus, mut rng, mut sum) = (Bus::default(), Rng::new(start, 0), 0);
+            for n in 0..1000 {
+                let length = Exact::from_ps(rng.below(5_000_000));
+                let (begin, end) = bus.book(Time(start), length);
+                assert_eq!(begin.as_ps(), u128::from(start) * 1000 + sum, "{n}");
+                sum += length.as_ps();
+                assert_eq!(end.as_ps(), u128::from(start) * 1000 + sum, "{n}");
+                assert_eq!(u128::from(end.ceil().0), end.as_ps().div_ceil(1000));
+            }
+            // Free for long: from now on, to the nanosecond.
+            let later = Time(start + 1_000_000_000_000);
+            let (begin, _) = bus.book(later, Exact::from_ps(1));
+            assert_eq!((begin.ceil(), begin.as_ps() % 1000), (later, 0));
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_last_nanosecond_is_the_last_one() {
+        let mut bus = Bus::default();
+        let (_, end) = bus.book(Time(u64::MAX - 1), Exact::from_wide_ps(1 << 100));
+        assert_eq!(end.ceil(), Time::MAX);
+        assert_eq!(bus.book(Time::MAX, Exact::from_ps(999)).1.ceil(), Time::MAX);
+    }
+}

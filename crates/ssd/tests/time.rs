@@ -1,0 +1,142 @@
+//! What a drive does takes equally long at any time, up to the end of simulated time, where it refuses the rest.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::run;
+use fathom_base::{Dur, Time};
+use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
+use fathom_ssd::ms::{self, MsSsd};
+use fathom_ssd::spec::Noise;
+use fathom_ssd::{Spec, Ssd, presets};
+
+/// Seconds at which picoseconds in 64 bits have just wrapped; later, and shortly before the end of simulated time.
+const LATER_S: [u64; 3] = [18_446_745, 3_000_000_000, 15_778_799_999];
+
+fn at(seconds: u64) -> Time {
+    Time(seconds * 1_000_000_000)
+}
+
+fn send(drive: &mut impl Device, requests: impl IntoIterator<Item = Request>) -> Vec<Completion> {
+    let (mut all, mut done, mut sent) = (Vec::new(), Vec::new(), 0);
+    for request in requests {
+        drive.submit(request).unwrap();
+        sent += 1;
+    }
+    while all.len() < sent {
+        drive.wait(Time::MAX, &mut done);
+        assert!(!done.is_empty());
+        all.append(&mut done);
+    }
+    all
+}
+
+/// The latencies of twenty reads and twenty writes, all of each kind at once, of a drive that was idle until then.
+fn latencies(drive: &mut impl Device, start: Time) -> Vec<Dur> {
+    let len = 64 << 10;
+    let mut all = Vec::new();
+    drive.wait(start, &mut Vec::new());
+    assert_eq!(drive.now(), start);
+    for op in [Op::Read, Op::Write] {
+        let depth = u64::from(drive.info().queue_depth.min(20));
+        let capacity = drive.info().capacity_bytes / len;
+        let requests = (0..depth).map(|i| Request::new(i, op, i * 7 % capacity * len, len));
+        let done = send(drive, requests);
+        assert!(done.iter().all(|c| c.result == Ok(())));
+        all.extend(done.iter().map(Completion::latency));
+    }
+    all
+}
+
+#[test]
+fn what_a_drive_does_takes_equally_long_at_any_time() {
+    for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
+        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        // Which noise comes follows from the time.
+        spec.noise = Noise::default();
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        let fill = (0..200).map(|i| Request::new(i, Op::Write, i * (64 << 10), 64 << 10));
+        run(&mut drive, 1, fill);
+        let early = latencies(&mut drive.clone(), at(100));
+        for seconds in LATER_S {
+            let later = latencies(&mut drive.clone(), at(seconds));
+            assert_eq!(early, later, "{}, {seconds} s", preset.name);
+        }
+    }
+}
+
+#[test]
+fn the_reference_drive_holds_a_nanosecond_at_any_time() {
+    let drive = MsSsd::new(&ms::Spec::default()).unwrap();
+    let early = latencies(&mut drive.clone(), at(100));
+    for seconds in LATER_S {
+        let later = latencies(&mut drive.clone(), at(seconds));
+        let close = |(a, b): (&Dur, &Dur)| a.0.abs_diff(b.0) <= 1;
+        assert!(early.iter().zip(&later).all(close), "{early:?} {later:?}");
+    }
+}
+
+/// Eight writes under way when the sums begin anew, and eight reads that are sent then.
+#[test]
+fn the_reference_drive_goes_on_while_its_sums_begin_anew() {
+    let drive = MsSsd::new(&ms::Spec::default()).unwrap();
+    let page = drive.page_bytes();
+    let latencies = |start: Time| {
+        let mut drive = drive.clone();
+        let mut done = Vec::new();
+        drive.wait(start, &mut done);
+        let send = |drive: &mut MsSsd, op, from| {
+            for i in from..from + 8 {
+                let request = Request::new(i, op, i % 8 * page, page);
+                drive.submit(request).unwrap();
+            }
+        };
+        send(&mut drive, Op::Write, 0);
+        drive.wait(start + Dur::us(100), &mut done);
+        assert!(done.is_empty() && drive.now() == start + Dur::us(100));
+        send(&mut drive, Op::Read, 8);
+        while done.len() < 16 {
+            drive.wait(Time::MAX, &mut done);
+        }
+        done.sort_by_key(|c| c.id);
+        done.iter().map(Completion::latency).collect::<Vec<_>>()
+    };
+    let early = latencies(at(100));
+    // 2^33 ms, 50 us from now.
+    let anew = latencies(Time((1 << 33) * 1_000_000 - 50_000));
+    let close = |(a, b): (&Dur, &Dur)| a.0.abs_diff(b.0) <= 1;
+    assert!(early.iter().zip(&anew).all(close), "{early:?} {anew:?}");
+}
+
+fn ends(drive: &mut impl Device) {
+    let before_end = Time(Time::END.0 - 10_000);
+    drive.wait(before_end, &mut Vec::new());
+    let read = Request::new(7, Op::Read, 128 << 10, 64 << 10);
+    let done = send(drive, [read.clone()]);
+    let error = done[0].result.unwrap_err();
+    assert_eq!((error.kind, error.op), (IoErrorKind::EndOfTime, Op::Read));
+    assert_eq!((error.offset, error.len), (128 << 10, 64 << 10));
+    assert_eq!(done[0].completed, Time::END);
+    // It is over for good, whatever is asked.
+    for op in [Op::Read, Op::Write, Op::Flush] {
+        let len = if op == Op::Flush { 0 } else { 4096 };
+        let done = send(drive, [Request::new(8, op, 0, len)]);
+        assert_eq!(done[0].result.unwrap_err().kind, IoErrorKind::EndOfTime);
+    }
+    let late = Time(u64::MAX - 1);
+    drive.wait(late, &mut Vec::new());
+    assert_eq!(drive.now(), late);
+    let done = send(drive, [read]);
+    assert_eq!(done[0].result.unwrap_err().kind, IoErrorKind::EndOfTime);
+}
+
+#[test]
+fn what_would_end_after_the_end_of_time_fails_with_its_place() {
+    for preset in presets::PRESETS {
+        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        spec.noise = Noise::default();
+        ends(&mut Ssd::new(&spec, 1).unwrap());
+    }
+    ends(&mut MsSsd::new(&ms::Spec::default()).unwrap());
+}
