@@ -190,13 +190,18 @@ impl BlockFtl {
     fn merge(&mut self, id: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let log = &self.logs[id as usize];
         let (lbn, cblock, next, in_order) = (log.lbn, log.cblock, log.next, log.in_order);
+        let units = self.g.units_per_cblock;
+        let mut lpns = lbn * units..(lbn + 1) * units;
+        if !lpns.any(|lpn| self.is_live(lpn)) {
+            self.forget(lbn, ops);
+            return Ok(());
+        }
         let old = self.data[lbn as usize];
         let target = if in_order {
             cblock
         } else {
             self.take_free(lbn, self.birth(cblock), ops)?
         };
-        let units = self.g.units_per_cblock;
         let mut moved = 0;
         for offset in if in_order { next } else { 0 }..units {
             let lpn = lbn * units + offset;
@@ -220,6 +225,23 @@ impl BlockFtl {
             }
         }
         Ok(())
+    }
+
+    /// Has data block and log erased of which everything was trimmed. A merge of both would fill nothing, and after a
+    /// power cut a data block that holds nothing cannot be told from one that was erased.
+    fn forget(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) {
+        let data = std::mem::replace(&mut self.data[lbn as usize], NO_CBLOCK);
+        let id = self.log_of[lbn as usize];
+        let log = if id == NO_LOG {
+            NO_CBLOCK
+        } else {
+            self.logs[id as usize].cblock
+        };
+        if id != NO_LOG {
+            self.close_log(id);
+        }
+        let emptied = [data, log].into_iter().filter(|&b| b != NO_CBLOCK);
+        ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
     }
 
     /// Puts runs of units side by side into a log that has room for them.
@@ -292,18 +314,7 @@ impl Ftl for BlockFtl {
         let per_block = self.g.units_per_cblock;
         (lpn.0..lpn.0 + units).for_each(|lpn| self.set_live(lpn, false));
         for lbn in lpn.0.div_ceil(per_block)..(lpn.0 + units) / per_block {
-            let data = std::mem::replace(&mut self.data[lbn as usize], NO_CBLOCK);
-            let id = self.log_of[lbn as usize];
-            let log = if id == NO_LOG {
-                NO_CBLOCK
-            } else {
-                self.logs[id as usize].cblock
-            };
-            if id != NO_LOG {
-                self.close_log(id);
-            }
-            let emptied = [data, log].into_iter().filter(|&b| b != NO_CBLOCK);
-            ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
+            self.forget(lbn, ops);
         }
     }
 
