@@ -9,13 +9,16 @@
 //! The youngest may be the target of a full merge that was cut off. That may be so only while the whole chain
 //! that it read is still there; if then it has nothing that this chain has not, the chain counts and the target
 //! is erased, and else it is complete, because the host's programs into it wait for its last copy. Blocks at
-//! the beginning of a chain that have no newest version of anything are erased. What is left cannot be programmed further: where its last
-//! program was cut off cannot be told. TRIM is kept in memory only: what was trimmed may come back.
+//! the beginning of a chain that have no newest version of anything are erased. The youngest is erased first: the
+//! target of a merge that was cut off must be gone before any block of the chain that tells it is not complete. What
+//! is left cannot be programmed further: where its last program was cut off cannot be told. TRIM is kept in memory
+//! only: what was trimmed may come back.
 
 use super::{CHAIN_MAX, Chained, NO_CBLOCK, NOWHERE, Origin, ReplacementFtl};
 use crate::ftl::FlashOp;
 use crate::nand::store::Store;
 use fathom_base::Ppn;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The units that a block holds: offset and version.
@@ -55,7 +58,9 @@ impl ReplacementFtl {
         }
         let used: BTreeSet<u32> = self.chains.iter().flatten().copied().collect();
         let emptied = blocks.into_keys().filter(|cblock| !used.contains(cblock));
-        ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
+        let mut emptied: Vec<u32> = emptied.collect();
+        emptied.sort_by_key(|&cblock| Reverse(self.birth(cblock)));
+        ops.extend(emptied.into_iter().map(|cblock| FlashOp::Erase { cblock }));
     }
 
     /// The chain of a data block among the blocks that hold units of it, in order.
