@@ -16,7 +16,9 @@ impl SuperblockFtl {
             .min_by_key(|&id| self.superblocks[id].last_write);
         let id = ids.clone().find(begun).or(oldest).ok_or(Stall)?;
         let at = &mut self.superblocks[id];
-        let until = *at.until.get_or_insert(at.blocks.len() - 1);
+        // One that stalled may have lost all of its blocks to a TRIM since.
+        let one_less = at.blocks.len().saturating_sub(1);
+        let until = *at.until.get_or_insert(one_less);
         let (mut emptied, mut is_full, mut result) = (Vec::new(), false, Ok(()));
         while self.superblocks[id].blocks.len() > until && result.is_ok() {
             let Some(victim) = self.victim(id) else {
