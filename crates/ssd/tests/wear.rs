@@ -9,9 +9,10 @@ mod waf;
 
 use common::run;
 use fathom_base::{Bytes, Dur, Rng, Time};
-use fathom_block::{Device, IoErrorKind, Op, Request};
-use fathom_ssd::spec::{Separation, Striping, Victim};
+use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
+use fathom_ssd::spec::{Drain, Separation, Striping, Victim, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
+use std::collections::BTreeMap;
 
 const PAGE: u64 = 2048;
 
@@ -235,7 +236,7 @@ fn bytes_of(page: u64, version: u64) -> Box<[u8]> {
 }
 
 /// Writes random pages, each with a version, until the drive is worn out; then every page holds its last version,
-/// or one that was still being written.
+/// or one that failed later.
 fn until_worn_out(spec: &Spec, seed: u64) -> u64 {
     let pages = spec.capacity.0 / PAGE;
     let mut drive = Ssd::new(spec, seed).unwrap().keep_data();
@@ -244,7 +245,7 @@ fn until_worn_out(spec: &Spec, seed: u64) -> u64 {
     let mut sent = vec![Vec::new(); pages as usize];
     let mut page_of = vec![0];
     let (mut version, mut in_flight, mut done) = (0u64, 0, Vec::new());
-    while !drive.is_worn_out() {
+    while in_flight > 0 || !drive.is_worn_out() {
         while in_flight < 16 && !drive.is_worn_out() {
             version += 1;
             let page = rng.below(pages);
@@ -317,6 +318,106 @@ fn a_drive_whose_blocks_fail_keeps_its_data_until_it_cannot_be_written() {
                 lives[0] * 2 < lives[1] && lives[1] * 2 < lives[2],
                 "{lives:?}"
             );
+        }
+    }
+}
+
+/// A drive whose erases often fail, with a battery behind its write buffer or with none.
+fn short_lived(buffer: Option<WriteBuffer>) -> Spec {
+    let mut spec = plain(50.0);
+    spec.capacity = Bytes(16 * 16 * PAGE);
+    spec.faults.erase_fail = 0.2;
+    spec.write_buffer = buffer;
+    spec
+}
+
+/// Writes and reads, 8 of each at a time: what failed when the drive wore out, and the version that each page was
+/// acknowledged with.
+fn beside_reads(drive: &mut Ssd, seed: u64) -> (Vec<Completion>, Vec<u64>) {
+    let pages = drive.info().capacity_bytes / PAGE;
+    let mut rng = Rng::new(seed, 0);
+    let (mut failed, mut acknowledged) = (Vec::new(), vec![0; pages as usize]);
+    let (mut id, mut done) = (0, Vec::new());
+    while !drive.is_worn_out() {
+        let mut page_of = BTreeMap::new();
+        for _ in 0..8 {
+            for op in [Op::Write, Op::Read] {
+                id += 1;
+                let page = rng.below(pages);
+                let mut request = Request::new(id, op, page * PAGE, PAGE);
+                if op == Op::Write {
+                    request.data = Some(bytes_of(page, id));
+                    page_of.insert(id, page);
+                }
+                drive.submit(request).unwrap();
+            }
+        }
+        let mut left = 16;
+        while left > 0 {
+            drive.wait(Time::MAX, &mut done);
+            assert!(!done.is_empty(), "{left} requests never complete");
+            left -= done.len();
+            for completion in done.drain(..) {
+                match (completion.result, page_of.get(&completion.id.0)) {
+                    (Ok(()), Some(&page)) => {
+                        let last = &mut acknowledged[page as usize];
+                        *last = completion.id.0.max(*last);
+                    }
+                    (Ok(()), None) => {}
+                    (Err(_), _) => failed.push(completion),
+                }
+            }
+        }
+    }
+    (failed, acknowledged)
+}
+
+#[test]
+fn a_drive_that_wears_out_fails_no_read_in_flight() {
+    let mut failed = Vec::new();
+    for seed in 0..20 {
+        let mut drive = Ssd::new(&short_lived(None), seed).unwrap().keep_data();
+        failed.extend(beside_reads(&mut drive, seed).0);
+    }
+    assert!(failed.iter().all(|c| c.op == Op::Write), "{failed:?}");
+    assert!(!failed.is_empty());
+}
+
+#[test]
+fn a_drive_that_wears_out_keeps_what_its_battery_holds() {
+    let buffer = WriteBuffer {
+        policy: WritePolicy::Lru,
+        capacity: Bytes(24 * PAGE),
+        drain: Drain::OnFull,
+        idle_delay: Dur::ZERO,
+        battery: true,
+        block: None,
+    };
+    for seed in 0..20 {
+        let spec = short_lived(Some(buffer.clone()));
+        let mut drive = Ssd::new(&spec, seed).unwrap().keep_data();
+        let (failed, acknowledged) = beside_reads(&mut drive, seed);
+        for cut in [false, true] {
+            if cut {
+                drive.cut_power();
+                drive.power_on();
+            }
+            for (page, &version) in (0..).zip(&acknowledged) {
+                let mut done = Vec::new();
+                let read = Request::new(0, Op::Read, page * PAGE, PAGE);
+                drive.submit(read).unwrap();
+                drive.wait(Time::MAX, &mut done);
+                let data = done.pop().unwrap().data.unwrap();
+                let failed = failed.iter().map(|c| c.id.0).filter(|&id| id > version);
+                let fits = failed.chain([version]).any(|version| match version {
+                    0 => data.iter().all(|&byte| byte == 0),
+                    _ => data == bytes_of(page, version),
+                });
+                assert!(
+                    fits,
+                    "seed {seed}, page {page} lost version {version}, cut: {cut}"
+                );
+            }
         }
     }
 }

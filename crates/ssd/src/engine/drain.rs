@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::flash::NOBODY;
-use super::{Gathers, Ssd};
+use super::{Event, Gathers, Ssd};
 use crate::buffer::{Elements, LineSetup, Out, Piece, Shape};
 use crate::ftl::{Ftl, Stall};
 use crate::geometry::Geometry;
@@ -49,6 +49,11 @@ fn elements(spec: &Spec, g: &Geometry) -> Elements {
     }
 }
 
+fn units_of(batch: &Batch) -> impl Iterator<Item = Lpn> + '_ {
+    let units = batch.runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
+    units.map(Lpn)
+}
+
 impl Ssd {
     /// Drains the buffer as far as it should be drained.
     #[inline]
@@ -65,6 +70,9 @@ impl Ssd {
 
     #[inline]
     fn should_drain(&mut self) -> bool {
+        if self.worn_out {
+            return false;
+        }
         if self.unbuffered {
             return !self.lines.is_empty();
         }
@@ -168,6 +176,9 @@ impl Ssd {
     fn stall(&mut self) {
         self.stalled = true;
         self.counters.stalls += 1;
+        if self.erasing == 0 && self.bad.len() > self.bad_at_first {
+            self.events.push(self.now, Event::Exhausted);
+        }
     }
 
     fn place_batch(&mut self, batch: &Batch) -> Result<(), Stall> {
@@ -175,15 +186,12 @@ impl Ssd {
         let result = self.ftl.write(&batch.runs, &mut self.ops);
         match result {
             Ok(()) => {
-                if let Some(store) = &mut self.store {
-                    for (lpn, bytes) in bytes {
-                        store.program(self.ftl.lookup(lpn), lpn, bytes);
-                    }
-                }
+                self.keep_units(batch, &bytes);
                 self.finish_batch(batch);
             }
             Err(Stall) => self.issue(NOBODY, &[], 0),
         }
+        self.unit_bytes = bytes;
         result
     }
 
@@ -253,20 +261,31 @@ impl Ssd {
         }
     }
 
-    /// The bytes of a batch's units as they will be: what is dirty over what the drive holds.
-    fn merged_bytes(&self, batch: &Batch) -> Vec<(Lpn, Box<[u8]>)> {
-        if self.store.is_none() {
-            return Vec::new();
-        }
-        let per_unit = u64::from(self.g.sectors_per_unit);
-        let units = batch.runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
-        let merged = units.map(|lpn| {
-            let mut bytes = vec![0u8; (per_unit * SECTOR_BYTES) as usize].into_boxed_slice();
-            for (i, sector) in bytes.chunks_mut(SECTOR_BYTES as usize).enumerate() {
-                self.drained_sector(batch, u64::from(lpn) * per_unit + i as u64, sector);
+    /// The bytes of a batch's units as they will be, one after another: what is dirty over what the drive holds.
+    fn merged_bytes(&mut self, batch: &Batch) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.unit_bytes);
+        bytes.clear();
+        let Some(store) = &self.store else {
+            return bytes;
+        };
+        let (size, per_unit) = (store.unit_bytes(), u64::from(self.g.sectors_per_unit));
+        bytes.resize(units_of(batch).count() * size, 0);
+        for (lpn, unit) in units_of(batch).zip(bytes.chunks_exact_mut(size)) {
+            let first = u64::from(lpn.0) * per_unit;
+            for (sector, into) in (first..).zip(unit.chunks_exact_mut(SECTOR_BYTES as usize)) {
+                self.drained_sector(batch, sector, into);
             }
-            (Lpn(lpn), bytes)
-        });
-        merged.collect()
+        }
+        bytes
+    }
+
+    /// A batch has been placed: its units are where the mapping says.
+    fn keep_units(&mut self, batch: &Batch, bytes: &[u8]) {
+        if let Some(store) = &mut self.store {
+            let size = store.unit_bytes();
+            for (lpn, unit) in units_of(batch).zip(bytes.chunks_exact(size)) {
+                store.program(self.ftl.lookup(lpn), lpn, unit);
+            }
+        }
     }
 }

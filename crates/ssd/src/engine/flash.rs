@@ -155,15 +155,9 @@ impl Ssd {
                 FlashOp::Program { at, units } => {
                     let releases = if Some(index) == last { releases } else { 0 };
                     let program = Program {
-                        number: self.number_program(),
-                        at,
-                        units,
-                        from: Ppn::NONE,
-                        stays: false,
                         releases,
                         request,
-                        reads: 0,
-                        next: NOBODY,
+                        ..self.new_program(at, units)
                     };
                     waiting = self.start_host_program(program, std::mem::take(&mut reads), waiting);
                 }
@@ -177,6 +171,7 @@ impl Ssd {
                 FlashOp::Erase { cblock } => {
                     let after = self.next_program;
                     let what = Waiting::Erase { cblock };
+                    self.erasing += 1;
                     self.deferred.push_back(Deferred { after, what });
                 }
                 FlashOp::Barrier { cblock } => {
@@ -196,15 +191,9 @@ impl Ssd {
     #[inline]
     fn start_lone_program(&mut self, request: u32, at: Ppn, units: u32, releases: u32) {
         let program = Program {
-            number: self.number_program(),
-            at,
-            units,
-            from: Ppn::NONE,
-            stays: false,
             releases,
             request,
-            reads: 0,
-            next: NOBODY,
+            ..self.new_program(at, units)
         };
         self.start_program(program, &[]);
     }
@@ -212,19 +201,9 @@ impl Ssd {
     fn program_map(&mut self, at: Ppn, owner: Lpn) {
         self.counters.map_programs += 1;
         if let Some(store) = &mut self.store {
-            store.program(at, owner, Box::default());
+            store.program(at, owner, &[]);
         }
-        let program = Program {
-            number: self.number_program(),
-            at,
-            units: 1,
-            from: Ppn::NONE,
-            stays: false,
-            releases: 0,
-            request: NOBODY,
-            reads: 0,
-            next: NOBODY,
-        };
+        let program = self.new_program(at, 1);
         self.start_after_map(program, &[]);
     }
 
@@ -257,6 +236,26 @@ impl Ssd {
         self.map_reads = map;
         self.map_reads.clear();
         ticket
+    }
+
+    /// A program of what the controller holds, which nobody waits for.
+    #[inline]
+    fn new_program(&mut self, at: Ppn, units: u32) -> Program {
+        let number = self.number_program();
+        if let Some(store) = &mut self.store {
+            store.issue(at, units, number);
+        }
+        Program {
+            number,
+            at,
+            units,
+            from: Ppn::NONE,
+            stays: false,
+            releases: 0,
+            request: NOBODY,
+            reads: 0,
+            next: NOBODY,
+        }
     }
 
     #[inline]
@@ -331,6 +330,7 @@ impl Ssd {
         let page = |g: &Geometry, at: Ppn| g.cpage_of_unit(at.0).0;
         let target = page(&self.g, at);
         let mut reads = std::mem::take(&mut self.gather);
+        let number = self.number_program();
         let mut end = at.0;
         for op in ops {
             match *op {
@@ -338,7 +338,7 @@ impl Ssd {
                     reads.push(self.place(from, units));
                     end = to.0 + units;
                     if let Some(store) = &mut self.store {
-                        store.copy(from, to, units);
+                        store.copy((from, to), units, number);
                     }
                 }
                 _ => break,
@@ -348,7 +348,7 @@ impl Ssd {
         let station = |at: Ppn| self.g.station_of_cpage(page(&self.g, at));
         let stays = copies == 1 && station(from) == station(at);
         let program = Program {
-            number: self.number_program(),
+            number,
             at,
             units: end - at.0,
             from: if stays { from } else { Ppn::NONE },
@@ -453,7 +453,7 @@ impl Ssd {
         self.counters.flash_sectors_programmed +=
             u64::from(program.units * self.g.sectors_per_unit);
         if let Some(store) = &mut self.store {
-            store.settle(program.at, program.units);
+            store.settle(program.at, program.units, program.number);
         }
         self.programs_done[(program.number - self.first_undone) as usize] = true;
         while self.programs_done.front() == Some(&true) {
@@ -514,11 +514,9 @@ impl Ssd {
 
     fn erased(&mut self, cblock: u32) {
         self.counters.erases += 1;
+        self.erasing -= 1;
         if let Some(store) = &mut self.store {
-            store.erase(
-                Ppn(cblock * self.g.units_per_cblock),
-                self.g.units_per_cblock,
-            );
+            store.erase(cblock);
         }
         if self.may_fail && self.erase_failed(cblock) {
             self.retire(cblock);

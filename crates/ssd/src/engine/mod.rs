@@ -11,6 +11,7 @@ mod order;
 mod power;
 mod read;
 mod upkeep;
+mod worn;
 mod write;
 
 use crate::buffer::{ReadLines, WriteLines};
@@ -48,6 +49,8 @@ pub(crate) enum Event {
     Suspend(u32),
     /// The host may have been idle long enough to collect blocks.
     Collect,
+    /// Perhaps a write waits for an erased block that never comes.
+    Exhausted,
 }
 
 /// Which lines of the buffer may be programmed together, where a clustered page holds several units.
@@ -93,6 +96,8 @@ struct Active {
     arrived: u64,
     /// The piece on the link: its sectors, and those for which room is set aside.
     piece: (u32, u32),
+    /// A write of which a part cannot be placed any more: it fails when nothing of it is under way.
+    failed: bool,
     /// When the last transfer of a read ends.
     last_transfer: Time,
     data: Option<Box<[u8]>>,
@@ -195,8 +200,11 @@ pub struct Ssd {
     may_fail: bool,
     /// Blocks with a failed program: out of use after the next erase.
     doomed: BTreeSet<u32>,
-    /// Blocks out of use.
+    /// Blocks out of use, and how many of them were so from the start.
     bad: BTreeSet<u32>,
+    bad_at_first: usize,
+    /// Erases that were asked for and are not done.
+    erasing: u32,
     /// No spare block is left: the drive can only be read.
     worn_out: bool,
     /// Erases of every clustered block.
@@ -212,6 +220,8 @@ pub struct Ssd {
     /// Old data to read for programs that wait for their map first.
     after_map: Vec<(u32, Place)>,
     batch: Batch,
+    /// The units of a batch, where data is kept.
+    unit_bytes: Vec<u8>,
 }
 
 impl Ssd {
@@ -269,6 +279,8 @@ impl Ssd {
             rng_faults: Rng::new(seed, 6),
             doomed: BTreeSet::new(),
             bad: BTreeSet::new(),
+            bad_at_first: 0,
+            erasing: 0,
             worn_out: false,
             wear: vec![0; g.cblocks() as usize],
             collect_after: (spec.gc.background_percent > 0.0).then_some(spec.gc.background_delay),
@@ -280,6 +292,7 @@ impl Ssd {
             map_reads: Vec::new(),
             after_map: Vec::new(),
             batch: Batch::default(),
+            unit_bytes: Vec::new(),
             g,
         };
         drive.mark_factory_bad(Rng::new(seed, 5));
@@ -290,7 +303,7 @@ impl Ssd {
     /// From now on the drive keeps the bytes that are written and gives them back; writes without data write
     /// zeros. Costs memory for every written sector; for a drive that was never written.
     pub fn keep_data(mut self) -> Self {
-        self.store = Some(Store::default());
+        self.store = Some(Store::new(&self.g));
         self
     }
 
@@ -316,6 +329,14 @@ impl Ssd {
     /// Clustered blocks that are out of use.
     pub fn bad_blocks(&self) -> usize {
         self.bad.len()
+    }
+
+    /// Clustered blocks of a group that are out of use.
+    pub fn bad_blocks_of(&self, group: u32) -> usize {
+        let first = group * self.g.cblocks_per_group;
+        self.bad
+            .range(first..first + self.g.cblocks_per_group)
+            .count()
     }
 
     /// Whether spare blocks have run out, so that writes fail.
@@ -378,6 +399,7 @@ impl Ssd {
             Event::Background => self.background(),
             Event::Suspend(station) => self.nand.suspend_due(station, self.now, &mut self.events),
             Event::Collect => self.collect_in_idle_time(),
+            Event::Exhausted => self.exhausted(),
         }
     }
 
@@ -388,11 +410,15 @@ impl Ssd {
         let request = &active.request;
         if self.hazards.admit(id, request) {
             self.begin(id, request.op);
+            if self.worn_out {
+                self.begin_held();
+            }
         }
     }
 
     fn begin(&mut self, id: u32, op: Op) {
         match op {
+            Op::Write | Op::Trim if self.worn_out => self.refuse(id),
             Op::Read => self.begin_read(id),
             Op::Write => self.begin_write(id),
             Op::Flush => self.flush(id),
@@ -432,6 +458,11 @@ impl Ssd {
     /// All of a write has crossed the link: what waited for it may begin.
     fn received(&mut self, id: u32) {
         self.hazards.received(id);
+        self.begin_held();
+    }
+
+    /// Begins what was held back by a request that has passed.
+    fn begin_held(&mut self) {
         while let Some((next, op)) = self.hazards.admit_held() {
             self.begin(next, op);
         }
@@ -525,6 +556,7 @@ impl Device for Ssd {
             pending: 0,
             arrived: 0,
             piece: (0, 0),
+            failed: false,
             last_transfer: self.now,
             data: None,
         });

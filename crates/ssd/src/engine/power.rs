@@ -3,7 +3,6 @@
 use super::{Event, Ssd};
 use crate::buffer::{LineView, Piece};
 use crate::ftl::Ftl;
-use crate::nand::store::Cell;
 use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 
@@ -18,6 +17,15 @@ impl Ssd {
             self.cut_after_ops = Some(flash_ops);
         }
         self.store.is_some()
+    }
+
+    /// Cuts the power now, as [`Ssd::cut_power_after`] does later; false for a drive that keeps no data or has no power.
+    pub fn cut_power(&mut self) -> bool {
+        let cut = self.store.is_some() && self.powered;
+        if cut {
+            self.power_cut();
+        }
+        cut
     }
 
     /// Whether the power is on.
@@ -41,10 +49,11 @@ impl Ssd {
             .collect();
         self.line_bytes.clear();
         let Some(store) = &mut self.store else { return };
-        let mut lost: Vec<Cell> = store.latest_in_flight();
         // A battery saves what the host wrote; the map is found again without it.
-        let host_units = self.g.logical_units;
-        lost.retain(|cell| cell.lpn.0 < host_units);
+        let lost = match self.battery {
+            true => store.latest_in_flight(),
+            false => Vec::new(),
+        };
         let torn = store.power_cut();
         self.ops.clear();
         self.ftl.recover(store, &torn, &mut self.ops);
@@ -52,9 +61,8 @@ impl Ssd {
             self.worn_out |= !self.ftl.retire(cblock);
         }
         if self.battery {
-            lost.sort_by_key(|cell| cell.version);
             lost.into_iter()
-                .for_each(|cell| self.restore_unit(cell.lpn, &cell.bytes));
+                .for_each(|(lpn, bytes)| self.restore_unit(lpn, &bytes));
             saved
                 .into_iter()
                 .for_each(|(line, bytes)| self.restore_line(&line, &bytes));
@@ -79,6 +87,7 @@ impl Ssd {
         self.after_map.clear();
         (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
         (self.collect_scheduled, self.collecting) = (false, false);
+        self.erasing = 0;
         if let Some(reads) = &mut self.reads {
             reads.clear();
         }

@@ -1,15 +1,14 @@
 //! What a drive does besides serving: collecting in idle time, waiting for its map, living with what fails.
 //!
 //! A failed program is done again from the page register, and its block goes out of use after its next erase. A
-//! failed erase puts the block out of use at once. A drive that runs out of spare blocks fails what is in
-//! flight and can only be read from then on. It does not model bit errors that a retry does not mend.
+//! failed erase puts the block out of use at once; how a drive ends that runs out of spare blocks stands in
+//! [`super::worn`]. It does not model bit errors that a retry does not mend.
 
 use super::flash::{NOBODY, Ticket};
 use super::{Event, Ssd};
 use crate::ftl::Ftl;
 use crate::nand::{Job, Work};
-use fathom_base::{Rng, SECTOR_BYTES, Time};
-use fathom_block::IoErrorKind;
+use fathom_base::{Rng, SECTOR_BYTES};
 
 impl Ssd {
     /// Puts the blocks out of use that were bad when the drive was made.
@@ -25,6 +24,7 @@ impl Ssd {
                 }
             }
         }
+        self.bad_at_first = self.bad.len();
     }
 
     /// A request is complete: if it was the last one, collecting may begin after a while.
@@ -53,8 +53,10 @@ impl Ssd {
             self.collect_scheduled = true;
             return self.events.push(due, Event::Collect);
         }
-        self.collecting = self.ftl.background(&mut self.ops);
-        self.counters.background_collections += u64::from(self.collecting);
+        let collects = self.ftl.background(&mut self.ops);
+        self.counters.background_collections += u64::from(collects);
+        // What finds no room now may find it when an erase is done that is under way.
+        self.collecting = collects || self.erasing > 0;
         self.issue(NOBODY, &[], 0);
     }
 
@@ -125,17 +127,8 @@ impl Ssd {
     /// Puts a block out of use.
     pub(super) fn retire(&mut self, cblock: u32) {
         self.bad.insert(cblock);
-        if self.ftl.retire(cblock) || self.worn_out {
-            return;
+        if !self.ftl.retire(cblock) && !self.worn_out {
+            self.wear_out();
         }
-        self.worn_out = true;
-        let in_flight: Vec<u32> = self.active.ids().collect();
-        in_flight
-            .into_iter()
-            .for_each(|id| self.complete(id, Err(IoErrorKind::Medium)));
-        self.forget_motion();
-        self.lines.drain_all();
-        self.line_bytes.clear();
-        self.last_write = Time::ZERO;
     }
 }

@@ -7,6 +7,7 @@ use crate::ftl::{Ftl, Stall};
 use crate::host::Way;
 use crate::spec::Drain;
 use fathom_base::{Lpn, SECTOR_BYTES};
+use fathom_block::IoErrorKind;
 
 impl Ssd {
     /// A write command is through the controller: it takes its turn on the link.
@@ -54,6 +55,9 @@ impl Ssd {
         };
         let sector = active.request.offset / SECTOR_BYTES + active.arrived;
         let (sectors, reserved) = active.piece;
+        if active.failed {
+            return self.arrived_failed(id, reserved);
+        }
         let at = (active.arrived * SECTOR_BYTES) as usize;
         active.arrived += u64::from(sectors);
         let whole = active.arrived == active.request.len / SECTOR_BYTES;
@@ -102,10 +106,12 @@ impl Ssd {
 
     /// An unbuffered write is complete when all of it has arrived and is programmed.
     pub(super) fn write_progress(&mut self, id: u32) {
-        if let Some(active) = self.active.get(id)
-            && active.pending == 0
-            && active.arrived == active.request.len / SECTOR_BYTES
-        {
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        if active.failed {
+            self.end_failed(id);
+        } else if active.pending == 0 && active.arrived == active.request.len / SECTOR_BYTES {
             self.complete(id, Ok(()));
         }
     }
@@ -160,6 +166,9 @@ impl Ssd {
     pub(super) fn flush(&mut self, id: u32) {
         if self.battery {
             return self.complete(id, Ok(()));
+        }
+        if self.worn_out && !self.lines.is_empty() {
+            return self.complete(id, Err(IoErrorKind::Medium));
         }
         let mark = self.lines.insertions();
         self.drain_mark = self.drain_mark.max(mark);

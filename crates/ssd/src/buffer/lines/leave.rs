@@ -194,17 +194,24 @@ impl WriteLines {
         self.together.left = self.together.left.max(out.place as usize);
     }
 
-    /// Every line in order of age, and an empty buffer: what a battery saves at a power cut.
-    pub(crate) fn drain_all(&mut self) -> Vec<LineView> {
+    /// Takes every line out, in order of age. What is on its way to or from the buffer keeps its room.
+    pub(crate) fn take_all(&mut self) -> Vec<LineView> {
         let mut all = Vec::new();
         while let Some(out) = self.aged(self.age.oldest) {
             let mut line = LineView::default();
             self.view(out, &mut line);
             self.leave(out);
+            self.release(line.dirty);
             all.push(line);
         }
-        (self.room.used, self.room.reserved) = (0, 0);
         self.together.left = self.together.clines.len();
+        all
+    }
+
+    /// The same, and nothing is on its way any more: what a battery saves at a power cut.
+    pub(crate) fn drain_all(&mut self) -> Vec<LineView> {
+        let all = self.take_all();
+        (self.room.used, self.room.reserved) = (0, 0);
         all
     }
 }

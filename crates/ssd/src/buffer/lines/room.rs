@@ -36,6 +36,11 @@ impl WriteLines {
         fits || empty
     }
 
+    /// Gives room back that was set aside for what does not come.
+    pub(crate) fn give_back(&mut self, reserved: u32) {
+        self.room.reserved -= u64::from(reserved);
+    }
+
     /// Room that is taken or set aside, in sectors.
     #[inline]
     pub(crate) fn occupied(&self) -> u64 {

@@ -32,6 +32,9 @@ over_provisioning_percent = 20.0
 map_cache = "256B"
 "#;
 
+/// The number of every program: they are done in order of issue.
+const PROGRAM: u64 = 0;
+
 /// A drive of 1024 units with 8 translation pages of 128 entries, and what its flash holds.
 struct Replay {
     ftl: Dftl,
@@ -62,7 +65,7 @@ impl Replay {
             pages: vec![None; 8],
             erasing: Vec::new(),
             map_programs: 0,
-            store: Store::default(),
+            store: Store::new(&g),
             pending: Vec::new(),
             said_at: BTreeMap::new(),
         }
@@ -78,8 +81,9 @@ impl Replay {
                     for place in at.0..at.0 + units {
                         let lpn = *written.next().unwrap();
                         self.put(lpn, place);
-                        self.store.program(Ppn(place), Lpn(lpn), Box::default());
+                        self.store.program(Ppn(place), Lpn(lpn), &[]);
                     }
+                    self.store.issue(at, units, PROGRAM);
                     self.pending.push((at, units));
                 }
                 FlashOp::Copy { from, to, units } => {
@@ -91,7 +95,7 @@ impl Replay {
                             self.said_at.insert(Ppn(to.0 + i), said);
                         }
                     }
-                    self.store.copy(from, to, units);
+                    self.store.copy((from, to), units, PROGRAM);
                     self.pending.push((to, units));
                 }
                 FlashOp::MapRead { at } => {
@@ -104,7 +108,8 @@ impl Replay {
                     let entries = &self.place_of[page * 128..][..128];
                     self.pages[page] = Some(entries.to_vec());
                     self.said_at.insert(at, entries.to_vec());
-                    self.store.program(at, owner, Box::default());
+                    self.store.program(at, owner, &[]);
+                    self.store.issue(at, 1, PROGRAM);
                     self.pending.push((at, 1));
                     assert!(!rewritten.contains(&page), "written twice in one call");
                     rewritten.push(page);
@@ -126,14 +131,14 @@ impl Replay {
     fn settle(&mut self, but: usize) {
         let done = self.pending.len().saturating_sub(but);
         for (at, units) in self.pending.drain(..done) {
-            self.store.settle(at, units);
+            self.store.settle(at, units, PROGRAM);
         }
     }
 
     fn erase_one(&mut self) {
         if let Some(cblock) = self.erasing.pop() {
             self.settle(0);
-            self.store.erase(Ppn(cblock * 32), 32);
+            self.store.erase(cblock);
             (cblock * 32..cblock * 32 + 32).for_each(|at| drop(self.said_at.remove(&Ppn(at))));
             self.ftl.erased(cblock);
         }
