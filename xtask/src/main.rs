@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask test`, `cargo xtask bench` and `cargo xtask performance`.
+//! The chores of this repository: `cargo xtask test`, `bench`, `performance` and `torture`.
 //!
 //! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
 //! is in `xtask/tests/house.rs`, which runs with all other tests.
@@ -8,6 +8,7 @@
 mod performance;
 mod tally;
 mod test;
+mod torture;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,7 +18,8 @@ Usage: cargo xtask COMMAND
 
   test         formatting, clippy, every test, documentation; ends with what was skipped and a count
   bench        the benchmarks; what follows is handed to them, such as a name to choose by
-  performance  the table of docs/performance.md: of three runs a case or as many as are said";
+  performance  the table of docs/performance.md: of three runs a case or as many as are said
+  torture      the check suite of modelled drives on drives drawn at random, for --seconds N";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         Some("test") if rest.is_empty() => test::run(),
         Some("bench") => bench(&rest),
         Some("performance") if rest.len() <= 1 => performance(rest.first()),
+        Some("torture") => torture::run(&rest),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -67,6 +70,13 @@ fn cargo(args: &[&str]) -> Command {
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
+}
+
+/// An example that was built with a profile.
+fn program(profile: &str, example: &str) -> PathBuf {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    target.join(profile).join("examples").join(example)
 }
 
 /// How a command ended.

@@ -5,8 +5,6 @@
 mod common;
 #[path = "common/suite.rs"]
 mod suite;
-#[path = "common/torture.rs"]
-mod torture;
 
 use common::{base, drive, run};
 use fathom_base::{Bytes, Dur, Rng};

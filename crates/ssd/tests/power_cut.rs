@@ -6,8 +6,6 @@
 mod common;
 #[path = "common/suite.rs"]
 mod suite;
-#[path = "common/torture.rs"]
-mod torture;
 
 use common::{BUFFERS, KINDS, SHAPES, drive, drives};
 use fathom_ssd::spec::MappingKind;

@@ -6,8 +6,6 @@
 mod common;
 #[path = "common/suite.rs"]
 mod suite;
-#[path = "common/torture.rs"]
-mod torture;
 
 use common::{SHAPES, drive};
 use fathom_base::{Rng, Time};

@@ -1,257 +1,155 @@
-//! Random requests, power cuts, and a shadow that knows what each sector may hold afterwards.
-//!
-//! Every write has a version; every sector's bytes say which sector and which version it is. After a cut a
-//! sector holds the last version that was durable, or a later one that was submitted. What was trimmed may come
-//! back as any version that it ever had, or read as zero.
+//! A drive and its shadow: requests, power cuts, and every answer compared with what it must be.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use fathom_base::{Rng, SECTOR_BYTES, Time};
+use super::shadow::{Shadow, bytes_of};
+use fathom_base::{SECTOR_BYTES, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
+use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
-use std::collections::BTreeMap;
 
-/// What one sector may hold.
-#[derive(Clone, Debug, Default)]
-struct Sector {
-    /// Every version that was submitted, and 0 where nothing may be there.
-    versions: Vec<u64>,
-    /// What a read gives now; `None` after a trim.
-    now: Option<u64>,
-    /// The last version whose write is complete.
-    acknowledged: u64,
-    /// The last version that a power cut may not take.
-    durable: u64,
-    /// The last version before the last trim.
-    trimmed: u64,
+/// How a part of a run ended: well, or with what is wrong.
+pub(crate) type Outcome = Result<(), String>;
+
+/// Sectors of a request that reads the drive back, where the drive takes such long ones.
+const BACK_SECTORS: u64 = 64;
+/// Checks of the drive's own tables: one for so many requests, because it looks at every unit.
+const CHECK_EVERY: u64 = 64;
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Requests, those that only read the drive back left out.
+    pub(crate) operations: u64,
+    /// Requests that read the drive back.
+    pub(crate) read_back: u64,
+    /// Power cuts.
+    pub(crate) cuts: u64,
+    /// Flash operations.
+    pub(crate) flash_ops: u64,
+    /// Drives that wore out.
+    pub(crate) worn_out: u64,
+}
+
+impl Done {
+    pub(crate) fn add(&mut self, other: Done) {
+        self.operations += other.operations;
+        self.read_back += other.read_back;
+        self.cuts += other.cuts;
+        self.flash_ops += other.flash_ops;
+        self.worn_out += other.worn_out;
+    }
 }
 
 struct InFlight {
+    id: u64,
     op: Op,
     first: u64,
     end: u64,
-    version: u64,
+    version: u32,
     fua: bool,
-    /// For a read: what each sector may hold. For a flush: what it makes durable.
-    sectors: Vec<(u64, Vec<u64>)>,
+    /// For a read: what each sector must give. For a flush: the last complete change of every sector.
+    versions: Vec<u32>,
 }
 
 /// A drive and its shadow.
 pub(crate) struct Torture {
     pub(crate) drive: Ssd,
-    shadow: Vec<Sector>,
-    in_flight: BTreeMap<u64, InFlight>,
+    shadow: Shadow,
+    in_flight: Vec<InFlight>,
     next_id: u64,
-    version: u64,
-    sequential: u64,
     durable_at_once: bool,
-    rng: Rng,
-    done: Vec<Completion>,
-}
-
-type Outcome = Result<(), String>;
-
-fn bytes_of(sector: u64, version: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while bytes.len() < SECTOR_BYTES as usize {
-        bytes.extend(sector.to_le_bytes());
-        bytes.extend(version.to_le_bytes());
-    }
-    bytes
-}
-
-/// The version that a sector's bytes say, 0 for zeros.
-fn version_of(sector: u64, bytes: &[u8]) -> Result<u64, String> {
-    if bytes.iter().all(|&b| b == 0) {
-        return Ok(0);
-    }
-    let version = u64::from_le_bytes(bytes[8..16].try_into().unwrap());
-    if bytes != bytes_of(sector, version) {
-        let other = u64::from_le_bytes(bytes[..8].try_into().unwrap());
-        return Err(format!(
-            "sector {sector} holds version {version} of {other}, or a mixture"
-        ));
-    }
-    Ok(version)
+    pub(crate) done: Done,
+    completions: Vec<Completion>,
+    /// Memory of requests that are done.
+    spare: Vec<Vec<u32>>,
+    /// Sectors of a request that reads the drive back.
+    back: u64,
+    kind: MappingKind,
+    /// Log blocks of a group.
+    logs: u32,
 }
 
 impl Torture {
     pub(crate) fn new(spec: &Spec, seed: u64) -> Self {
         let drive = Ssd::new(spec, seed).unwrap().keep_data();
         let sectors = spec.capacity.0 / SECTOR_BYTES;
-        let fresh = Sector {
-            now: Some(0),
-            ..Sector::default()
-        };
+        let logs = spec.mapping.log_blocks.div_ceil(drive.geometry().groups);
         Self {
             drive,
-            shadow: vec![fresh; sectors as usize],
-            in_flight: BTreeMap::new(),
+            shadow: Shadow::new(sectors, spec.unit() / SECTOR_BYTES),
+            in_flight: Vec::new(),
             next_id: 0,
-            version: 0,
-            sequential: 0,
             durable_at_once: spec.write_buffer.as_ref().is_none_or(|b| b.battery),
-            rng: Rng::new(seed, 100),
-            done: Vec::new(),
+            done: Done::default(),
+            completions: Vec::new(),
+            spare: Vec::new(),
+            back: BACK_SECTORS.min(spec.host.max_request.0 / SECTOR_BYTES),
+            kind: spec.mapping.kind,
+            // FAST has one for sequential writes beside those for all others.
+            logs: match spec.mapping.kind {
+                MappingKind::Fast => logs.max(2),
+                _ => logs,
+            },
         }
     }
 
-    fn sectors(&self) -> u64 {
-        self.shadow.len() as u64
+    /// Sectors of the drive.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.shadow.len()
     }
 
-    /// Sends up to `operations` random requests, up to `depth` at a time; stops early where the power is cut.
-    pub(crate) fn work(&mut self, operations: u64, depth: usize) -> Outcome {
-        for _ in 0..operations {
-            while self.in_flight.len() >= depth && self.drive.is_powered() {
-                self.collect()?;
-            }
-            if !self.drive.is_powered() {
-                return Ok(());
-            }
-            let request = self.draw();
-            self.submit(request)?;
-            if self.rng.chance(0.05) {
-                let until = Time(self.drive.now().0 + self.rng.below(3_000_000));
-                self.drive.wait(until, &mut self.done);
-                self.settle()?;
-            }
+    /// Requests in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Sends a request over `n` sectors from `first` on; those of a flush mean nothing.
+    pub(crate) fn submit(&mut self, op: Op, (first, n): (u64, u64), fua: bool) -> Outcome {
+        self.done.operations += 1;
+        if self.done.operations.is_multiple_of(CHECK_EVERY) {
+            self.drive.check()?;
         }
-        Ok(())
+        self.send(op, (first, n), fua)
     }
 
-    /// Writes `pieces` of so many sectors each, none of them trimmed: every one of the drive in a random order, and
-    /// then any.
-    pub(crate) fn fill(&mut self, piece: u64, pieces: u64) -> Outcome {
-        let all = self.sectors() / piece;
-        let mut order: Vec<u64> = (0..all).collect();
-        self.rng.shuffle(&mut order);
-        for i in 0..pieces {
-            let at = match order.get(i as usize) {
-                Some(&at) => at,
-                None => self.rng.below(all),
-            };
-            while self.in_flight.len() >= 8 {
-                self.collect()?;
-            }
-            let (offset, len) = (at * piece * SECTOR_BYTES, piece * SECTOR_BYTES);
-            self.submit(Request::new(0, Op::Write, offset, len))?;
-        }
-        self.drain()
-    }
-
-    /// Trims everything; then nothing may be left of it, in the buffer or in flash.
-    pub(crate) fn trim_all(&mut self) -> Outcome {
-        let len = self.sectors() * SECTOR_BYTES;
-        self.submit(Request::new(0, Op::Trim, 0, len))?;
-        self.drain()?;
-        let later = Time(self.drive.now().0 + 1_000_000_000);
-        self.drive.wait(later, &mut self.done);
-        let before = self.drive.counters();
-        let zero = Sector {
-            now: Some(0),
-            ..Sector::default()
-        };
-        self.shadow.fill(zero);
-        self.verify()?;
-        let after = self.drive.counters();
-        // Of a map that lies in flash something may have to be read to know it.
-        if after.flash_ops - before.flash_ops > after.map_reads - before.map_reads {
-            return Err("what was trimmed is read from flash".into());
-        }
-        Ok(())
-    }
-
-    /// Waits for everything in flight.
-    pub(crate) fn drain(&mut self) -> Outcome {
-        while !self.in_flight.is_empty() {
-            self.collect()?;
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self) -> Request {
-        let all = self.sectors();
-        let mut longest = if self.rng.chance(0.1) { 64 } else { 9 };
-        let mut first = self.rng.below(all);
-        let op = match self.rng.below(100) {
-            0..4 => return Request::new(0, Op::Flush, 0, 0),
-            4..8 => {
-                longest = all / 2;
-                Op::Trim
-            }
-            8..25 => Op::Read,
-            25..50 => {
-                // A stream, most of it whole clustered pages.
-                first = self.sequential % all;
-                longest = 16;
-                Op::Write
-            }
-            50..65 => {
-                first = self.rng.below(all / 8);
-                Op::Write
-            }
-            _ => Op::Write,
-        };
-        let mut n = 1 + self.rng.below(longest.min(all - first));
-        if longest == 16 {
-            n = 16.min(all - first);
-            self.sequential = first + n;
-        }
-        let mut request = Request::new(0, op, first * SECTOR_BYTES, n * SECTOR_BYTES);
-        request.tag.fua = op == Op::Write && self.rng.chance(0.05);
-        request
-    }
-
-    fn submit(&mut self, mut request: Request) -> Outcome {
+    fn send(&mut self, op: Op, (first, n): (u64, u64), fua: bool) -> Outcome {
         self.next_id += 1;
-        request.id.0 = self.next_id;
-        let first = request.offset / SECTOR_BYTES;
-        let end = first + request.len / SECTOR_BYTES;
-        let mut sectors = Vec::new();
-        match request.op {
+        let (offset, len) = match op {
+            Op::Flush => (0, 0),
+            _ => (first * SECTOR_BYTES, n * SECTOR_BYTES),
+        };
+        let mut request = Request::new(self.next_id, op, offset, len);
+        request.tag.fua = fua;
+        let mut sent = InFlight {
+            id: self.next_id,
+            op,
+            first,
+            end: first + n,
+            version: 0,
+            fua,
+            versions: self.spare.pop().unwrap_or_default(),
+        };
+        match op {
             Op::Write => {
-                self.version += 1;
-                let bytes = (first..end).flat_map(|s| bytes_of(s, self.version));
-                request.data = Some(bytes.collect());
-                for sector in &mut self.shadow[first as usize..end as usize] {
-                    sector.versions.push(self.version);
-                    sector.now = Some(self.version);
-                }
+                sent.version = self.shadow.write(sent.first, sent.end);
+                request.data = Some(bytes_of(first, n, sent.version));
             }
             Op::Trim => {
-                for sector in &mut self.shadow[first as usize..end as usize] {
-                    (sector.now, sector.durable) = (None, 0);
-                    sector.trimmed = self.version;
-                }
+                (sent.first, sent.end, sent.version) = self.shadow.trim(sent.first, sent.end);
             }
-            Op::Read => {
-                sectors.extend((first..end).map(|s| (s, self.shadow[s as usize].may_hold())));
-            }
-            Op::Flush => {
-                let acknowledged = |(s, sector): (usize, &Sector)| {
-                    (sector.acknowledged > sector.durable)
-                        .then(|| (s as u64, vec![sector.acknowledged]))
-                };
-                sectors.extend(self.shadow.iter().enumerate().filter_map(acknowledged));
-            }
+            Op::Read => self.shadow.expected(first, sent.end, &mut sent.versions),
+            Op::Flush => self.shadow.acknowledged(&mut sent.versions),
         }
-        let sent = InFlight {
-            op: request.op,
-            first,
-            end,
-            version: self.version,
-            fua: request.tag.fua,
-            sectors,
-        };
-        self.in_flight.insert(self.next_id, sent);
+        self.in_flight.push(sent);
         self.drive.submit(request).map_err(|_| "busy".to_owned())
     }
 
-    fn collect(&mut self) -> Outcome {
-        self.drive.wait(Time::MAX, &mut self.done);
-        if self.done.is_empty() {
-            let stuck: Vec<String> = (self.in_flight.values())
+    /// Waits for a completion.
+    pub(crate) fn collect(&mut self) -> Outcome {
+        self.drive.wait(Time::MAX, &mut self.completions);
+        if self.completions.is_empty() {
+            let stuck: Vec<String> = (self.in_flight.iter())
                 .map(|r| format!("{} {}..{}", r.op, r.first, r.end))
                 .collect();
             return Err(format!("never complete: {}", stuck.join(", ")));
@@ -259,60 +157,94 @@ impl Torture {
         self.settle()
     }
 
-    fn settle(&mut self) -> Outcome {
-        for completion in std::mem::take(&mut self.done) {
-            let id = completion.id.0;
-            let sent = self
-                .in_flight
-                .remove(&id)
-                .ok_or(format!("{id} twice or never sent"))?;
-            match completion.result {
-                Ok(()) => self.acknowledge(&sent, &completion)?,
-                Err(error) if error.kind == IoErrorKind::Gone && !self.drive.is_powered() => {}
-                Err(error) => return Err(error.to_string()),
-            }
+    /// Lets so many nanoseconds pass, or less if something completes.
+    pub(crate) fn pass(&mut self, ns: u64) -> Outcome {
+        let until = Time(self.drive.now().0 + ns);
+        self.drive.wait(until, &mut self.completions);
+        self.settle()
+    }
+
+    /// Waits for everything in flight.
+    pub(crate) fn drain(&mut self) -> Outcome {
+        while !self.in_flight.is_empty() && self.drive.is_powered() {
+            self.collect()?;
         }
         Ok(())
+    }
+
+    fn settle(&mut self) -> Outcome {
+        let mut completions = std::mem::take(&mut self.completions);
+        let mut outcome = Ok(());
+        if self.drive.is_worn_out() {
+            // What is under way may fail, and a read that waited for it may be the first to tell.
+            let changes = self.in_flight.iter().filter(|sent| sent.version > 0);
+            changes.for_each(|sent| self.shadow.failed(sent.first, sent.end));
+        }
+        for completion in completions.drain(..) {
+            outcome = outcome.and_then(|()| self.complete(&completion));
+        }
+        self.completions = completions;
+        outcome
+    }
+
+    fn complete(&mut self, completion: &Completion) -> Outcome {
+        let id = completion.id.0;
+        let index = self.in_flight.iter().position(|sent| sent.id == id);
+        let index = index.ok_or_else(|| format!("request {id} completes twice"))?;
+        let sent = self.in_flight.swap_remove(index);
+        let outcome = match completion.result {
+            Ok(()) => self.acknowledge(&sent, completion),
+            Err(error) if error.kind == IoErrorKind::Gone && !self.drive.is_powered() => Ok(()),
+            Err(error) if self.drive.is_worn_out() && may_fail(&sent, error.kind) => {
+                self.shadow
+                    .failed(sent.first, sent.end.min(self.shadow.len()));
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        self.spare.push(sent.versions);
+        outcome
     }
 
     fn acknowledge(&mut self, sent: &InFlight, completion: &Completion) -> Outcome {
         match sent.op {
             Op::Write => {
-                for sector in &mut self.shadow[sent.first as usize..sent.end as usize] {
-                    sector.acknowledged = sector.acknowledged.max(sent.version);
-                    if sent.fua || self.durable_at_once {
-                        sector.keep(sent.version);
-                    }
-                }
+                let durable = sent.fua || self.durable_at_once;
+                self.shadow
+                    .written(sent.first, sent.end, sent.version, durable);
+                Ok(())
             }
             Op::Flush => {
-                for (sector, versions) in &sent.sectors {
-                    self.shadow[*sector as usize].keep(versions[0]);
-                }
+                self.shadow.flushed(&sent.versions);
+                Ok(())
+            }
+            Op::Trim => {
+                self.shadow.forgotten(sent.first, sent.end, sent.version);
+                Ok(())
             }
             Op::Read => {
                 let data = completion.data.as_deref().ok_or("a read without data")?;
-                for ((sector, may), bytes) in sent.sectors.iter().zip(data.chunks(512)) {
-                    let version = version_of(*sector, bytes)?;
-                    if !may.contains(&version) {
-                        return Err(format!(
-                            "sector {sector} reads version {version}, not one of {may:?}"
-                        ));
-                    }
-                }
+                let alone = self.in_flight.is_empty();
+                self.shadow
+                    .check_read((sent.first, &sent.versions), data, alone)
             }
-            Op::Trim => {}
         }
-        Ok(())
     }
 
-    /// Collects what was cut off, turns the power on, and looks at every sector.
-    pub(crate) fn recover(&mut self) -> Outcome {
-        self.drive.wait(self.drive.now(), &mut self.done);
+    /// Collects what was cut off, turns the power on, and looks at every sector; cuts the power again after so many
+    /// flash operations where that is not 0.
+    pub(crate) fn recover(&mut self, cut_again_after: u64) -> Outcome {
+        self.done.cuts += 1;
+        self.drive.wait(self.drive.now(), &mut self.completions);
         self.settle()?;
         if !self.in_flight.is_empty() {
-            return Err("requests in flight after a power cut".into());
+            return Err("requests are in flight after a power cut".into());
         }
+        let ops = self.drive.counters().flash_ops;
+        self.drive.cut_power_after(match cut_again_after {
+            0 => u64::MAX,
+            after => ops + after,
+        });
         self.drive.power_on();
         self.drive.check()?;
         self.look()
@@ -322,30 +254,22 @@ impl Torture {
     fn look(&mut self) -> Outcome {
         let mut first = 0;
         while first < self.sectors() {
-            let n = (1 + self.rng.below(40)).min(self.sectors() - first);
+            let n = self.back.min(self.sectors() - first);
             self.next_id += 1;
-            let read = Request::new(
-                self.next_id,
-                Op::Read,
-                first * SECTOR_BYTES,
-                n * SECTOR_BYTES,
-            );
+            self.done.read_back += 1;
+            let (offset, len) = (first * SECTOR_BYTES, n * SECTOR_BYTES);
+            let read = Request::new(self.next_id, Op::Read, offset, len);
             self.drive.submit(read).map_err(|_| "busy".to_owned())?;
-            self.drive.wait(Time::MAX, &mut self.done);
-            let [completion] = &std::mem::take(&mut self.done)[..] else {
+            self.drive.wait(Time::MAX, &mut self.completions);
+            let [completion] = &std::mem::take(&mut self.completions)[..] else {
                 return Err("a read after a power cut never completes".into());
             };
-            if completion.result.is_err() && !self.drive.is_powered() {
-                return Ok(());
+            match completion.result {
+                Err(_) if !self.drive.is_powered() => return Ok(()),
+                result => result.map_err(|error| format!("after a power cut: {error}"))?,
             }
             let data = completion.data.as_deref().ok_or("a read without data")?;
-            for (sector, bytes) in (first..).zip(data.chunks(512)) {
-                let version = version_of(sector, bytes)?;
-                let shadow = &mut self.shadow[sector as usize];
-                shadow
-                    .restart(version)
-                    .map_err(|why| format!("sector {sector}: {why}"))?;
-            }
+            self.shadow.restart(first, data)?;
             first += n;
         }
         Ok(())
@@ -354,49 +278,63 @@ impl Torture {
     /// Reads everything and compares it with what was written last.
     pub(crate) fn verify(&mut self) -> Outcome {
         self.drain()?;
-        for first in (0..self.sectors()).step_by(8) {
-            let n = 8.min(self.sectors() - first);
-            self.submit(Request::new(
-                0,
-                Op::Read,
-                first * SECTOR_BYTES,
-                n * SECTOR_BYTES,
-            ))?;
+        let mut first = 0;
+        while first < self.sectors() && self.drive.is_powered() {
+            let n = self.back.min(self.sectors() - first);
+            self.done.read_back += 1;
+            self.send(Op::Read, (first, n), false)?;
             self.drain()?;
+            first += n;
         }
         self.drive.check()
     }
+
+    /// Whether a drive that can only be read may be so: blocks have gone bad, and no more than it needs are left.
+    ///
+    /// # Errors
+    /// What it has left.
+    pub(crate) fn check_worn_out(&self) -> Outcome {
+        if !self.drive.is_worn_out() {
+            return Ok(());
+        }
+        let g = self.drive.geometry();
+        let full = g.cblocks_per_group - g.bad_cblocks_per_group;
+        let left = |group| g.cblocks_per_group - self.drive.bad_blocks_of(group) as u32;
+        let left: Vec<u32> = (0..g.groups).map(left).collect();
+        let least = left.iter().min().copied().unwrap_or(0);
+        let is_spent = match self.kind {
+            // A power cut takes the room of blocks that were being filled, or brings back what was being erased.
+            _ if self.done.cuts > 0 => least < full,
+            MappingKind::Page | MappingKind::Dftl => {
+                let units = g.units_per_cblock - g.units_lost_per_cblock;
+                let room = |left: u32| left.saturating_sub(g.reserve_cblocks) * units;
+                let all: u32 = left.iter().map(|&left| room(left)).sum();
+                // Static striping; and an erase that fails may be that of the last block that could be erased.
+                room(least) < g.data_cblocks_per_group() * g.units_per_cblock
+                    || least + 2 <= full
+                    || all < g.logical_units + g.map_units
+            }
+            _ => least < g.data_cblocks_per_group() + self.logs + g.reserve_cblocks,
+        };
+        if is_spent {
+            return Ok(());
+        }
+        Err(format!(
+            "worn out, with {left:?} of {full} blocks left in its groups"
+        ))
+    }
+
+    /// What was done, now that it is over.
+    pub(crate) fn counts(&self) -> Done {
+        Done {
+            flash_ops: self.drive.counters().flash_ops,
+            worn_out: u64::from(self.drive.is_worn_out()),
+            ..self.done
+        }
+    }
 }
 
-impl Sector {
-    fn may_hold(&self) -> Vec<u64> {
-        match self.now {
-            Some(version) => vec![version],
-            None => [0].into_iter().chain(self.versions.clone()).collect(),
-        }
-    }
-
-    fn keep(&mut self, version: u64) {
-        if version > self.trimmed {
-            self.durable = self.durable.max(version);
-        }
-    }
-
-    /// After a power cut the sector holds this.
-    fn restart(&mut self, version: u64) -> Outcome {
-        if version < self.durable {
-            return Err(format!(
-                "holds version {version}, and version {} was durable",
-                self.durable
-            ));
-        }
-        if version > 0 && !self.versions.contains(&version) {
-            return Err(format!("version {version} was never written to it"));
-        }
-        if version > 0 || self.trimmed == 0 {
-            self.versions.retain(|&v| v <= version);
-        }
-        (self.now, self.durable, self.acknowledged) = (Some(version), version, version);
-        Ok(())
-    }
+/// Whether a drive that can only be read may refuse that: it takes no write and no TRIM, and makes nothing durable.
+fn may_fail(sent: &InFlight, kind: IoErrorKind) -> bool {
+    sent.op != Op::Read && matches!(kind, IoErrorKind::ReadOnly | IoErrorKind::Medium)
 }

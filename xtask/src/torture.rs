@@ -1,0 +1,34 @@
+//! `cargo xtask torture`: the check suite of modelled drives, for as long as there is time.
+//!
+//! It builds the example `torture` of the drives, in release and with every assertion, and hands its arguments on. The
+//! suite is that of the tests; what fails and how it is repeated is told by the example.
+
+use crate::{Outcome, cargo, program, succeeds};
+use std::process::{Command, ExitCode};
+
+const PROFILE: &str = "torture";
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let mut build = cargo(&[
+        "build",
+        "--profile",
+        PROFILE,
+        "-p",
+        "fathom-ssd",
+        "--example",
+        "torture",
+    ]);
+    if succeeds(&mut build) == Outcome::Failed {
+        return ExitCode::FAILURE;
+    }
+    let status = Command::new(program(PROFILE, "torture"))
+        .args(args)
+        .status();
+    match status {
+        Ok(status) => ExitCode::from(status.code().unwrap_or(1) as u8),
+        Err(error) => {
+            eprintln!("cannot run the example `torture`: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
