@@ -7,6 +7,7 @@ pub mod bus;
 pub mod drive_file;
 pub mod event;
 pub mod id;
+pub mod memory;
 pub mod rng;
 pub mod slab;
 pub mod unit;

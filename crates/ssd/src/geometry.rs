@@ -196,6 +196,14 @@ pub(crate) fn physical_units(spec: &Spec) -> Option<u64> {
     cblocks.checked_mul(spec.flash.clustered_block.0 / spec.unit())
 }
 
+/// What works on one operation at a time in a flash array that is checked: dies, or as many as a clustered page needs.
+pub(crate) fn stations(spec: &Spec) -> u32 {
+    let flash = &spec.flash;
+    let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
+    let width = (flash.clustered_page.0 / flash.page.0) as u32;
+    dies / (width / flash.planes_per_die).max(1)
+}
+
 impl Geometry {
     /// The layout of a checked spec.
     pub fn new(spec: &Spec) -> Geometry {
@@ -210,7 +218,7 @@ impl Geometry {
         let logical_cblocks = (spec.capacity.0 / flash.clustered_block.0) as u32;
         let units_per_cpage = (flash.clustered_page.0 / spec.unit()) as u32;
         let blocks = Blocks::of(spec);
-        let stations = dies / (width / flash.planes_per_die).max(1);
+        let stations = stations(spec);
         let cblocks_per_group = (blocks.share + blocks.spare) as u32;
         let cpages_per_cblock = (flash.clustered_block.0 / flash.clustered_page.0) as u32;
         Geometry {

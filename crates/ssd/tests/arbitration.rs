@@ -66,6 +66,23 @@ fn together(drive: &mut Ssd, requests: Vec<Request>) -> Vec<u64> {
 }
 
 #[test]
+fn background_work_that_the_host_leaves_no_time_for_does_not_pile_up() {
+    let mut spec = one_die(1, 1);
+    spec.flash.arbitration = Arbitration::ReadFirst;
+    spec.noise.background_interval = Dur::ms(2);
+    spec.noise.background_duration = Dur::ms(1);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+    // Reads that overtake all else, for 500 times as long as there is between two pieces of work.
+    let reads = (0..40_000).map(|i| page(Op::Read, i % 64));
+    run(&mut drive, 32, reads);
+    assert!(drive.now() > Time(1_000_000_000));
+    // A write waits for what is left to do: a few pieces of 1 ms in the mean.
+    let write = run(&mut drive, 1, [page(Op::Write, 0)]);
+    assert!(write[0].latency() < Dur::ms(40), "{:?}", write[0].latency());
+}
+
+#[test]
 fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
     let of = |arbitration, overhead| {
         let mut spec = one_die(1, 1);

@@ -5,8 +5,8 @@
 mod common;
 
 use common::base;
-use fathom_base::{Bytes, Rng};
-use fathom_ssd::spec::MappingKind;
+use fathom_base::{Bytes, Dur, Rng};
+use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, SpecError, Ssd};
 
 fn refused(change: impl FnOnce(&mut Spec)) -> (&'static str, String) {
@@ -29,6 +29,53 @@ fn a_value_that_cannot_be_names_its_key_and_what_is_allowed() {
     assert_eq!(refused(|s| s.capacity = Bytes(5)).0, "capacity");
     let none = |s: &mut Spec| (s.mapping.kind, s.mapping.log_blocks) = (MappingKind::Block, 0);
     assert_eq!(refused(none).0, "mapping.log_blocks");
+}
+
+#[test]
+fn background_work_that_never_ends_is_refused() {
+    let noise = |interval, duration| {
+        move |s: &mut Spec| {
+            s.noise.background_interval = interval;
+            s.noise.background_duration = duration;
+        }
+    };
+    // The two dies work as one: half of its time is 1 ms of every 2 ms.
+    let (key, allowed) = refused(noise(Dur::ms(2), Dur::us(1001)));
+    assert_eq!(key, "noise.background_duration");
+    assert!(allowed.contains("at most 1ms every 2ms"), "{allowed}");
+    let mut spec = base();
+    noise(Dur::ms(2), Dur::ms(1))(&mut spec);
+    assert_eq!(spec.check(), Ok(()));
+    // So many events that time does not get on, and none at all.
+    let often = refused(noise(Dur::us(1), Dur::ZERO)).0;
+    assert_eq!(often, "noise.background_interval");
+    noise(Dur::ZERO, Dur::ms(2))(&mut spec);
+    assert_eq!(spec.check(), Ok(()));
+}
+
+#[test]
+fn times_that_no_run_outlives_are_refused() {
+    let ages = Dur(9_000_000_000_000_000_000);
+    assert_eq!(refused(|s| s.host.latency = ages).0, "host.latency");
+    let overhead = refused(|s| s.host.command_overhead = ages).0;
+    assert_eq!(overhead, "host.command_overhead");
+    assert_eq!(refused(|s| s.flash.read = ages).0, "flash.read");
+    assert_eq!(refused(|s| s.flash.program = ages).0, "flash.program");
+    assert_eq!(refused(|s| s.flash.erase = ages).0, "flash.erase");
+    let suspend = refused(|s| s.flash.suspend_overhead = ages).0;
+    assert_eq!(suspend, "flash.suspend_overhead");
+    let delay = refused(|s| s.gc.background_delay = ages).0;
+    assert_eq!(delay, "gc.background_delay");
+    let buffer = WriteBuffer {
+        policy: WritePolicy::Lru,
+        capacity: Bytes::kib(64),
+        drain: Drain::Idle,
+        idle_delay: ages,
+        battery: false,
+        block: None,
+    };
+    let idle = refused(|s| s.write_buffer = Some(buffer)).0;
+    assert_eq!(idle, "write_buffer.idle_delay");
 }
 
 #[test]

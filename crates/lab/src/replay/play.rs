@@ -3,7 +3,7 @@
 use super::gauge::Moment;
 use super::gauge::Observer;
 use crate::model::{Drive, DriveStats};
-use fathom_base::{Slab, Time};
+use fathom_base::{Dur, Slab, Time};
 use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
@@ -53,6 +53,10 @@ pub enum PlayError<E: std::error::Error> {
     #[error("interrupted")]
     Interrupted,
 }
+
+/// How long the loop waits before it looks whether the user wants no more. A model does so much in a moment, even where it
+/// is busy without the host.
+const AT_ONCE: Dur = Dur::ms(1_000_000);
 
 struct InFlight {
     number: u64,
@@ -258,14 +262,22 @@ impl<P: Program + ?Sized> Loop<'_, P> {
 
     /// Waits until `until` or a completion, and tells of what is done.
     fn collect(&mut self, until: Time) -> Result<(), PlayError<P::Error>> {
-        if self.observer.interrupted() {
-            return Err(PlayError::Interrupted);
-        }
         let mut done = std::mem::take(&mut self.done);
-        self.device.wait(until, &mut done);
-        if done.is_empty() && until == Time::MAX {
-            let in_flight = self.in_flight.len();
-            return Err(PlayError::Stopped { in_flight });
+        loop {
+            if self.observer.interrupted() {
+                return Err(PlayError::Interrupted);
+            }
+            let now = self.device.now();
+            // A drive that has stopped goes on to the end of time; a real one does not come so far.
+            if until == Time::MAX && now >= Time::END {
+                let in_flight = self.in_flight.len();
+                return Err(PlayError::Stopped { in_flight });
+            }
+            let pause = until.min(now + AT_ONCE);
+            self.device.wait(pause, &mut done);
+            if !done.is_empty() || pause == until {
+                break;
+            }
         }
         // What is done together with one that failed is done all the same.
         let settled = done.drain(..).map(|completion| self.settle(&completion));
@@ -313,7 +325,6 @@ impl<P: Program + ?Sized> Loop<'_, P> {
 mod tests {
     use super::*;
     use crate::model::{Model, find};
-    use fathom_base::Dur;
     use fathom_workload::program::{Processes, Stream};
     use std::cell::Cell;
     use std::convert::Infallible;
@@ -368,6 +379,33 @@ mod tests {
         play(&mut drive, &mut Stream::open(source), &mut Counting(&done)).unwrap();
         assert_eq!((pulled.get(), done.get()), (5000, 5000));
         assert!(furthest.get() <= depth + 1, "{}", furthest.get());
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_wait_however_long_it_is() {
+        let mut model = Model::from_toml(find("null-write-buffer").unwrap().toml).unwrap();
+        let Model::Ssd(spec) = &mut model else {
+            panic!("another kind of drive");
+        };
+        (
+            spec.noise.background_interval,
+            spec.noise.background_duration,
+        ) = (Dur::ms(1), Dur::ZERO);
+        let mut drive = model.build(1).unwrap();
+        #[derive(Default)]
+        struct Impatient(Cell<u32>);
+        impl Observer for Impatient {
+            fn played(&mut self, _: &Played, _: &dyn Fn() -> Moment) {}
+            fn interrupted(&self) -> bool {
+                self.0.set(self.0.get() + 1);
+                self.0.get() > 3
+            }
+        }
+        // In 400 years; until then there is background work every millisecond.
+        let accesses = [write(0, 0), write(Time::END.0 / 5 * 4, 0)].map(Ok::<_, Infallible>);
+        let mut stream = Stream::open(accesses.into_iter());
+        let result = play(&mut drive, &mut stream, &mut Impatient::default());
+        assert!(matches!(result, Err(PlayError::Interrupted)), "{result:?}");
     }
 
     #[test]

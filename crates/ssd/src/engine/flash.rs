@@ -29,6 +29,8 @@ pub(super) enum Ticket {
     },
     /// A read of the map that a host read waits for.
     Map { request: u32 },
+    /// Background work of a station.
+    Busy { station: u32 },
     /// Nobody's.
     Background,
 }
@@ -106,7 +108,7 @@ impl Ssd {
 
     /// Background work on a station.
     pub(super) fn occupy(&mut self, station: u32, ns: u32) {
-        let ticket = self.tickets.insert(Ticket::Background);
+        let ticket = self.tickets.insert(Ticket::Busy { station });
         let place = Place {
             cpage: 0,
             first: 0,
@@ -408,6 +410,7 @@ impl Ssd {
                     .for_each(|(request, bytes)| self.part_read(request, bytes));
             }
             Some(Ticket::Map { request }) => self.map_known(request),
+            Some(Ticket::Busy { station }) => self.background_work[station as usize] -= 1,
             Some(Ticket::Background) | None => {}
         }
     }

@@ -22,6 +22,8 @@ use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
 use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
 use batch::Batch;
+use fathom_base::drive_file::want;
+use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::{Barrier, Deferred, Ticket};
@@ -71,6 +73,10 @@ impl Gathers {
         })
     }
 }
+
+/// Pieces of background work that a station has at most: where the host leaves it no time for them, the next are left
+/// out.
+const BACKGROUND_WAITING_MAX: u8 = 4;
 
 /// Lanes of the event queue: what the controller, the link and the array's sensing end comes in order of time.
 pub(crate) mod lane {
@@ -214,6 +220,8 @@ pub struct Ssd {
     collect_scheduled: bool,
     collecting: bool,
     last_activity: Time,
+    /// Pieces of background work of each station, the one at work included.
+    background_work: Vec<u8>,
     ops: Vec<FlashOp>,
     gather: Vec<Place>,
     map_reads: Vec<Place>,
@@ -224,14 +232,30 @@ pub struct Ssd {
     unit_bytes: Vec<u8>,
 }
 
+/// Whether the largest tables fit into memory: a map of all pages has 4 bytes for each unit, both ways.
+fn room_for_tables(spec: &Spec, g: &Geometry) -> Result<(), SpecError> {
+    let units = u64::from(g.logical_units) + u64::from(g.physical_units());
+    let bytes = match spec.mapping.kind.is_paged() {
+        true => 4 * units,
+        false => units / 8,
+    };
+    want(room_for(bytes), "capacity", spec.capacity, || {
+        format!(
+            "less than that here: its tables take {} MiB of memory",
+            bytes >> 20
+        )
+    })
+}
+
 impl Ssd {
     /// A new drive, never written.
     ///
     /// # Errors
-    /// [`SpecError::Value`] where no such drive can be built.
+    /// [`SpecError::Value`] where no such drive can be built, or not in the memory that there is.
     pub fn new(spec: &Spec, seed: u64) -> Result<Ssd, SpecError> {
         spec.check()?;
         let g = Geometry::new(spec);
+        room_for_tables(spec, &g)?;
         let buffer = spec.write_buffer.as_ref();
         let mut drive = Ssd {
             info: info_of(spec),
@@ -287,6 +311,7 @@ impl Ssd {
             collect_scheduled: false,
             collecting: false,
             last_activity: Time::ZERO,
+            background_work: vec![0; g.stations as usize],
             ops: Vec::new(),
             gather: Vec::new(),
             map_reads: Vec::new(),
@@ -382,7 +407,11 @@ impl Ssd {
         let length = self
             .rng
             .exponential(self.noise.background_duration.0 as f64);
-        self.occupy(station, length.min(4.0e9) as u32);
+        let waiting = &mut self.background_work[station as usize];
+        if *waiting < BACKGROUND_WAITING_MAX {
+            *waiting += 1;
+            self.occupy(station, length.min(4.0e9) as u32);
+        }
         self.schedule_background();
     }
 

@@ -88,6 +88,7 @@ impl Ssd {
         (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
         (self.collect_scheduled, self.collecting) = (false, false);
         self.erasing = 0;
+        self.background_work.fill(0);
         if let Some(reads) = &mut self.reads {
             reads.clear();
         }

@@ -91,6 +91,15 @@ pub(super) struct Flash {
 }
 
 impl Flash {
+    /// Bytes of the tables of a drive that is not built yet; see [`Flash::bytes`].
+    pub(super) fn bytes_of(shape: &Shape) -> u64 {
+        let elements = u64::from(shape.elements);
+        let slots = elements * u64::from(shape.slots());
+        let pages = elements * u64::from(shape.exported) + slots * u64::from(shape.pages);
+        let more = u64::from(shape.pages.div_ceil(64)) - 1 + u64::from(shape.wear_aware);
+        4 * pages + slots * (size_of::<Slot>() as u64 + 8 * more + 4)
+    }
+
     pub(super) fn new(shape: &Shape) -> Self {
         let elements = shape.elements as usize;
         let slots = elements * shape.slots() as usize;

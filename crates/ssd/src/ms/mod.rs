@@ -30,6 +30,8 @@ use channel::{Active, Channel};
 use clean::Cleaner;
 use driver::Waiting;
 use element::Batch;
+use fathom_base::drive_file::want;
+use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
 use flash::Flash;
@@ -141,10 +143,17 @@ impl MsSsd {
     /// A drive as new, which is full.
     ///
     /// # Errors
-    /// As [`Spec::check`].
+    /// As [`Spec::check`]; and where the memory that there is does not hold it.
     pub fn new(spec: &Spec) -> Result<MsSsd, SpecError> {
         spec.check()?;
         let shape = Shape::new(spec);
+        let bytes = Flash::bytes_of(&shape);
+        want(room_for(bytes), "elements", spec.elements, || {
+            format!(
+                "fewer, or smaller ones: their tables take {} MiB of memory",
+                bytes >> 20
+            )
+        })?;
         let info = DeviceInfo {
             name: spec.name.clone(),
             capacity_bytes: spec.capacity().0,

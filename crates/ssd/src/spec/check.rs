@@ -1,8 +1,16 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
 use super::{MappingKind, Spec, SpecError, Striping, WriteBuffer, WritePolicy};
-use fathom_base::Bytes;
 use fathom_base::drive_file::want;
+use fathom_base::{Bytes, Dur};
+
+/// The longest time of a step that a request waits for.
+const STEP_MAX: Dur = Dur::ms(10_000);
+/// The longest idle time that something waits for.
+const IDLE_MAX: Dur = Dur::ms(3_600_000);
+/// Pieces of background work are at least so far apart and at most so long, in the mean.
+const BACKGROUND_INTERVAL_MIN: Dur = Dur::ms(1);
+const BACKGROUND_DURATION_MAX: Dur = Dur::ms(1000);
 
 impl Spec {
     /// Whether such a drive can be built.
@@ -15,7 +23,9 @@ impl Spec {
         self.check_mapping()?;
         self.check_gc()?;
         self.check_faults()?;
-        self.check_buffers()
+        self.check_buffers()?;
+        self.check_times()?;
+        self.check_noise()
     }
 
     fn check_host(&self) -> Result<(), SpecError> {
@@ -221,6 +231,36 @@ impl Spec {
             })?;
             self.check_policy(buffer)?;
         }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), SpecError> {
+        let (host, flash) = (&self.host, &self.flash);
+        for (key, time) in [
+            ("host.command_overhead", host.command_overhead),
+            ("host.latency", host.latency),
+            ("flash.read", flash.read),
+            ("flash.program", flash.program),
+            ("flash.erase", flash.erase),
+            ("flash.suspend_overhead", flash.suspend_overhead),
+        ] {
+            want(time <= STEP_MAX, key, time, || {
+                format!("at most {STEP_MAX}")
+            })?;
+        }
+        let idle = self.write_buffer.as_ref().map(|b| b.idle_delay);
+        for (key, time) in [
+            ("gc.background_delay", self.gc.background_delay),
+            ("write_buffer.idle_delay", idle.unwrap_or_default()),
+        ] {
+            want(time <= IDLE_MAX, key, time, || {
+                format!("at most {IDLE_MAX}")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_noise(&self) -> Result<(), SpecError> {
         let noise = &self.noise;
         for (key, percent) in [
             ("noise.command_percent", noise.command_percent),
@@ -230,7 +270,20 @@ impl Spec {
                 "0 to 100".into()
             })?;
         }
-        Ok(())
+        let (interval, duration) = (noise.background_interval, noise.background_duration);
+        want(
+            interval == Dur::ZERO || (BACKGROUND_INTERVAL_MIN..=IDLE_MAX).contains(&interval),
+            "noise.background_interval",
+            interval,
+            || format!("0s for none, or {BACKGROUND_INTERVAL_MIN} to {IDLE_MAX}"),
+        )?;
+        // Each piece keeps one station busy, and half of the time of all is left for the host.
+        let half = Dur(interval.0 * u64::from(crate::geometry::stations(self)) / 2);
+        let most = half.min(BACKGROUND_DURATION_MAX);
+        let fits = interval == Dur::ZERO || duration <= most;
+        want(fits, "noise.background_duration", duration, || {
+            format!("at most {most} every {interval}, so that the work comes to an end")
+        })
     }
 
     fn check_policy(&self, buffer: &WriteBuffer) -> Result<(), SpecError> {
