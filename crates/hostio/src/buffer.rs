@@ -3,10 +3,14 @@
 #![allow(unsafe_code)] // A view of aligned pages as bytes; nothing else.
 
 use fathom_base::Rng;
+use rustix::io::Errno;
 use std::slice;
 
 /// The alignment of every buffer, in bytes: at least what any block device asks of memory.
 pub(crate) const ALIGN_BYTES: usize = 4096;
+
+/// The longest buffer, in bytes: whole pages whose length the 32 bits of an entry of io_uring can say.
+pub(crate) const BYTES_MAX: u64 = u32::MAX as u64 - u32::MAX as u64 % ALIGN_BYTES as u64;
 
 #[derive(Clone)]
 #[repr(C, align(4096))]
@@ -17,11 +21,18 @@ pub(crate) struct AlignedBuffer(Vec<Page>);
 
 impl AlignedBuffer {
     /// Zeros, at least `bytes` of them. The pages are touched here, so that no page fault falls into a measurement.
-    pub(crate) fn new(bytes: usize) -> Self {
-        Self(vec![
-            Page([0; ALIGN_BYTES]);
-            bytes.div_ceil(ALIGN_BYTES).max(1)
-        ])
+    ///
+    /// # Errors
+    /// EINVAL above [`BYTES_MAX`], ENOMEM where there is no memory for it.
+    pub(crate) fn new(bytes: u64) -> Result<Self, Errno> {
+        if bytes > BYTES_MAX {
+            return Err(Errno::INVAL);
+        }
+        let pages = (bytes as usize).div_ceil(ALIGN_BYTES).max(1);
+        let mut held = Vec::new();
+        held.try_reserve_exact(pages).map_err(|_| Errno::NOMEM)?;
+        held.resize(pages, Page([0; ALIGN_BYTES]));
+        Ok(Self(held))
     }
 
     /// All of it.
@@ -85,15 +96,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_buffer_is_aligned_and_long_enough(bytes in 0usize..3 << 20) {
-            let mut buffer = AlignedBuffer::new(bytes);
-            prop_assert!(buffer.bytes().len() >= bytes);
+        fn every_buffer_is_aligned_and_long_enough(bytes in 0u64..3 << 20) {
+            let mut buffer = AlignedBuffer::new(bytes).unwrap();
+            prop_assert!(buffer.bytes().len() as u64 >= bytes);
             prop_assert_eq!(buffer.bytes().as_ptr() as usize % ALIGN_BYTES, 0);
             let before = buffer.bytes().as_ptr();
             buffer.bytes_mut().fill(0xa5);
             let moved = Box::new(buffer);
             prop_assert_eq!(moved.bytes().as_ptr(), before);
             prop_assert!(moved.bytes().iter().all(|&b| b == 0xa5));
+        }
+    }
+
+    #[test]
+    fn a_buffer_whose_length_an_entry_cannot_say_is_refused() {
+        for bytes in [BYTES_MAX + 1, 1 << 32, u64::MAX] {
+            assert_eq!(AlignedBuffer::new(bytes).err(), Some(Errno::INVAL));
         }
     }
 

@@ -113,26 +113,33 @@ impl HostDevice {
         self.ready.push(completion(request, now, now, result, None));
     }
 
-    /// A buffer with the bytes of a write in it; for a read, any buffer.
-    fn buffer_for(&mut self, request: &Request) -> Option<AlignedBuffer> {
+    /// A buffer with the bytes of a write in it; for a read, any buffer; nothing for what moves no bytes.
+    fn buffer_for(&mut self, request: &Request) -> Result<Option<AlignedBuffer>, Errno> {
         if !matches!(request.op, Op::Read | Op::Write) {
-            return None;
+            return Ok(None);
         }
-        let bytes = request.len as usize;
+        let len = request.len;
         // As long as this one: buffers of the longest request each would not stay in the cache.
-        let spare = self.spare.pop().filter(|b| b.bytes().len() >= bytes);
-        let mut buffer = spare.unwrap_or_else(|| AlignedBuffer::new(bytes.next_power_of_two()));
-        let place = &mut buffer.bytes_mut()[..bytes];
+        let spare = self.spare.pop();
+        let spare = spare.filter(|b| b.bytes().len() as u64 >= len);
+        let mut buffer = match spare {
+            Some(buffer) => buffer,
+            None => AlignedBuffer::new(len.checked_next_power_of_two().unwrap_or(len))?,
+        };
+        let place = &mut buffer.bytes_mut()[..len as usize];
         match (&request.data, request.op) {
             (Some(data), Op::Write) => place.copy_from_slice(data),
             (None, Op::Write) => self.noise.fill(place),
             _ => {}
         }
-        Some(buffer)
+        Ok(Some(buffer))
     }
 
     fn start(&mut self, mut request: Request) {
-        let buffer = self.buffer_for(&request);
+        let buffer = match self.buffer_for(&request) {
+            Ok(buffer) => buffer,
+            Err(errno) => return self.refuse(&request, errno),
+        };
         request.data = None;
         let transfer = Transfer {
             op: request.op,
@@ -145,11 +152,15 @@ impl HostDevice {
                 submitted: self.clock.now(),
             },
         };
-        if let Err(refused) = self.ring.start(transfer) {
-            let request = refused.tag.request;
-            let busy = IoErrorKind::Os(Errno::AGAIN.raw_os_error());
-            self.complete_now(&request, Err(failure(&request, busy)));
+        if let Err((refused, errno)) = self.ring.start(transfer) {
+            self.refuse(&refused.tag.request, errno);
         }
+    }
+
+    /// Completes a request with an error that the kernel never saw.
+    fn refuse(&mut self, request: &Request, errno: Errno) {
+        let kind = IoErrorKind::Os(errno.raw_os_error());
+        self.complete_now(request, Err(failure(request, kind)));
     }
 
     /// Makes the oldest discard of a block device, if any.

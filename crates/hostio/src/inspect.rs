@@ -259,7 +259,7 @@ fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8
     let end = (offset + len as u64)
         .next_multiple_of(READ_ALIGN_BYTES)
         .min(size);
-    let mut buffer = AlignedBuffer::new((end - from) as usize);
+    let mut buffer = AlignedBuffer::new(end - from)?;
     let bytes = &mut buffer.bytes_mut()[..(end - from) as usize];
     file.read_exact_at(bytes, from)?;
     let start = (offset - from) as usize;

@@ -16,6 +16,7 @@ use fathom_block::Op;
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) struct Transfer<T> {
     pub(crate) len: u64,
     /// A write that is durable before it completes.
     pub(crate) fua: bool,
-    /// The bytes of a read or write, at least `len` of them.
+    /// The bytes of a read or write, at least `len` of them; [`Ring::start`] refuses it otherwise.
     pub(crate) buffer: Option<AlignedBuffer>,
 }
 
@@ -58,7 +59,8 @@ pub(crate) struct Ring<T> {
     slots: Vec<Option<InFlight<T>>>,
     free: Vec<usize>,
     block_bytes: u64,
-    results: Vec<(usize, i32)>,
+    /// Collected and not handed out yet.
+    results: VecDeque<(usize, i32)>,
 }
 
 /// A ring whose completions wait until they are asked for; EINVAL from a kernel that knows of none.
@@ -100,7 +102,7 @@ impl<T> Ring<T> {
             slots: (0..depth).map(|_| None).collect(),
             free: (0..depth).rev().collect(),
             block_bytes: u64::from(block_bytes),
-            results: Vec::with_capacity(depth),
+            results: VecDeque::with_capacity(depth),
         }
     }
 
@@ -114,11 +116,17 @@ impl<T> Ring<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// Starts a transfer, or hands it back when the ring is full. Does not block; what the kernel cannot take at once
-    /// stays queued and goes in with the next call.
-    pub(crate) fn start(&mut self, transfer: Transfer<T>) -> Result<(), Transfer<T>> {
+    /// Starts a transfer, or hands it back with the reason. Does not block; what the kernel cannot take at once stays
+    /// queued and goes in with the next call.
+    ///
+    /// # Errors
+    /// EAGAIN when the ring is full, EINVAL where the buffer is shorter than the transfer.
+    pub(crate) fn start(&mut self, transfer: Transfer<T>) -> Result<(), (Transfer<T>, Errno)> {
+        if !transfer.fits() {
+            return Err((transfer, Errno::INVAL));
+        }
         let Some(slot) = self.free.pop() else {
-            return Err(transfer);
+            return Err((transfer, Errno::AGAIN));
         };
         self.slots[slot] = Some(InFlight {
             transfer,
@@ -130,7 +138,8 @@ impl<T> Ring<T> {
             return Ok(());
         }
         self.free.push(slot);
-        self.slots[slot].take().map_or(Ok(()), |f| Err(f.transfer))
+        let refused = self.slots[slot].take();
+        refused.map_or(Ok(()), |f| Err((f.transfer, Errno::AGAIN)))
     }
 
     /// Sleeps in the kernel until something has completed or `timeout` is over (`None`: for ever).
@@ -175,11 +184,10 @@ impl<T> Ring<T> {
     }
 
     /// Hands out every collected transfer that has ended, in the order in which the kernel completed them; those that
-    /// are not yet whole go on.
+    /// are not yet whole go on. Where `ended` panics, the results behind it stay: `drop` waits for every slot that is taken.
     pub(crate) fn finish(&mut self, mut ended: impl FnMut(Transfer<T>, Result<(), Errno>)) {
-        let mut results = std::mem::take(&mut self.results);
         let mut resumed = false;
-        for (slot, result) in results.drain(..) {
+        while let Some((slot, result)) = self.results.pop_front() {
             let Some(flight) = self.slots.get_mut(slot).and_then(Option::as_mut) else {
                 continue;
             };
@@ -198,7 +206,6 @@ impl<T> Ring<T> {
                 ended(flight.transfer, result);
             }
         }
-        self.results = results;
         if resumed {
             self.kick();
         }
@@ -225,19 +232,28 @@ impl<T> Ring<T> {
     }
 }
 
+impl<T> Transfer<T> {
+    /// Whether the buffer of a read or write holds all of it. No buffer is longer than the kernel's 32 bits can say
+    /// ([`AlignedBuffer::new`]), so that its length is that of an entry, too.
+    fn fits(&self) -> bool {
+        let held = self.buffer.as_ref().map_or(0, |b| b.bytes().len() as u64);
+        !matches!(self.op, Op::Read | Op::Write) || self.len <= held
+    }
+}
+
 impl<T> InFlight<T> {
     fn entry(&mut self, file: types::Fd) -> squeue::Entry {
         let offset = self.transfer.offset + self.done;
         let rest = self.transfer.len - self.done;
-        let len = u32::try_from(rest).unwrap_or(u32::MAX);
+        let done = self.done as usize;
         let buffer = self.transfer.buffer.as_mut();
-        let place = buffer.map_or(&mut [][..], |b| &mut b.bytes_mut()[self.done as usize..]);
-        let len_held = len.min(place.len() as u32);
+        let place = buffer.map_or(&mut [][..], |b| &mut b.bytes_mut()[done..]);
+        let len = rest.min(place.len() as u64) as u32;
         match self.transfer.op {
-            Op::Read => opcode::Read::new(file, place.as_mut_ptr(), len_held)
+            Op::Read => opcode::Read::new(file, place.as_mut_ptr(), len)
                 .offset(offset)
                 .build(),
-            Op::Write => opcode::Write::new(file, place.as_ptr(), len_held)
+            Op::Write => opcode::Write::new(file, place.as_ptr(), len)
                 .offset(offset)
                 .rw_flags(if self.transfer.fua {
                     RWF_DSYNC as i32
@@ -356,7 +372,7 @@ mod tests {
             offset,
             len: 4096,
             fua: false,
-            buffer: Some(AlignedBuffer::new(4096)),
+            buffer: Some(AlignedBuffer::new(4096).unwrap()),
         }
     }
 
@@ -393,6 +409,43 @@ mod tests {
             ended.sort_by_key(|e| e.0);
             let cut = Err(Errno::OVERFLOW);
             assert_eq!(ended, [(1, Ok(()), Some(7)), (2, cut, Some(7))]);
+        }
+    }
+
+    /// What is left of the results is still there to be waited for.
+    #[test]
+    fn a_panic_in_the_callback_does_not_hang_the_drop() {
+        let (ended, waits) = std::sync::mpsc::channel();
+        // In a thread of its own, because what fails here is that it never ends.
+        std::thread::spawn(move || {
+            for mut ring in rings() {
+                for tag in 0..3 {
+                    assert!(ring.start(read(tag, 0)).is_ok());
+                }
+                while ring.results.len() < 3 {
+                    ring.sleep(None);
+                    ring.collect();
+                }
+                let finish = || ring.finish(|_, _| panic!("on purpose"));
+                let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(finish));
+                assert!(panics.is_err());
+                assert_eq!(ring.in_flight(), 2);
+            }
+            ended.send(()).unwrap();
+        });
+        let ended = waits.recv_timeout(Duration::from_secs(20));
+        assert_eq!(ended, Ok(()), "the ring is not dropped");
+    }
+
+    #[test]
+    fn a_transfer_that_its_buffer_cannot_hold_is_refused() {
+        for mut ring in rings() {
+            let longer = Transfer {
+                len: 8192,
+                ..read(1, 0)
+            };
+            assert!(ring.start(longer).is_err());
+            assert_eq!(ring.in_flight(), 0);
         }
     }
 
