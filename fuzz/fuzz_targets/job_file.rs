@@ -45,7 +45,7 @@ fn play(mut jobs: Jobs) {
         let mut wake = Time::MAX;
         for actor in 0..jobs.actors() {
             match jobs.next(actor, now).expect("nothing is read back yet") {
-                Next::Wait(until) => {
+                Next::Wait(until) | Next::Watch(until) => {
                     assert!(until > now);
                     wake = wake.min(until);
                 }

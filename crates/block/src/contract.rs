@@ -174,7 +174,8 @@ impl fmt::Display for IoErrorKind {
     }
 }
 
-/// The device cannot take the request now; it is handed back. After a completion it is worth another try.
+/// The device cannot take the request now; it is handed back. Until something completes the device refuses every other
+/// request of that operation as well; then it is worth another try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Busy(pub Request);
 

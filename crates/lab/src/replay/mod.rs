@@ -5,12 +5,14 @@
 //! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
 //! steps and the arrival of [`fathom_workload::step`] say.
 
+mod agenda;
 mod asked;
 mod batches;
 mod gauge;
 mod outcome;
 mod play;
 mod prepare;
+mod refused;
 mod requests;
 mod run;
 

@@ -1,14 +1,15 @@
-//! The run loop: asks a program what it wants, hands that to a device, and tells it of what is done.
+//! The run loop: asks those actors of a program that are due what they want, hands that to a device, and tells the program of
+//! what is done.
 
-use super::gauge::Moment;
-use super::gauge::Observer;
+use super::agenda::Agenda;
+use super::gauge::{Moment, Observer};
+use super::refused::Refused;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Dur, Slab, Time};
 use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
-use std::collections::VecDeque;
 
 /// An access that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,22 +122,16 @@ struct Loop<'a, P: ?Sized> {
     device: &'a mut dyn Subject,
     program: &'a mut P,
     observer: &'a mut dyn Observer,
-    actors: Vec<Actor>,
-    /// The actors that the device could not take a request of, the one that has waited longest first.
-    refused: VecDeque<usize>,
+    agenda: Agenda,
+    /// Those to be asked, of which this is the room.
+    who: Vec<usize>,
+    /// By actor, whether the device could not take its request: it waits until it can.
+    blocked: Vec<bool>,
+    refused: Refused,
     in_flight: Slab<InFlight>,
     done: Vec<Completion>,
     start: Time,
     next: u64,
-}
-
-/// What the loop knows of an actor.
-#[derive(Clone, Default)]
-struct Actor {
-    /// What the device could not take: the actor waits until it can.
-    refused: Option<Request>,
-    /// When it wants to be asked again, on the device's clock.
-    until: Time,
 }
 
 /// Plays a program until it is over. Equal programs give equal runs on a modelled device.
@@ -152,8 +147,10 @@ pub fn play<P: Program + ?Sized>(
     let before = moment_of(device);
     observer.begin(start, before);
     let playing = Loop {
-        actors: vec![Actor::default(); program.actors()],
-        refused: VecDeque::new(),
+        agenda: Agenda::new(program.actors()),
+        who: Vec::new(),
+        blocked: vec![false; program.actors()],
+        refused: Refused::default(),
         device,
         program,
         observer,
@@ -168,9 +165,8 @@ pub fn play<P: Program + ?Sized>(
 impl<P: Program + ?Sized> Loop<'_, P> {
     fn run(mut self) -> Result<(), PlayError<P::Error>> {
         loop {
-            let asked = self.ask_all()?;
-            let actors = self.actors.iter();
-            let until = actors.map(|a| a.until).min().unwrap_or(Time::MAX);
+            let asked = self.ask_due()?;
+            let until = self.agenda.next();
             if !self.in_flight.is_empty() || until < Time::MAX {
                 self.collect(until)?;
             } else if !asked {
@@ -187,41 +183,61 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         }
     }
 
-    /// Every actor asks for what it wants; whether the device has got anything.
-    fn ask_all(&mut self) -> Result<bool, PlayError<P::Error>> {
+    /// Every actor that is due asks for what it wants, in order of their numbers; whether the device was offered anything.
+    fn ask_due(&mut self) -> Result<bool, PlayError<P::Error>> {
+        self.offer_refused();
+        let mut who = std::mem::take(&mut self.who);
+        self.agenda.take(self.device.now(), &mut who);
+        let asked = who.iter().try_fold(false, |any, &actor| {
+            Ok(!self.blocked[actor] && self.ask(actor)? || any)
+        });
+        self.who = who;
+        asked
+    }
+
+    /// Those that wait for the device go first, in turn.
+    fn offer_refused(&mut self) {
+        let Self {
+            refused,
+            device,
+            agenda,
+            blocked,
+            ..
+        } = self;
+        refused.offer(
+            |request| device.submit(request).err().map(|busy| busy.0),
+            |actor| {
+                blocked[actor] = false;
+                agenda.wake(actor);
+            },
+        );
+    }
+
+    /// One actor asks until it waits for something; whether it asked for anything.
+    fn ask(&mut self, actor: usize) -> Result<bool, PlayError<P::Error>> {
         let mut any = false;
-        // Those that wait go first, in turn; what is refused again keeps its place.
-        for _ in 0..self.refused.len() {
-            let Some(actor) = self.refused.pop_front() else {
-                break;
-            };
-            if let Some(request) = self.actors[actor].refused.take() {
-                self.submit(actor, request);
-            }
-        }
-        for actor in 0..self.actors.len() {
-            self.actors[actor].until = Time::MAX;
-            if self.actors[actor].refused.is_some() {
-                continue;
-            }
-            loop {
-                let now = Time(self.device.now().since(self.start).0);
-                match self.program.next(actor, now).map_err(PlayError::Program)? {
-                    Next::Wait(Time::MAX) => break,
-                    Next::Wait(time) => {
-                        self.actors[actor].until = Time(self.start.0.saturating_add(time.0));
-                        break;
-                    }
-                    Next::Ask(ask) => {
-                        any = true;
-                        let request = self.enter(actor, ask);
-                        if !self.submit(actor, request) {
-                            break;
-                        }
+        let (until, watches) = loop {
+            let now = Time(self.device.now().since(self.start).0);
+            match self.program.next(actor, now).map_err(PlayError::Program)? {
+                Next::Wait(until) => break (until, false),
+                Next::Watch(until) => break (until, true),
+                Next::Ask(ask) => {
+                    any = true;
+                    let request = self.enter(actor, ask);
+                    if let Err(busy) = self.device.submit(request) {
+                        self.refused.push(actor, busy.0);
+                        self.blocked[actor] = true;
+                        self.agenda.block(actor);
+                        return Ok(any);
                     }
                 }
             }
-        }
+        };
+        let until = match until {
+            Time::MAX => Time::MAX,
+            until => Time(self.start.0.saturating_add(until.0)),
+        };
+        self.agenda.wait(actor, until, watches);
         Ok(any)
     }
 
@@ -245,18 +261,6 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             tag: ask.tag,
             data: ask.data,
             ..Request::new(u64::from(id), access.op, access.offset, len)
-        }
-    }
-
-    /// Whether the device takes it; the actor waits with it where not.
-    fn submit(&mut self, actor: usize, request: Request) -> bool {
-        match self.device.submit(request) {
-            Ok(()) => true,
-            Err(busy) => {
-                self.actors[actor].refused = Some(busy.0);
-                self.refused.push_back(actor);
-                false
-            }
         }
     }
 
@@ -315,6 +319,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             completed: Time(completion.completed.since(self.start).0),
             data: completion.data.as_deref(),
         };
+        self.agenda.wake(was.actor);
         self.program
             .done(was.actor, answer)
             .map_err(PlayError::Program)
@@ -325,6 +330,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
 mod tests {
     use super::*;
     use crate::model::{Model, find};
+    use fathom_block::{Busy, DeviceInfo};
     use fathom_workload::program::{Processes, Stream};
     use std::cell::Cell;
     use std::convert::Infallible;
@@ -501,6 +507,86 @@ mod tests {
                     assert!(index < outstanding as usize || at_once);
                 }
             }
+        }
+    }
+
+    /// Counts how often a program is asked.
+    struct Asked<P> {
+        program: P,
+        times: u64,
+    }
+
+    impl<P: Program> Program for Asked<P> {
+        type Error = P::Error;
+
+        fn actors(&self) -> usize {
+            self.program.actors()
+        }
+
+        fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error> {
+            self.times += 1;
+            self.program.next(actor, now)
+        }
+
+        fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error> {
+            self.program.done(actor, answer)
+        }
+    }
+
+    /// Counts how often a drive is offered a request.
+    struct Offered {
+        drive: Drive,
+        times: u64,
+    }
+
+    impl Device for Offered {
+        fn info(&self) -> &DeviceInfo {
+            self.drive.info()
+        }
+
+        fn now(&self) -> Time {
+            self.drive.now()
+        }
+
+        fn submit(&mut self, request: Request) -> Result<(), Busy> {
+            self.times += 1;
+            self.drive.submit(request)
+        }
+
+        fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+            self.drive.wait(until, done);
+        }
+    }
+
+    impl Subject for Offered {
+        fn stats(&self) -> Option<DriveStats> {
+            None
+        }
+    }
+
+    #[test]
+    fn an_access_costs_the_same_however_many_processes_there_are() {
+        const ACCESSES: u64 = 8192;
+        for processes in [1, 64, 4096] {
+            let each = ACCESSES / processes;
+            let process = |p: u64| {
+                (0..each).map(move |i| Ok::<_, Infallible>(write(0, (p * each + i) * 4096)))
+            };
+            let mut program = Asked {
+                program: Processes::new((0..processes).map(process), 1),
+                times: 0,
+            };
+            let mut drive = Offered {
+                drive: drive(),
+                times: 0,
+            };
+            let mut seen = Seen::default();
+            play(&mut drive, &mut program, &mut seen).unwrap();
+            assert_eq!(seen.done.get(), ACCESSES);
+            // Once for each access and once after it, and a last time; it may be refused once, and so may whoever waits.
+            let asked = 2 * ACCESSES + 2 * processes;
+            assert!(program.times <= asked, "{processes}: {}", program.times);
+            assert!(drive.times <= 3 * ACCESSES, "{processes}: {}", drive.times);
         }
     }
 

@@ -48,9 +48,12 @@ pub struct Ask {
 pub enum Next {
     /// It asks for this, and is asked again at once.
     Ask(Ask),
-    /// Nothing before that time (later than now), unless an access of the program is done before;
-    /// [`Time::MAX`] for nothing at all until then.
+    /// Nothing before that time (later than now), unless an access of this actor is done before; [`Time::MAX`] for
+    /// nothing at all until then.
     Wait(Time),
+    /// The same, and what it waits for may come from another actor: it is asked again whenever anything happens, an
+    /// access of any actor that is done or another one's time. Costs a call for each of these.
+    Watch(Time),
 }
 
 /// An access that is done.
@@ -76,8 +79,8 @@ pub trait Program {
     /// How many threads it has. Each asks on its own: where the drive takes no more, one waits and the others go on.
     fn actors(&self) -> usize;
 
-    /// What an actor (from 0) does now. It is asked at the start, after every answer to the program, and when its time
-    /// has come.
+    /// What an actor (from 0) does now. It is asked at the start, after every answer to it, when its time has come, and
+    /// oftener where it watches ([`Next::Watch`]).
     ///
     /// # Errors
     /// The end of the run.

@@ -64,11 +64,12 @@ impl Drive {
         Some(sectors.flat_map(sector).collect())
     }
 
-    /// Plays jobs to their end. An actor is asked when its time has come, and all of them after an answer: no more than
-    /// a program may rely on.
+    /// Plays jobs to their end. An actor is asked when its time has come and after an answer to it; those that watch,
+    /// whenever anything happens: no more than a program may rely on.
     pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, VerifyError> {
         let (mut now, mut played) = (Time::ZERO, Vec::new());
         let mut wakes = vec![Time::ZERO; jobs.actors()];
+        let mut watches = vec![false; jobs.actors()];
         let mut flying: BTreeMap<(Time, usize), Played> = BTreeMap::new();
         let mut number = 0;
         loop {
@@ -77,13 +78,16 @@ impl Drive {
                 order.reverse();
             }
             for actor in order {
-                while wakes[actor] <= now {
+                while wakes[actor] <= now || std::mem::take(&mut watches[actor]) {
                     match jobs.next(actor, now)? {
-                        Next::Wait(until) => {
+                        waits @ (Next::Wait(until) | Next::Watch(until)) => {
                             assert!(until > now, "actor {actor} waits for {until:?} at {now:?}");
                             wakes[actor] = until;
+                            watches[actor] = matches!(waits, Next::Watch(_));
+                            break;
                         }
                         Next::Ask(ask) => {
+                            wakes[actor] = now;
                             let one = self.take(actor, &ask, now);
                             flying.insert((one.completed, number), one);
                             number += 1;
@@ -104,8 +108,8 @@ impl Drive {
             {
                 let one = entry.remove();
                 self.answer(&one, jobs)?;
+                wakes[one.actor] = now;
                 played.push(one);
-                wakes.fill(now);
             }
         }
     }

@@ -56,7 +56,7 @@ pub(crate) fn play_and_look<P: Program + ?Sized>(
             }
             loop {
                 match program.next(actor, now).unwrap() {
-                    Next::Wait(at) => {
+                    Next::Wait(at) | Next::Watch(at) => {
                         assert!(at > now, "actor {actor} waits for {at:?} at {now:?}");
                         until = until.min(at);
                         break;

@@ -119,18 +119,18 @@ impl Jobs {
         Ok(())
     }
 
-    /// Until when a process does not start.
-    fn held_back(&mut self, actor: usize, now: Time) -> Option<Time> {
+    /// What a process does that does not start yet: it watches those before it, or waits for its own time.
+    fn held_back(&mut self, actor: usize, now: Time) -> Option<Next> {
         while let Some(process) = self.processes.get_mut(self.finished)
             && process.is_finished(now)
         {
             self.finished += 1;
         }
         if self.finished < self.behind[actor] {
-            return Some(self.processes[self.finished].ends_by(now));
+            return Some(Next::Watch(self.processes[self.finished].ends_by(now)));
         }
         let start = Time::ZERO + self.processes[actor].job().startdelay;
-        (now < start).then_some(start)
+        (now < start).then_some(Next::Wait(start))
     }
 }
 
@@ -151,8 +151,8 @@ impl Program for Jobs {
 
     fn next(&mut self, actor: usize, now: Time) -> Result<Next, VerifyError> {
         if !self.processes[actor].is_started() {
-            if let Some(until) = self.held_back(actor, now) {
-                return Ok(Next::Wait(until));
+            if let Some(waits) = self.held_back(actor, now) {
+                return Ok(waits);
             }
             self.processes[actor].start(now);
         }

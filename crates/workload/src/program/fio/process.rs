@@ -208,7 +208,9 @@ impl Process {
         }
         let op = match self.choose(since, now) {
             Ok(op) => op,
-            Err(until) => return Some(Next::Wait(until.min(self.end(since)))),
+            // Whatever happens in the program lets it look again at its rate.
+            Err(Time::MAX) => return Some(Next::Watch(self.end(since))),
+            Err(due) => return Some(Next::Wait(due.min(self.end(since)))),
         };
         let Some((offset, len)) = self.places.next(op) else {
             // A pass without a single access would be followed by another.

@@ -168,7 +168,8 @@ impl<S: Script> Program for Machine<S> {
         self.advance(now)?;
         Ok(match self.host.take_ask(actor) {
             Some(ask) => Next::Ask(ask),
-            None => Next::Wait(self.host.next_event()),
+            // Any answer may be to a page that another thread waits for.
+            None => Next::Watch(self.host.next_event()),
         })
     }
 

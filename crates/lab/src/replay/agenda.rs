@@ -1,0 +1,131 @@
+//! Which actors are to be asked: who has got an answer, whose time has come, and who watches. The run loop asks nobody else,
+//! so that a completion costs the same however many actors there are.
+
+use fathom_base::Time;
+use std::collections::BTreeSet;
+
+/// Who is due, and who waits until when.
+pub(super) struct Agenda {
+    /// To be asked next, in any order; an actor may stand there twice.
+    due: Vec<usize>,
+    /// Those that are asked whenever anything happens.
+    watching: BTreeSet<usize>,
+    /// Those that wait for a time, the first one first.
+    timers: BTreeSet<(Time, usize)>,
+    /// By actor.
+    waits: Vec<Wait>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Wait {
+    until: Time,
+    watches: bool,
+}
+
+impl Agenda {
+    /// All actors are due.
+    pub(super) fn new(actors: usize) -> Self {
+        let nothing = Wait {
+            until: Time::MAX,
+            watches: false,
+        };
+        Self {
+            due: (0..actors).collect(),
+            watching: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            waits: vec![nothing; actors],
+        }
+    }
+
+    /// An actor is asked next, whatever it waits for.
+    pub(super) fn wake(&mut self, actor: usize) {
+        self.due.push(actor);
+    }
+
+    /// An actor waits until a time of the device's clock, and for whatever happens if it watches.
+    pub(super) fn wait(&mut self, actor: usize, until: Time, watches: bool) {
+        let new = Wait { until, watches };
+        let old = std::mem::replace(&mut self.waits[actor], new);
+        if old.until != until {
+            self.timers.remove(&(old.until, actor));
+            if until != Time::MAX {
+                self.timers.insert((until, actor));
+            }
+        }
+        match (old.watches, watches) {
+            (false, true) => {
+                self.watching.insert(actor);
+            }
+            (true, false) => {
+                self.watching.remove(&actor);
+            }
+            _ => {}
+        }
+    }
+
+    /// An actor waits for the drive to take a request, and is woken then.
+    pub(super) fn block(&mut self, actor: usize) {
+        self.wait(actor, Time::MAX, false);
+    }
+
+    /// Puts those to be asked now into `who`, each once and in order of their numbers.
+    pub(super) fn take(&mut self, now: Time, who: &mut Vec<usize>) {
+        who.clear();
+        who.append(&mut self.due);
+        who.extend(&self.watching);
+        let come = self.timers.iter().take_while(|(until, _)| *until <= now);
+        who.extend(come.map(|(_, actor)| actor));
+        who.sort_unstable();
+        who.dedup();
+    }
+
+    /// The first time that an actor waits for; [`Time::MAX`] where none does.
+    pub(super) fn next(&self) -> Time {
+        self.timers.first().map_or(Time::MAX, |(until, _)| *until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(agenda: &mut Agenda, now: u64) -> Vec<usize> {
+        let mut who = vec![99];
+        agenda.take(Time(now), &mut who);
+        who
+    }
+
+    #[test]
+    fn those_whose_time_has_come_or_who_were_woken_are_due_once_and_in_order() {
+        let mut agenda = Agenda::new(3);
+        assert_eq!(taken(&mut agenda, 0), [0, 1, 2]);
+        agenda.wait(2, Time(5), false);
+        agenda.wait(0, Time(9), false);
+        agenda.wait(1, Time::MAX, false);
+        assert_eq!(agenda.next(), Time(5));
+        assert!(taken(&mut agenda, 4).is_empty());
+        agenda.wake(1);
+        agenda.wake(0);
+        agenda.wake(1);
+        assert_eq!(taken(&mut agenda, 5), [0, 1, 2]);
+        // Asked and waiting for another time.
+        agenda.wait(2, Time(7), false);
+        assert_eq!(agenda.next(), Time(7));
+        agenda.block(2);
+        assert_eq!(agenda.next(), Time(9));
+    }
+
+    #[test]
+    fn who_watches_is_asked_every_time() {
+        let mut agenda = Agenda::new(4);
+        taken(&mut agenda, 0);
+        agenda.wait(3, Time::MAX, true);
+        agenda.wait(1, Time(8), true);
+        agenda.wake(2);
+        assert_eq!(taken(&mut agenda, 1), [1, 2, 3]);
+        assert_eq!(taken(&mut agenda, 1), [1, 3]);
+        agenda.wait(1, Time(8), false);
+        assert_eq!(taken(&mut agenda, 1), [3]);
+        assert_eq!(taken(&mut agenda, 8), [1, 3]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Requests that the device could not take, in the order in which they wait for it.
+//!
+//! What a device has refused once it refuses until something completes, and a block layer has room for reads apart from all
+//! else ([`fathom_block::Busy`]). So one refusal answers for everything of its kind, and a round costs what the device
+//! takes and not how many wait.
+
+use fathom_block::{Op, Request};
+use std::collections::VecDeque;
+
+/// The kinds that a device may have room for on their own.
+const KINDS: usize = 4;
+
+/// Who waits, and with what.
+#[derive(Default)]
+pub(super) struct Refused {
+    waiting: [VecDeque<Held>; KINDS],
+    /// Numbers those that wait, from the first on.
+    next: u64,
+    len: usize,
+}
+
+struct Held {
+    number: u64,
+    actor: usize,
+    request: Request,
+}
+
+fn kind(op: Op) -> usize {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Flush => 2,
+        Op::Trim => 3,
+    }
+}
+
+impl Refused {
+    /// An actor's request waits behind all others.
+    pub(super) fn push(&mut self, actor: usize, request: Request) {
+        self.waiting[kind(request.op)].push_back(Held {
+            number: self.next,
+            actor,
+            request,
+        });
+        self.next += 1;
+        self.len += 1;
+    }
+
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Offers those that wait to a device, in turn; what is refused again keeps its place. `submit` hands a request back
+    /// that it could not take; `taken` is told whose request it took.
+    pub(super) fn offer(
+        &mut self,
+        mut submit: impl FnMut(Request) -> Option<Request>,
+        mut taken: impl FnMut(usize),
+    ) {
+        let mut full = [false; KINDS];
+        loop {
+            let waiting = self.waiting.iter().zip(full).enumerate();
+            let open = waiting.filter(|(_, (_, full))| !full);
+            let first = open
+                .filter_map(|(kind, (queue, _))| Some((queue.front()?.number, kind)))
+                .min();
+            let Some((_, kind)) = first else {
+                return;
+            };
+            let Some(held) = self.waiting[kind].pop_front() else {
+                return;
+            };
+            match submit(held.request) {
+                None => {
+                    self.len -= 1;
+                    taken(held.actor);
+                }
+                Some(request) => {
+                    full[kind] = true;
+                    self.waiting[kind].push_front(Held { request, ..held });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(ops: &[Op]) -> Refused {
+        let mut refused = Refused::default();
+        for (actor, op) in ops.iter().enumerate() {
+            refused.push(actor, Request::new(actor as u64, *op, 0, 4096));
+        }
+        refused
+    }
+
+    /// Offers to a device that has room for so many reads and so many of all else; who got in, and how often it was asked.
+    fn offer(refused: &mut Refused, mut room: [usize; 2]) -> (Vec<usize>, usize) {
+        let (mut taken, mut asked) = (Vec::new(), 0);
+        let submit = |request: Request| {
+            asked += 1;
+            let room = &mut room[usize::from(request.op != Op::Read)];
+            match *room {
+                0 => Some(request),
+                _ => {
+                    *room -= 1;
+                    None
+                }
+            }
+        };
+        refused.offer(submit, |actor| taken.push(actor));
+        (taken, asked)
+    }
+
+    #[test]
+    fn those_that_wait_take_turns_and_keep_their_place() {
+        use Op::{Flush, Read, Write};
+        let mut refused = with(&[Write, Read, Write, Read, Flush, Read]);
+        assert_eq!(offer(&mut refused, [2, 1]).0, [0, 1, 3]);
+        assert_eq!(refused.len(), 3);
+        assert_eq!(offer(&mut refused, [0, 2]).0, [2, 4]);
+        assert_eq!(offer(&mut refused, [9, 9]).0, [5]);
+        assert_eq!(refused.len(), 0);
+    }
+
+    #[test]
+    fn a_full_device_is_asked_once_for_each_kind() {
+        let mut refused = with(&[Op::Read, Op::Write].repeat(1000));
+        assert_eq!(offer(&mut refused, [0, 0]), (vec![], 2));
+        assert_eq!(offer(&mut refused, [1, 0]), (vec![0], 3));
+        assert_eq!(refused.len(), 1999);
+    }
+}
