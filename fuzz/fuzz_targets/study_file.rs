@@ -1,33 +1,7 @@
-//! Any text as a study file: refused with its place, or runs with names of their own.
+//! See `study_file` in src.
 
 #![no_main]
 
-use fathom_lab::study::{Study, plan};
-use libfuzzer_sys::fuzz_target;
-use std::collections::BTreeSet;
+use fathom_fuzz::study_file::try_one;
 
-/// More combinations than this are not resolved: a few lines can ask for millions.
-const RUNS_MAX: usize = 1000;
-
-fuzz_target!(|text: &str| {
-    let Ok(study) = Study::from_toml(text) else {
-        return;
-    };
-    let points = |axis: &fathom_lab::study::Axis| axis.values.len() + axis.points.len();
-    let combinations = study
-        .axes
-        .iter()
-        .map(points)
-        .chain([study.seeds.len(), study.workloads.len()])
-        .try_fold(1usize, usize::checked_mul);
-    if combinations.is_none_or(|n| n > RUNS_MAX) {
-        return;
-    }
-    match plan(&study) {
-        Ok(runs) => {
-            let names: BTreeSet<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-            assert_eq!(names.len(), runs.len());
-        }
-        Err(error) => assert!(!error.to_string().is_empty()),
-    }
-});
+libfuzzer_sys::fuzz_target!(|text: &str| try_one(text));

@@ -1,26 +1,7 @@
-//! Any bytes, as a stream whose format is to be told, plain or compressed.
+//! See `trace_detect` in src.
 
 #![no_main]
 
-use fathom_workload::trace::{self, Options};
-use libfuzzer_sys::fuzz_target;
-use std::io::Cursor;
+use fathom_fuzz::trace_detect::try_one;
 
-fuzz_target!(|bytes: &[u8]| {
-    for lenient in [false, true] {
-        let options = Options {
-            lenient,
-            ..Options::default()
-        };
-        let Ok(trace) = trace::open(Box::new(Cursor::new(bytes.to_vec())), &options) else {
-            return;
-        };
-        // A small input may unpack to a large one.
-        for access in trace.take(100_000) {
-            if let Err(error) = access {
-                assert!(!error.to_string().is_empty());
-                assert!(!(lenient && error.is_skippable()));
-            }
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| try_one(bytes));

@@ -1,10 +1,11 @@
-//! The chores of this repository: `cargo xtask test`, `bench`, `performance` and `torture`.
+//! The chores of this repository: `cargo xtask test`, `bench`, `performance`, `torture` and `fuzz`.
 //!
 //! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
 //! is in `xtask/tests/house.rs`, which runs with all other tests.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command for people.
 
+mod fuzz;
 mod performance;
 mod tally;
 mod test;
@@ -19,7 +20,9 @@ Usage: cargo xtask COMMAND
   test         formatting, clippy, every test, documentation; ends with what was skipped and a count
   bench        the benchmarks; what follows is handed to them, such as a name to choose by
   performance  the table of docs/performance.md: of three runs a case or as many as are said
-  torture      the check suite of modelled drives on drives drawn at random, for --seconds N";
+  torture      the check suite of modelled drives on drives drawn at random, for --seconds N
+  fuzz         every fuzz target in turn: `--seconds N` for each (60), names to choose by; needs a nightly compiler and
+               cargo-fuzz, and says how to get them";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Some("bench") => bench(&rest),
         Some("performance") if rest.len() <= 1 => performance(rest.first()),
         Some("torture") => torture::run(&rest),
+        Some("fuzz") => fuzz::run(&rest),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             ExitCode::SUCCESS

@@ -70,6 +70,23 @@ fn extremes_survive() {
     assert_eq!(read, written);
 }
 
+/// What the column says for other tools, and what a trace gives: nanoseconds since the first access.
+#[test]
+fn times_count_from_the_first_access() {
+    let from_zero = accesses(1_000);
+    let later: Vec<Access> = from_zero
+        .iter()
+        .map(|access| Access {
+            at: Time(access.at.0 + 77_777),
+            ..*access
+        })
+        .collect();
+    let bytes = write(&later);
+    assert!(bytes == write(&from_zero));
+    let read: Vec<Access> = open(bytes).unwrap().map(Result::unwrap).collect();
+    assert!(read == from_zero);
+}
+
 #[test]
 fn equal_accesses_give_equal_bytes() {
     let accesses = accesses(1_000);

@@ -29,6 +29,8 @@ pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<Summed<W>>,
     rows: Vec<Access>,
     written: u64,
+    /// The time of the first access, from which all count.
+    first: Option<Time>,
     last: Time,
     capacity_bytes: u64,
     /// Where each row group ends, and its checksum.
@@ -59,13 +61,14 @@ impl<W: Write + Send> Writer<W> {
             file,
             rows: Vec::with_capacity(ROWS_PER_GROUP),
             written: 0,
+            first: None,
             last: Time::ZERO,
             capacity_bytes: 0,
             groups: String::new(),
         })
     }
 
-    /// Writes one more access.
+    /// Writes one more access; its time in the file counts from that of the first one.
     ///
     /// # Errors
     /// Its time is before that of the access before it; it is empty or goes beyond the end of the address space;
@@ -82,7 +85,11 @@ impl<W: Write + Send> Writer<W> {
         self.last = access.at;
         self.capacity_bytes = self.capacity_bytes.max(access.end());
         self.written += 1;
-        self.rows.push(*access);
+        let first = *self.first.get_or_insert(access.at);
+        self.rows.push(Access {
+            at: Time(access.at.since(first).0),
+            ..*access
+        });
         if self.rows.len() == ROWS_PER_GROUP {
             self.write_group().map_err(wrong)?;
         }

@@ -1,0 +1,107 @@
+//! What the fuzz targets try, fed with random bytes and with samples that were changed at random: every test run does a
+//! little of what `cargo xtask fuzz` does for minutes.
+
+#[path = "../../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "it is a crate of its own elsewhere")]
+mod targets;
+
+use fathom_base::Rng;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const INPUTS: u64 = 2_000;
+const LEN_MAX: u64 = 600;
+const STUDIES: [&str; 2] = [
+    include_str!("../../../examples/study.toml"),
+    include_str!("../../../examples/schedulers.toml"),
+];
+const JOBS: [&str; 2] = [
+    include_str!("../../../examples/five-readers.fio"),
+    include_str!("../../../examples/file-server.fio"),
+];
+const TRACES: [&str; 3] = [
+    "0,20941264,8192,W,0.551706\n0,20939840,8192,W,0.554041\n",
+    "128166372003061629,hm,1,Read,383496192,32768,413\n",
+    "0.000 0 100 8 1\n1.500000 1 108 8 0\n",
+];
+
+#[test]
+fn drive_file() {
+    let drive = include_str!("../../../examples/drive.toml");
+    feed(1, &[drive], text(targets::drive_file::try_one));
+}
+
+#[test]
+fn study_file() {
+    feed(2, &STUDIES, text(targets::study_file::try_one));
+}
+
+#[test]
+fn job_file() {
+    feed(3, &JOBS, text(targets::job_file::try_one));
+}
+
+#[test]
+fn trace_detect() {
+    feed(4, &TRACES, targets::trace_detect::try_one);
+}
+
+#[test]
+fn trace_format() {
+    feed(5, &TRACES, targets::trace_format::try_one);
+}
+
+#[test]
+fn trace_parquet() {
+    feed(6, &[], targets::trace_parquet::try_one);
+}
+
+/// A target of texts, fed with bytes.
+fn text(try_one: fn(&str)) -> impl Fn(&[u8]) {
+    move |bytes| try_one(&String::from_utf8_lossy(bytes))
+}
+
+fn feed(stream: u64, samples: &[&str], try_one: impl Fn(&[u8])) {
+    let mut rng = Rng::new(0, stream);
+    for number in 0..INPUTS {
+        let input = match samples {
+            [] => random(&mut rng),
+            _ if number % 4 == 0 => random(&mut rng),
+            _ => {
+                let sample = samples[rng.below(samples.len() as u64) as usize];
+                changed(sample.as_bytes(), &mut rng)
+            }
+        };
+        let tried = catch_unwind(AssertUnwindSafe(|| try_one(&input)));
+        assert!(tried.is_ok(), "input {number}: {}", input.escape_ascii());
+    }
+}
+
+fn random(rng: &mut Rng) -> Vec<u8> {
+    let len = rng.below(LEN_MAX);
+    (0..len).map(|_| rng.next_u64() as u8).collect()
+}
+
+/// A few bytes changed, and a few stretches left out, doubled or moved.
+fn changed(sample: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = sample.to_vec();
+    for _ in 0..=rng.below(4) {
+        let len = bytes.len() as u64;
+        let (from, to) = (rng.below(len + 1), rng.below(len + 1));
+        let (from, to) = (from.min(to) as usize, from.max(to) as usize);
+        match rng.below(5) {
+            0 => drop(bytes.drain(from..to.min(from + 40))),
+            1 => {
+                let stretch = bytes[from..to.min(from + 40)].to_vec();
+                let at = rng.below(len + 1) as usize;
+                drop(bytes.splice(at..at, stretch));
+            }
+            2 => bytes.truncate(to),
+            _ => {
+                if let Some(byte) = bytes.get_mut(from) {
+                    *byte = b"0123456789.,-=[]\"\n \xff"[rng.below(20) as usize];
+                }
+            }
+        }
+    }
+    bytes
+}

@@ -1,0 +1,74 @@
+//! Any text as a job file of fio: refused with a reason, or jobs that are written and read as the same, and whose accesses
+//! lie on the drive.
+
+use fathom_base::Time;
+use fathom_workload::program::fio::{Jobs, parse};
+use fathom_workload::program::{Answer, Next, Program};
+
+const CAPACITY: u64 = 1 << 24;
+/// More processes than this are not played: one line can ask for thousands.
+const PROCESSES_MAX: u32 = 64;
+/// Accesses of each process.
+const ACCESSES: usize = 200;
+
+/// Tries one input.
+pub fn try_one(text: &str) {
+    let file = match parse(text) {
+        Ok(file) => file,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    for job in &file.jobs {
+        let written = job.to_string();
+        let read = parse(&written).expect("what is written is read");
+        assert_eq!(read.jobs, std::slice::from_ref(job));
+    }
+    let processes = file
+        .jobs
+        .iter()
+        .map(|job| job.numjobs)
+        .fold(0, u32::saturating_add);
+    if processes > PROCESSES_MAX {
+        return;
+    }
+    match Jobs::new(&file.jobs, CAPACITY, 512, 1) {
+        Ok(jobs) => play(jobs),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Answers every access at once.
+fn play(mut jobs: Jobs) {
+    let mut now = Time::ZERO;
+    for _ in 0..ACCESSES {
+        let mut wake = Time::MAX;
+        for actor in 0..jobs.actors() {
+            match jobs.next(actor, now).expect("nothing is read back yet") {
+                Next::Wait(until) | Next::Watch(until) => {
+                    assert!(until > now);
+                    wake = wake.min(until);
+                }
+                Next::Ask(ask) => {
+                    assert!(ask.access.end() <= CAPACITY);
+                    assert!(
+                        ask.access.offset.is_multiple_of(512) && ask.access.len.is_multiple_of(512)
+                    );
+                    let answer = Answer {
+                        access: &ask.access,
+                        tag: ask.tag,
+                        completed: now,
+                        data: None,
+                    };
+                    // A drive without bytes ends a job that verifies.
+                    if jobs.done(actor, answer).is_err() {
+                        return;
+                    }
+                    wake = Time(now.0 + 1);
+                }
+            }
+        }
+        if wake == Time::MAX {
+            return;
+        }
+        now = wake;
+    }
+}
