@@ -165,6 +165,28 @@ fn every_byte_matters(bytes: &[u8]) {
     }
 }
 
+/// A file that the first version wrote, with its CRC-32, is read and held to it.
+#[test]
+fn a_file_of_the_first_version_is_read() {
+    let bytes = include_bytes!("data/trace-version-1.parquet");
+    let read: Vec<Access> = open(bytes.to_vec()).unwrap().map(Result::unwrap).collect();
+    let access = |at_us: u64, op, sector: u64, len, disk| Access {
+        at: Time(at_us * 1_000),
+        op,
+        offset: sector * 512,
+        len,
+        disk,
+    };
+    let written = [
+        access(0, Op::Write, 1_000, 4_096, 0),
+        access(1, Op::Read, 2_000, 8_192, 1),
+        access(1_500_000, Op::Write, 77_777, 512, 0),
+        access(4_250_000, Op::Read, 4_096, 65_536, 2),
+    ];
+    assert_eq!(read, written);
+    every_byte_matters(bytes);
+}
+
 #[test]
 fn a_truncated_file_is_found() {
     let bytes = write(&accesses(500));
@@ -177,7 +199,7 @@ fn a_truncated_file_is_found() {
 #[test]
 fn a_foreign_file_is_refused() {
     let bytes = write(&accesses(10));
-    let guard = bytes.windows(8).position(|w| w == b"FATHOMTR").unwrap();
+    let guard = bytes.windows(8).position(|w| w == b"FATHOMT2").unwrap();
     let foreign = [&bytes[..guard], &bytes[guard + 12..]].concat();
     let error = open(foreign).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Foreign(_)), "{error}");

@@ -5,8 +5,9 @@
 //! this layout), `fathom.capacity_bytes` (the furthest end of an access) and `fathom.groups` (where each row group
 //! ends, and its checksum, in hexadecimal).
 //!
-//! Between the last row group and the footer, where Parquet leaves room, stand 12 bytes: `FATHOMTR`, and the checksum
-//! (CRC-32, little-endian) of everything after them. Every byte of the file is under one of the checksums and is checked
+//! Between the last row group and the footer, where Parquet leaves room, stand 12 bytes: `FATHOMT2`, and the checksum
+//! (CRC-32C, little-endian) of everything after them; in files of the first version `FATHOMTR` and CRC-32, which are read
+//! and no longer written. Every byte of the file is under one of the checksums and is checked
 //! before the Parquet reader sees it: that reader panics on some damaged files, and reads wrong numbers from others.
 //! The checksums find damage and keep nobody out. Files that others have written lack them and are refused.
 
@@ -35,11 +36,13 @@ const SCHEMA: &str = "message access {
 const MAGIC: &[u8] = b"PAR1";
 /// The footer's length and the magic number, at the end of every Parquet file.
 const TAIL_BYTES: u64 = 8;
-const GUARD: &[u8; 8] = b"FATHOMTR";
+const GUARD: &[u8; 8] = b"FATHOMT2";
+const GUARD_1: &[u8; 8] = b"FATHOMTR";
 const GUARD_BYTES: usize = GUARD.len() + 4;
 
 const KEY_VERSION: &str = "fathom.trace";
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+const VERSION_1: &str = "1";
 const KEY_CAPACITY: &str = "fathom.capacity_bytes";
 const KEY_GROUPS: &str = "fathom.groups";
 

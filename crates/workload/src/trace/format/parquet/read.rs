@@ -1,8 +1,8 @@
 //! Reading a trace from Parquet: a row group is checked, then read in batches.
 
 use super::{
-    GUARD, GUARD_BYTES, KEY_CAPACITY, KEY_GROUPS, KEY_VERSION, MAGIC, SCHEMA, TAIL_BYTES, VERSION,
-    damaged, wrong,
+    GUARD, GUARD_1, GUARD_BYTES, KEY_CAPACITY, KEY_GROUPS, KEY_VERSION, MAGIC, SCHEMA, TAIL_BYTES,
+    VERSION, VERSION_1, damaged, wrong,
 };
 use crate::trace::Access;
 use crate::trace::error::{ErrorKind, Place, TraceError};
@@ -68,10 +68,10 @@ struct Batch {
 impl Reader {
     pub(in crate::trace) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, TraceError> {
         let input = Shared(Arc::new(input));
-        let rows_end = check_footer(&input)?;
+        let (rows_end, version) = check_footer(&input)?;
         let file = SerializedFileReader::new(input.clone()).map_err(wrong)?;
         let metadata = file.metadata();
-        let (groups, capacity_bytes) = description(metadata.file_metadata())?;
+        let (groups, capacity_bytes) = description(metadata.file_metadata(), version)?;
         let fits = groups
             .last()
             .map_or(MAGIC.len() as u64, |(range, _)| range.end)
@@ -82,7 +82,7 @@ impl Reader {
         }
         Ok(Self {
             file: Box::new(file),
-            sum: Box::new(move |range| sum(&input, range)),
+            sum: Box::new(move |range| sum(&input, range, version)),
             groups,
             next_group: 0,
             columns: None,
@@ -232,8 +232,17 @@ fn op(name: &[u8]) -> Result<Op, ErrorKind> {
     }
 }
 
-/// Checks the end of the file against its checksum; where the row groups end.
-fn check_footer<R: ChunkReader>(input: &R) -> Result<u64, TraceError> {
+/// Which checksum a file has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// CRC-32.
+    First,
+    /// CRC-32C.
+    Second,
+}
+
+/// Checks the end of the file against its checksum; where the row groups end, and which checksum they have.
+fn check_footer<R: ChunkReader>(input: &R) -> Result<(u64, Version), TraceError> {
     const NO_PARQUET: &str = "its end is not that of a Parquet file";
     let foreign = |what| TraceError::input(ErrorKind::Foreign(what));
     let len = input.len();
@@ -252,10 +261,13 @@ fn check_footer<R: ChunkReader>(input: &R) -> Result<u64, TraceError> {
         return Err(unguarded);
     };
     let guard = input.get_bytes(guard_at, GUARD_BYTES).map_err(wrong)?;
-    let Some((GUARD, expected)) = guard.split_first_chunk::<8>() else {
-        return Err(unguarded);
+    let (version, expected) = match guard.split_first_chunk::<8>() {
+        Some((GUARD, expected)) => (Version::Second, expected),
+        Some((GUARD_1, expected)) => (Version::First, expected),
+        _ => return Err(unguarded),
     };
-    let found = sum(input, guard_at + GUARD_BYTES as u64..len).map_err(wrong)?;
+    let footer = guard_at + GUARD_BYTES as u64..len;
+    let found = sum(input, footer, version).map_err(wrong)?;
     if found.to_le_bytes() != *expected {
         return Err(damaged("its footer does not match its checksum"));
     }
@@ -263,22 +275,29 @@ fn check_footer<R: ChunkReader>(input: &R) -> Result<u64, TraceError> {
     if input.get_bytes(0, MAGIC.len()).map_err(wrong)? != MAGIC {
         return Err(damaged("its start is not that of a Parquet file"));
     }
-    Ok(guard_at)
+    Ok((guard_at, version))
 }
 
-fn sum<R: ChunkReader>(input: &R, range: Range<u64>) -> ParquetResult<u32> {
-    let mut sum = Crc::new();
+fn sum<R: ChunkReader>(input: &R, range: Range<u64>, version: Version) -> ParquetResult<u32> {
+    let (mut first, mut second) = (Crc::new(), 0);
     let mut at = range.start;
     while at < range.end {
         let len = SUM_BYTES.min(range.end - at);
-        sum.update(&input.get_bytes(at, len as usize)?);
+        let bytes = input.get_bytes(at, len as usize)?;
+        match version {
+            Version::First => first.update(&bytes),
+            Version::Second => second = crc32c::crc32c_append(second, &bytes),
+        }
         at += len;
     }
-    Ok(sum.sum())
+    Ok(match version {
+        Version::First => first.sum(),
+        Version::Second => second,
+    })
 }
 
 /// The row groups with their checksums, and the capacity, as the metadata have them.
-fn description(file: &FileMetaData) -> Result<(Groups, u64), TraceError> {
+fn description(file: &FileMetaData, version: Version) -> Result<(Groups, u64), TraceError> {
     let foreign = |what| TraceError::input(ErrorKind::Foreign(what));
     let value = |key: &str| {
         let mut pairs = file.key_value_metadata().into_iter().flatten();
@@ -286,8 +305,12 @@ fn description(file: &FileMetaData) -> Result<(Groups, u64), TraceError> {
             .find(|pair| pair.key == key)
             .and_then(|p| p.value.as_deref())
     };
-    if value(KEY_VERSION) != Some(VERSION) {
-        return Err(foreign("its metadata do not have `fathom.trace` = 1"));
+    let wanted = match version {
+        Version::First => VERSION_1,
+        Version::Second => VERSION,
+    };
+    if value(KEY_VERSION) != Some(wanted) {
+        return Err(foreign("its metadata do not have `fathom.trace` = 2"));
     }
     if !parse_message_type(SCHEMA).is_ok_and(|schema| &schema == file.schema()) {
         return Err(foreign("its columns are others"));

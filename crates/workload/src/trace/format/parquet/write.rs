@@ -5,7 +5,6 @@ use crate::trace::Access;
 use crate::trace::error::{ErrorKind, Place, TraceError};
 use crate::trace::format::check;
 use fathom_base::Time;
-use flate2::Crc;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -170,7 +169,8 @@ fn write_column<T: DataType, W: Write + Send>(
 struct Summed<W> {
     output: W,
     passed: u64,
-    sum: Crc,
+    /// CRC-32C of what was passed on since it was last taken.
+    sum: u32,
     hold: Option<Vec<u8>>,
 }
 
@@ -179,23 +179,22 @@ impl<W: Write> Summed<W> {
         Self {
             output,
             passed: 0,
-            sum: Crc::new(),
+            sum: 0,
             hold: None,
         }
     }
 
     /// How many bytes were passed on, and the checksum of those since the last time.
     fn take(&mut self) -> (u64, u32) {
-        (self.passed, std::mem::take(&mut self.sum).sum())
+        (self.passed, std::mem::take(&mut self.sum))
     }
 
     fn finish(mut self) -> io::Result<W> {
         let footer = self.hold.take().unwrap_or_default();
         debug_assert!(footer.ends_with(MAGIC));
-        let mut sum = Crc::new();
-        sum.update(&footer);
+        let sum = crc32c::crc32c(&footer);
         self.output.write_all(GUARD)?;
-        self.output.write_all(&sum.sum().to_le_bytes())?;
+        self.output.write_all(&sum.to_le_bytes())?;
         self.output.write_all(&footer)?;
         self.output.flush()?;
         Ok(self.output)
@@ -209,7 +208,7 @@ impl<W: Write> Write for Summed<W> {
             return Ok(bytes.len());
         }
         let written = self.output.write(bytes)?;
-        self.sum.update(&bytes[..written]);
+        self.sum = crc32c::crc32c_append(self.sum, &bytes[..written]);
         self.passed += written as u64;
         Ok(written)
     }
