@@ -212,6 +212,7 @@ impl From<replay::RunError> for Failure {
         let help = error.help();
         match error {
             replay::RunError::Source(error) => error.into(),
+            replay::RunError::Requests(error) => error.into(),
             error => {
                 let mut failure = Self::input("fathom::replay::failed", error.to_string());
                 failure.help = help;
@@ -223,9 +224,18 @@ impl From<replay::RunError> for Failure {
 
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
-        if let StudyError::Store(error) = error {
-            return error.into();
-        }
+        let error = match error {
+            StudyError::Store(error) => return error.into(),
+            // Its path says of which run it is.
+            StudyError::Run { error, run } => match *error {
+                replay::RunError::Requests(error) => return error.into(),
+                error => StudyError::Run {
+                    error: Box::new(error),
+                    run,
+                },
+            },
+            error => error,
+        };
         let code = match &error {
             StudyError::Read { .. } => "fathom::study::read",
             StudyError::Syntax { .. } | StudyError::Value { .. } => "fathom::study::file",

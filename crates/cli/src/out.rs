@@ -1,6 +1,7 @@
 //! Standard output and standard error: the only place that prints.
 
 use crate::failure::Failure;
+use fathom_lab::store::Loaded;
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -50,6 +51,14 @@ pub(crate) fn interactive() -> bool {
 pub(crate) fn note(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "{text}");
+}
+
+/// What was read, once its warnings are told.
+pub(crate) fn loaded<T>(loaded: Loaded<T>) -> T {
+    for warning in loaded.notes {
+        note(&format!("warning: {warning}"));
+    }
+    loaded.value
 }
 
 /// Asks a question that only `y` or `yes` answers with yes.

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Fewer runs than that tell nothing of the rest.
 const ESTIMATED_FROM: usize = 3;
+/// So many runs are named of which something has to be said; the others are counted.
+const DISTRUSTED_MAX: usize = 5;
 
 /// Watches runs: a bar on a terminal, a line for each run where nothing can be drawn.
 pub(crate) struct Progress {
@@ -58,6 +60,14 @@ impl Progress {
             began: clock(),
         }
     }
+
+    /// Says something above the bar.
+    fn say(&self, text: &str) {
+        match &self.shown {
+            Shown::Bar(bar) => bar.suspend(|| crate::out::note(text)),
+            _ => crate::out::note(text),
+        }
+    }
 }
 
 /// The time that is left, if what is left takes as long as what was run.
@@ -90,6 +100,16 @@ impl Watcher for Progress {
                 bar.set_position(done as u64);
                 bar.set_message(format!("{rest}: {name}"));
             }
+        }
+    }
+
+    fn distrusted(&self, runs: &[(String, String)]) {
+        for (name, why) in runs.iter().take(DISTRUSTED_MAX) {
+            self.say(&format!("warning: {name} is run again: {why}"));
+        }
+        let more = runs.len().saturating_sub(DISTRUSTED_MAX);
+        if more > 0 {
+            self.say(&format!("and {more} more are run again"));
         }
     }
 }

@@ -32,7 +32,7 @@ fn runs_are_put_side_by_side_access_by_access() {
     run(dir.path(), "none", &[]);
     assert_eq!(
         names(&dir.path().join("lru")),
-        ["report.html", "requests.parquet", "run.json"]
+        ["report.html", "requests.parquet", "run.json", "sums.txt"]
     );
     let assert = fathom(dir.path())
         .args(["compare", "none", "lru", "--out", "page"])
@@ -179,6 +179,8 @@ fn what_is_no_run_is_2_and_says_why() {
     run(dir.path(), "run", &[]);
     let file = dir.path().join("run/run.json");
     let whole = fs::read_to_string(&file).unwrap();
+    // As a version left it that kept no sums.
+    fs::remove_file(dir.path().join("run/sums.txt")).unwrap();
     let fails = |text: Option<&str>, words: &[&str]| {
         match text {
             Some(text) => fs::write(&file, text).unwrap(),
@@ -209,6 +211,30 @@ fn what_is_no_run_is_2_and_says_why() {
     let assert = fathom(dir.path()).args(["compare", "run", "gone"]).assert();
     assert.code(2);
     fathom(dir.path()).args(["compare", "run"]).assert().code(2);
+}
+
+#[test]
+fn a_digit_that_changed_is_told_and_a_run_without_sums_is_read_with_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "run", &[]);
+    let file = dir.path().join("run/run.json");
+    let whole = fs::read_to_string(&file).unwrap();
+    let flipped = whole.replacen("\"count\": 2000", "\"count\": 2001", 1);
+    assert_ne!(flipped, whole);
+    fs::write(&file, flipped).unwrap();
+    let compare = || fathom(dir.path()).args(["compare", "run", "run"]).assert();
+    compare().code(2).stdout("").stderr(
+        contains("run.json is damaged")
+            .and(contains("sums.txt"))
+            .and(contains("help")),
+    );
+    fs::write(&file, &whole).unwrap();
+    compare().success().stderr("");
+    fs::remove_file(dir.path().join("run/sums.txt")).unwrap();
+    compare().success().stderr(
+        contains("warning: run/run.json has no checksum")
+            .and(contains("warning: run/requests.parquet has no checksum")),
+    );
 }
 
 #[test]

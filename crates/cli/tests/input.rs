@@ -147,12 +147,8 @@ fn a_truncated_or_foreign_record_is_2() {
     ];
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;
-    for (bytes, word) in [
-        (&whole[..whole.len() / 2], "truncated"),
-        (&whole[..0], "truncated"),
-        (b"not a record", "no Parquet file"),
-        (&damaged, "damaged"),
-    ] {
+    let half = &whole[..whole.len() / 2];
+    let fails = |bytes: &[u8], word: &str| {
         fs::write(&record, bytes).unwrap();
         for args in commands {
             let assert = fathom(dir.path()).args(args).assert();
@@ -162,7 +158,17 @@ fn a_truncated_or_foreign_record_is_2() {
                     .and(contains("help")),
             );
         }
+    };
+    for bytes in [half, &[], b"not a record"] {
+        fails(bytes, &format!("it has {} bytes", bytes.len()));
     }
+    fails(&damaged, "sums.txt");
+    // As a version left it that kept no sums.
+    fs::remove_file(run.join("sums.txt")).unwrap();
+    fails(half, "truncated");
+    fails(&[], "truncated");
+    fails(b"not a record", "no Parquet file");
+    fails(&damaged, "damaged");
     for args in [["solve", "nowhere"], ["report", "nowhere"]] {
         fathom(dir.path())
             .args(args)

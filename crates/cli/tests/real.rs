@@ -64,7 +64,7 @@ fn a_scratch_file_is_measured_and_leaves_nothing() {
         .success()
         .stderr(contains("most").and(contains("a scratch file of 16 MiB")));
     assert_eq!(names(&scratch), ["mine"]);
-    assert_eq!(names(&dir.path().join("run")).len(), 3);
+    assert_eq!(names(&dir.path().join("run")).len(), 4);
 
     // A measurement is not written over.
     let again = fathom(dir.path()).args(args).assert();
@@ -148,12 +148,13 @@ fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
     ];
     let args = [&run[..], &["--size", "64MiB", "--out", "run"]].concat();
     let second = Duration::from_secs(1);
-    let steps = || load_record(&dir.path().join("run")).unwrap().steps;
+    let steps = || load_record(&dir.path().join("run")).unwrap().value.steps;
     let (code, said) = interrupt(dir.path(), &args, second);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("fathom probe --resume run"), "{said}");
     assert!(names(&scratch).is_empty());
-    assert_eq!(names(&dir.path().join("run")), ["record.parquet"]);
+    let kept = names(&dir.path().join("run"));
+    assert_eq!(kept, ["record.parquet", "sums.txt"]);
     let first = steps();
     assert!(!first.is_empty(), "no step was whole after a second");
 

@@ -61,7 +61,8 @@ fn resumes_as_if_never_cut(run: &[&str], moments: &[u64]) -> String {
             said.contains(&format!("fathom probe --resume {out}")),
             "{said}"
         );
-        assert_eq!(names(&dir.path().join(&out)), ["record.parquet"]);
+        let kept = names(&dir.path().join(&out));
+        assert_eq!(kept, ["record.parquet", "sums.txt"]);
         interrupted += 1;
 
         fathom(dir.path()).args(["solve", &out]).assert().success();
@@ -100,8 +101,9 @@ fn without_out_the_record_lands_in_the_current_directory() {
         .args(["probe", "--resume", kept, "--out", "done"])
         .assert();
     resume.success().stdout(contains("done"));
-    assert_eq!(names(&dir.path().join(kept)), ["record.parquet"]);
-    assert_eq!(names(&dir.path().join("done")).len(), 3);
+    let left = names(&dir.path().join(kept));
+    assert_eq!(left, ["record.parquet", "sums.txt"]);
+    assert_eq!(names(&dir.path().join("done")).len(), 4);
 }
 
 #[test]

@@ -51,6 +51,8 @@ fn finished(out: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
             let file = path.join("run.json");
             let written = fs::metadata(&file).ok()?.modified().ok()?;
             let name = path.file_name()?.to_string_lossy().into_owned();
+            // One that is being written is no run yet.
+            (!name.starts_with('.')).then_some(())?;
             Some((name, written, fs::read(&file).ok()?))
         })
         .collect();
@@ -101,6 +103,58 @@ fn a_study_that_was_killed_goes_on_and_ends_the_same() {
     };
     assert_eq!(contents(after), contents(finished(&whole)));
     assert_eq!(resumed.stdout, output.stdout);
+}
+
+#[test]
+fn a_run_that_is_damaged_or_has_no_checksum_is_run_again_and_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let small = STUDY.replace("seeds = [1, 2, 3, 4]", "seeds = [1]");
+    let study = study_in(dir.path(), &small);
+    let run = || {
+        let mut command = fathom();
+        command
+            .arg("run")
+            .arg(&study)
+            .arg("--out")
+            .arg(&out)
+            .assert()
+            .success()
+    };
+    let first = run().get_output().stdout.clone();
+    let whole = finished(&out);
+    let names: Vec<&str> = whole.iter().map(|(name, ..)| name.as_str()).collect();
+    let file = |run: usize, name: &str| out.join("runs").join(names[run]).join(name);
+    // A digit of a figure, a run of an older version, and sums that are damaged.
+    let text = fs::read_to_string(file(0, "run.json")).unwrap();
+    let flipped = text.replacen("\"count\": 1500", "\"count\": 1501", 1);
+    assert_ne!(flipped, text);
+    fs::write(file(0, "run.json"), flipped).unwrap();
+    fs::remove_file(file(1, "sums.txt")).unwrap();
+    fs::write(file(2, "sums.txt"), "no sums").unwrap();
+    let again = run().get_output().clone();
+    let said = String::from_utf8(again.stderr).unwrap();
+    for (run, why) in [
+        (0, "damaged"),
+        (1, "no checksum"),
+        (2, "sums.txt is damaged"),
+    ] {
+        let mut lines = said.lines();
+        let told = lines.any(|line| line.contains(names[run]) && line.contains(why));
+        assert!(told, "{}, {why}: {said}", names[run]);
+    }
+    assert_eq!(said.matches("is run again").count(), 3);
+    assert_eq!(again.stdout, first);
+    let contents = |runs: Vec<(String, SystemTime, Vec<u8>)>| -> Vec<Vec<u8>> {
+        runs.into_iter().map(|(_, _, bytes)| bytes).collect()
+    };
+    assert_eq!(contents(finished(&out)), contents(whole));
+    let third = run().get_output().clone();
+    assert!(
+        !String::from_utf8(third.stderr)
+            .unwrap()
+            .contains("is run again")
+    );
 }
 
 #[test]

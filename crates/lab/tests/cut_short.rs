@@ -6,8 +6,9 @@ use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_iosched::QueueConfig;
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, read_responses, run};
+use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, run};
 use fathom_lab::source::Workload;
+use fathom_lab::store::{Staging, load_run, save_outcome};
 use fathom_lab::target::{OpenOptions, TargetName};
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
@@ -53,10 +54,12 @@ fn failing(nth: u64, kind: IoErrorKind) -> Box<dyn Device> {
 
 fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (Outcome, usize) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("requests.parquet");
-    let outcome = run(&mut failing(300, kind), &plan(queue), Some(&path), || false).unwrap();
-    let rows = read_responses(std::fs::File::open(&path).unwrap()).unwrap();
-    (outcome, rows.len())
+    let mut set = Staging::new(dir.path()).unwrap();
+    let mut device = failing(300, kind);
+    let outcome = run(&mut device, &plan(queue), Some(&mut set), || false).unwrap();
+    save_outcome(set, &outcome, None).unwrap();
+    let (_, accesses) = load_run(dir.path()).unwrap().value;
+    (outcome, accesses.unwrap().len())
 }
 
 #[test]

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_lab::store::{
-    PROFILE_FILE, RECORD_FILE, REPORT_FILE, StoreError, check_output, encode_record, load_profile,
-    load_record, save_record, save_run, write_whole,
+    PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, Staging, StoreError, check_output,
+    encode_record, load_profile, load_record, save_record, save_run,
 };
 use fathom_probe::profile::{Estimate, Evidence};
 use fathom_probe::record::{Target, Timed};
@@ -126,10 +126,18 @@ fn a_run_comes_back_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("new/run");
     save_run(&run, &small(true), &profile(), "<html>").unwrap();
-    assert_eq!(names(&run), [PROFILE_FILE, RECORD_FILE, REPORT_FILE]);
-    assert_eq!(load_record(&run).unwrap(), small(true));
-    assert_eq!(load_record(&run.join(RECORD_FILE)).unwrap(), small(true));
-    assert_eq!(load_profile(&run).unwrap(), profile());
+    assert_eq!(
+        names(&run),
+        [PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE]
+    );
+    for path in [&run, &run.join(RECORD_FILE)] {
+        let record = load_record(path).unwrap();
+        assert_eq!((record.value, record.notes.len()), (small(true), 0));
+    }
+    for path in [&run, &run.join(PROFILE_FILE)] {
+        let read = load_profile(path).unwrap();
+        assert_eq!((read.value, read.notes.len()), (profile(), 0));
+    }
     assert_eq!(
         encode_record(&small(true)).unwrap(),
         fs::read(run.join(RECORD_FILE)).unwrap()
@@ -149,7 +157,7 @@ proptest! {
         let record = record_of(samples, 3, true);
         let dir = tempfile::tempdir().unwrap();
         save_record(dir.path(), &record).unwrap();
-        prop_assert_eq!(load_record(dir.path()).unwrap(), record);
+        prop_assert_eq!(load_record(dir.path()).unwrap().value, record);
     }
 
     #[test]
@@ -228,16 +236,35 @@ fn a_set_is_written_whole_or_not_at_all() {
     fs::create_dir(dir.path().join(REPORT_FILE)).unwrap();
     let new = record_of(vec![], 0, true);
     assert!(save_run(dir.path(), &new, &profile(), "new").is_err());
-    assert_eq!(load_record(dir.path()).unwrap(), old);
-    assert_eq!(names(dir.path()), [PROFILE_FILE, RECORD_FILE, REPORT_FILE]);
+    assert_eq!(load_record(dir.path()).unwrap().value, old);
+    assert_eq!(
+        names(dir.path()),
+        [PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE]
+    );
+}
+
+#[test]
+fn every_seed_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = Profile {
+        seed: u64::MAX,
+        ..profile()
+    };
+    save_run(dir.path(), &small(true), &profile, "").unwrap();
+    assert_eq!(load_profile(dir.path()).unwrap().value, profile);
 }
 
 #[test]
 fn a_directory_made_in_vain_is_taken_away() {
     let dir = tempfile::tempdir().unwrap();
-    let run = dir.path().join("a/b");
-    assert!(write_whole(&run, &[("no/such/place", b"x")]).is_err());
-    assert!(names(dir.path()).is_empty());
+    fs::write(dir.path().join("file"), "x").unwrap();
+    let mut set = Staging::new(&dir.path().join("a/b/run")).unwrap();
+    set.add(REPORT_FILE, b"x").unwrap();
+    drop(set);
+    let below = dir.path().join("file/run");
+    let refused = save_run(&below, &small(true), &profile(), "");
+    assert!(matches!(refused, Err(StoreError::NotADirectory { .. })));
+    assert_eq!(names(dir.path()), ["file"]);
 }
 
 #[test]
@@ -245,7 +272,7 @@ fn an_interrupted_run_leaves_no_answers() {
     let dir = tempfile::tempdir().unwrap();
     save_run(dir.path(), &small(true), &profile(), "old").unwrap();
     save_record(dir.path(), &small(true)).unwrap();
-    assert_eq!(names(dir.path()), [RECORD_FILE]);
+    assert_eq!(names(dir.path()), [RECORD_FILE, SUMS_FILE]);
 }
 
 #[test]

@@ -4,15 +4,12 @@ use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
-use fathom_lab::ab::{Stack, ab as in_turn};
+use fathom_lab::ab::{Ab, Stack, ab as in_turn};
 use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on};
 use fathom_lab::source::Workload;
-use fathom_lab::store;
+use fathom_lab::store::{self, Staging};
 use fathom_lab::target::TargetName;
 use fathom_workload::step::Arrival;
-
-/// Everything that was measured of two stacks.
-const AB_FILE: &str = "ab.json";
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let workload = Workload::of_jobs(&args.jobs);
@@ -30,9 +27,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         seed: args.seed,
         queue: queue::of(&args.queue)?,
     };
-    if let Some(dir) = &args.out {
-        store::check_output(dir)?;
-    }
+    let set = args.out.as_deref().map(store::begin).transpose()?;
     let name = TargetName::parse(&args.on)?;
     let Some(model) = model(args, &name)? else {
         if args.precondition != Precondition::Fresh {
@@ -43,7 +38,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             return Err(Failure::input("fathom::bench::real", message).help("leave it out"));
         }
         let mut opened = real::open(&args.on, &name, (&args.real, wants, args.seed))?;
-        return over(args, &plan, stacks, (&mut opened.device, None));
+        return over(args, &plan, (stacks, set), (&mut opened.device, None));
     };
     watch::listen()?;
     let drive = model
@@ -52,7 +47,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let drive = if wants.data { drive.keep_data() } else { drive };
     let mut drive = prepared(drive, plan.precondition, plan.seed)?;
     let told = Some(model.to_toml());
-    over(args, &plan, stacks, (&mut drive, told))
+    over(args, &plan, (stacks, set), (&mut drive, told))
 }
 
 /// The modelled drive of that name and size; `None` for a real one.
@@ -73,20 +68,14 @@ fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_lab::model
 fn over(
     args: &BenchArgs,
     plan: &Plan,
-    stacks: Option<[Stack; 2]>,
+    (stacks, mut set): (Option<[Stack; 2]>, Option<Staging>),
     (device, drive): (&mut dyn Subject, Option<String>),
 ) -> Result<Exit, Failure> {
     let ended = match stacks {
         Some(stacks) => in_turn(device, plan, stacks, args.rounds, watch::interrupted)
-            .map(|found| told_ab(args, &found)),
-        None => {
-            let requests = args
-                .out
-                .as_deref()
-                .map(|dir| dir.join(store::REQUESTS_FILE));
-            run_on(device, plan, requests.as_deref(), watch::interrupted)
-                .map(|outcome| told(args, &Outcome { drive, ..outcome }))
-        }
+            .map(|found| told_ab(args, &found, set)),
+        None => run_on(device, plan, set.as_mut(), watch::interrupted)
+            .map(|outcome| told(args, &Outcome { drive, ..outcome }, set)),
     };
     match ended {
         Err(RunError::Interrupted) => {
@@ -98,37 +87,36 @@ fn over(
     }
 }
 
-fn told(args: &BenchArgs, outcome: &Outcome) -> Result<Exit, Failure> {
-    if let Some(dir) = &args.out {
-        store::save_outcome(dir, outcome)?;
+/// Prints, what cannot be written as well.
+fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exit, Failure> {
+    let saved = set.map(|set| {
         let html = page::of_run(outcome);
-        store::write_whole(dir, &[(store::REPORT_FILE, html.as_bytes())])?;
-    }
+        store::save_outcome(set, outcome, Some(&html))
+    });
     match args.json {
         true => out::json(outcome)?,
         false => out::data(&outcome::text(outcome))?,
     }
+    saved.transpose()?;
     Ok(match outcome.cut_short {
         None => Exit::Done,
         Some(_) => Exit::Negative,
     })
 }
 
-fn told_ab(args: &BenchArgs, found: &fathom_lab::ab::Ab) -> Result<Exit, Failure> {
-    if let Some(dir) = &args.out {
+fn told_ab(args: &BenchArgs, found: &Ab, set: Option<Staging>) -> Result<Exit, Failure> {
+    let saved = set.map(|mut set| {
         // Plain numbers, names and lists: serialising them cannot fail.
         let json = serde_json::to_vec_pretty(found).unwrap_or_default();
-        let html = ab::page(found);
-        let files = [
-            (AB_FILE, json.as_slice()),
-            (store::REPORT_FILE, html.as_bytes()),
-        ];
-        store::write_whole(dir, &files)?;
-    }
+        set.add(store::AB_FILE, &json)?;
+        set.add(store::REPORT_FILE, ab::page(found).as_bytes())?;
+        set.commit(&[])
+    });
     match args.json {
         true => out::json(found)?,
         false => out::data(&ab::text(found))?,
     }
+    saved.transpose()?;
     Ok(Exit::Done)
 }
 

@@ -50,11 +50,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 
 /// Accesses that cannot be read are told and done without.
 fn named(path: &Path) -> Result<Named, Failure> {
-    let outcome = store::load_outcome(path)?;
-    let responses = store::load_responses(path).unwrap_or_else(|error| {
-        out::note(&format!("warning: {error}; its accesses are not paired"));
-        None
-    });
+    let (outcome, responses) = out::loaded(store::load_run(path)?);
     Ok(Named {
         name: path.display().to_string(),
         outcome,

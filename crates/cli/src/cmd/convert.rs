@@ -53,6 +53,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Negative);
         }
         Err(SaveError::Source(error)) => return Err(error.into()),
+        Err(SaveError::Store(error)) => return Err(error.into()),
         Err(error) => {
             return Err(Failure::input("fathom::convert::failed", error.to_string())
                 .help("choose another file, or FILE.parquet, which takes every access"));

@@ -8,8 +8,8 @@ use fathom_report::diff::{self, Outcome};
 
 /// A negative result where at least one parameter differs; answers that cannot be compared are none.
 pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
-    let left = store::load_profile(&args.left)?;
-    let right = store::load_profile(&args.right)?;
+    let left = out::loaded(store::load_profile(&args.left)?);
+    let right = out::loaded(store::load_profile(&args.right)?);
     let diff = diff::diff(&left, &right);
     if args.json {
         out::json(&diff)?;

@@ -33,7 +33,7 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
     let plan = match &args.resume {
         None => fresh(&args)?,
         Some(dir) => {
-            let record = store::load_record(dir)?;
+            let record = out::loaded(store::load_record(dir)?);
             if record.meta.complete {
                 out::note("This run came to its end; its record is answered again.");
                 return finish(&record, args.out.as_deref().or(Some(dir)), args.json);
@@ -173,7 +173,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
     match result {
         Ok(record) if record.meta.complete => {
             if out.is_none() {
-                forget(&kept);
+                store::forget(&kept);
             }
             finish(&record, out.as_deref(), args.json)
         }
@@ -242,14 +242,6 @@ fn spare_dir(target: &str) -> PathBuf {
         .map(numbered)
         .find(free)
         .unwrap_or_else(|| numbered(1))
-}
-
-/// Takes away the checkpoint of a run that came to its end without `--out`.
-fn forget(dir: &Path) {
-    if std::fs::remove_file(dir.join(RECORD_FILE)).is_ok() {
-        // Only if nothing else is in it.
-        let _ = std::fs::remove_dir(dir);
-    }
 }
 
 #[cfg(test)]

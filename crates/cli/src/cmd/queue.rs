@@ -3,6 +3,7 @@
 use super::workload::table;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
+use crate::out;
 use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
@@ -41,7 +42,8 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
         .profile
         .as_deref()
         .map(store::load_profile)
-        .transpose()?;
+        .transpose()?
+        .map(out::loaded);
     Ok(Some(from_table(queue, profile.as_ref())?))
 }
 

@@ -8,9 +8,8 @@ use fathom_lab::model::Model;
 use fathom_lab::replay::{
     Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
 };
-use fathom_lab::store;
+use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
-use std::path::Path;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
 const BUFFER: [(&str, &str); 2] = [
@@ -30,26 +29,21 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
     };
-    if let Some(dir) = &args.out {
-        store::check_output(dir)?;
-    }
-    let requests = args
-        .out
-        .as_deref()
-        .map(|dir| dir.join(store::REQUESTS_FILE));
-    match play(args, &plan, requests.as_deref())? {
+    let mut set = args.out.as_deref().map(store::begin).transpose()?;
+    match play(args, &plan, set.as_mut())? {
         Err(RunError::Interrupted) => {
             out::note("Interrupted; nothing is kept of a run that did not come to its end.");
             Ok(Exit::Negative)
         }
         Err(error) => Err(error.into()),
         Ok(outcome) => {
-            if let Some(dir) = &args.out {
-                store::save_outcome(dir, &outcome)?;
+            // What cannot be written is still printed.
+            let saved = set.map(|set| {
                 let html = page::of_run(&outcome);
-                store::write_whole(dir, &[(store::REPORT_FILE, html.as_bytes())])?;
-            }
+                store::save_outcome(set, &outcome, Some(&html))
+            });
             show(&outcome, args.json)?;
+            saved.transpose()?;
             Ok(match outcome.cut_short {
                 None => Exit::Done,
                 Some(_) => Exit::Negative,
@@ -69,7 +63,7 @@ fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
 fn play(
     args: &ReplayArgs,
     plan: &Plan,
-    requests: Option<&Path>,
+    requests: Option<&mut Staging>,
 ) -> Result<Result<Outcome, RunError>, Failure> {
     let name = TargetName::parse(&args.on)?;
     let Some(mut model) = name.model(&settings(args, &name)?)? else {
@@ -109,7 +103,7 @@ fn real(
     args: &ReplayArgs,
     name: &TargetName,
     plan: &Plan,
-    requests: Option<&Path>,
+    requests: Option<&mut Staging>,
 ) -> Result<Result<Outcome, RunError>, Failure> {
     let modelled = [
         ("--ftl", args.ftl.is_some()),

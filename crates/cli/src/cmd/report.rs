@@ -17,9 +17,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         }
         .into());
     }
-    let of_workload = args.dir.join(RUN_FILE).exists() && !args.dir.join(RECORD_FILE).exists();
+    let dir = &args.dir;
+    let of_workload = store::holds(dir, RUN_FILE) && !store::holds(dir, RECORD_FILE);
     let html = match of_workload {
-        true => page::of_run(&store::load_outcome(&args.dir)?),
+        true => page::of_run(&out::loaded(store::load_outcome(dir)?)),
         false => measurement(&args.dir)?,
     };
     store::write_whole(&args.dir, &[(REPORT_FILE, html.as_bytes())])?;
@@ -29,12 +30,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 
 /// The page of a measurement.
 fn measurement(dir: &Path) -> Result<String, StoreError> {
-    let record = store::load_record(dir)?;
-    let profile = match store::load_profile(dir) {
-        Ok(profile) => profile,
-        // An interrupted run has none.
-        Err(StoreError::Missing { .. }) => run::solve(&record),
-        Err(error) => return Err(error),
-    };
+    let (record, profile) = out::loaded(store::load_measurement(dir)?);
+    // An interrupted run has none.
+    let profile = profile.unwrap_or_else(|| run::solve(&record));
     Ok(fathom_report::html::render(&record, &profile))
 }

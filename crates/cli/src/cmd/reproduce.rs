@@ -11,12 +11,9 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{out, watch};
 use fathom_lab::reproduce::{self, Files, Options, PAPERS, Paper};
-use fathom_lab::store;
+use fathom_lab::store::{self, Passing};
 use fathom_lab::study::StudyError;
 use std::path::{Path, PathBuf};
-
-/// Everything that was measured, beside the page.
-const RESULTS_FILE: &str = "results.json";
 
 pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let Some(paper) = reproduce::find(&args.paper) else {
@@ -104,7 +101,7 @@ fn tell(
         let json = serde_json::to_vec_pretty(results).unwrap_or_default();
         let files = [
             (store::REPORT_FILE, html.as_bytes()),
-            (RESULTS_FILE, json.as_slice()),
+            (store::RESULTS_FILE, json.as_slice()),
         ];
         store::write_whole(dir, &files)?;
     }
@@ -121,27 +118,20 @@ enum Place {
     /// Where the user said.
     Kept(PathBuf),
     /// Until the command ends.
-    Passing(tempfile::TempDir),
+    Passing(Passing),
 }
 
 impl Place {
     fn of(out: Option<&Path>) -> Result<Place, Failure> {
         match out {
             Some(dir) => {
-                std::fs::create_dir_all(dir).map_err(|e| {
-                    let message = format!("cannot make the directory {}", dir.display());
-                    Failure::input("fathom::reproduce::out", message).because(e)
-                })?;
+                store::check_output(dir)?;
                 Ok(Place::Kept(dir.to_owned()))
             }
-            None => tempfile::tempdir().map(Place::Passing).map_err(|e| {
-                Failure::input(
-                    "fathom::reproduce::out",
-                    "cannot make a temporary directory",
-                )
-                .because(e)
-                .help("name a directory with --out")
-            }),
+            None => match Passing::new() {
+                Ok(passing) => Ok(Place::Passing(passing)),
+                Err(error) => Err(Failure::from(error).help("name a directory with --out")),
+            },
         }
     }
 

@@ -10,7 +10,7 @@ use fathom_probe::run;
 /// Writes the profile and the report again beside a whole record. One that was interrupted, or is named as a file, is
 /// answered and nothing is written.
 pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
-    let record = store::load_record(&args.dir)?;
+    let record = out::loaded(store::load_record(&args.dir)?);
     let profile = run::solve(&record);
     let mut after = String::new();
     if !record.meta.complete {

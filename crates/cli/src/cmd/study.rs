@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::{out, watch};
 use fathom_lab::study::{self, Row, Study, StudyError};
 use fathom_report::text::human_duration;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -18,6 +19,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     watch::listen()?;
+    let notes: BTreeSet<&String> = runs.iter().flat_map(|run| &run.notes).collect();
+    for note in notes {
+        out::note(&format!("warning: {note}"));
+    }
     let progress = Progress::new(args.quiet, runs.len());
     match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {

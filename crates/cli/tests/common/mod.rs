@@ -66,6 +66,6 @@ pub(crate) fn interrupt(dir: &Path, args: &[&str], after: Duration) -> (Option<i
     clippy::disallowed_methods,
     reason = "the moment of an interruption is arbitrary"
 )]
-fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }

@@ -3,8 +3,9 @@
 use super::batches::Batches;
 use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals, Waiting};
 use super::play::Played;
-use super::requests::{RequestFile, RequestFileError};
+use super::requests::RequestFile;
 use crate::model::DriveStats;
+use crate::store::StoreError;
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_iosched::QueueWork;
@@ -128,7 +129,7 @@ fn histogram() -> Histogram<u64> {
 }
 
 /// Measures a run.
-pub struct Gauge {
+pub struct Gauge<'a> {
     start: Time,
     last: Time,
     reads: Times,
@@ -141,12 +142,12 @@ pub struct Gauge {
     before: Moment,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
-    requests: Option<RequestFile>,
-    broken: Option<RequestFileError>,
+    requests: Option<RequestFile<'a>>,
+    broken: Option<StoreError>,
     stop: fn() -> bool,
 }
 
-impl Gauge {
+impl<'a> Gauge<'a> {
     /// A gauge that has seen nothing. `stop` is asked now and then whether to give up.
     pub fn new(stop: fn() -> bool) -> Self {
         Self {
@@ -167,7 +168,7 @@ impl Gauge {
     }
 
     /// Writes every access to a file, too.
-    pub fn keep(mut self, requests: RequestFile) -> Self {
+    pub fn keep(mut self, requests: RequestFile<'a>) -> Self {
         self.requests = Some(requests);
         self
     }
@@ -226,8 +227,8 @@ impl Gauge {
     /// The figures of the run, and the file of accesses completed.
     ///
     /// # Errors
-    /// [`RequestFileError`] where an access could not be written.
-    pub fn finish(mut self) -> Result<Totals, RequestFileError> {
+    /// [`StoreError`] where an access could not be written.
+    pub fn finish(mut self) -> Result<Totals, StoreError> {
         if let Some(error) = self.broken.take() {
             return Err(error);
         }
@@ -256,7 +257,7 @@ impl Gauge {
     }
 }
 
-impl Observer for Gauge {
+impl Observer for Gauge<'_> {
     fn begin(&mut self, start: Time, moment: Moment) {
         (self.start, self.last) = (start, start);
         self.before = moment;

@@ -26,5 +26,5 @@ pub use outcome::{
 };
 pub use play::{PlayError, Played, Subject, play};
 pub use prepare::{Precondition, prepare};
-pub use requests::{RequestFile, RequestFileError, read_responses};
+pub use requests::{RequestFile, read_responses};
 pub use run::{Plan, RunError, prepared, run, run_model};

@@ -5,7 +5,7 @@
 
 use super::play::Played;
 use crate::compare::{Responses, Timed};
-use crate::store::whole::temp_in;
+use crate::store::{REQUESTS_FILE, StagedFile, Staging, StoreError};
 use fathom_base::Time;
 use parquet::basic::Compression;
 use parquet::column::reader::get_typed_column_reader;
@@ -16,9 +16,9 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::NamedTempFile;
 
 const ROWS_PER_GROUP: usize = 1 << 16;
 const SCHEMA: &str = "message access {
@@ -31,72 +31,50 @@ const SCHEMA: &str = "message access {
     required int64 completed_ns (INTEGER(64, false));
 }";
 
-/// A file of accesses that cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {detail}", path.display())]
-pub struct RequestFileError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why not.
-    pub detail: String,
-}
-
-/// The file while it grows. It takes its name when it is whole.
-pub struct RequestFile {
-    path: PathBuf,
-    writer: SerializedFileWriter<File>,
-    file: NamedTempFile,
+/// The file while it grows. It becomes a file of the set when it is whole.
+pub struct RequestFile<'a> {
+    set: &'a mut Staging,
+    place: PathBuf,
+    writer: SerializedFileWriter<StagedFile>,
     rows: Vec<Played>,
     start: Time,
 }
 
-impl RequestFile {
-    /// Begins a file; nothing stands at `path` before [`RequestFile::finish`]. Times count from `start`.
+impl<'a> RequestFile<'a> {
+    /// Begins the file of a set. Times count from `start`.
     ///
     /// # Errors
-    /// [`RequestFileError`] where no file can be made beside `path`.
-    pub fn create(path: &Path, start: Time) -> Result<Self, RequestFileError> {
-        let failed = |detail: String| RequestFileError {
-            path: path.to_owned(),
-            detail,
-        };
-        let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
-        let file = temp_in(dir).map_err(|e| failed(e.to_string()))?;
+    /// [`StoreError`] where no file can be made.
+    pub fn create(set: &'a mut Staging, start: Time) -> Result<Self, StoreError> {
         let properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)
             .build();
-        let handle = file.reopen().map_err(|e| failed(e.to_string()))?;
-        let schema = parse_message_type(SCHEMA).map_err(|e| failed(e.to_string()))?;
-        let writer = SerializedFileWriter::new(handle, Arc::new(schema), Arc::new(properties))
-            .map_err(|e| failed(e.to_string()))?;
+        let file = set.begin(REQUESTS_FILE)?;
+        let place = file.place().to_owned();
+        let failed = |error: ParquetError| written(&place, error);
+        let schema = parse_message_type(SCHEMA).map_err(failed)?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
+            .map_err(failed)?;
         Ok(Self {
-            path: path.to_owned(),
+            set,
+            place,
             writer,
-            file,
             rows: Vec::with_capacity(ROWS_PER_GROUP),
             start,
         })
     }
 
-    fn failed(&self, error: &dyn std::fmt::Display) -> RequestFileError {
-        RequestFileError {
-            path: self.path.clone(),
-            detail: error.to_string(),
-        }
-    }
-
     /// Adds an access.
     ///
     /// # Errors
-    /// [`RequestFileError`] where the medium does not take it.
-    pub fn push(&mut self, played: &Played) -> Result<(), RequestFileError> {
+    /// [`StoreError`] where the medium does not take it.
+    pub fn push(&mut self, played: &Played) -> Result<(), StoreError> {
         self.rows.push(*played);
         if self.rows.len() < ROWS_PER_GROUP {
             return Ok(());
         }
-        self.write_group().map_err(|e| self.failed(&e))
+        self.write_group().map_err(|e| written(&self.place, e))
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -119,27 +97,31 @@ impl RequestFile {
         Ok(())
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file.
     ///
     /// # Errors
-    /// [`RequestFileError`]; nothing stands at its name then.
-    pub fn finish(mut self) -> Result<(), RequestFileError> {
-        let written = match self.rows.is_empty() {
+    /// [`StoreError`]; the set does not have it then.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        let last = match self.rows.is_empty() {
             true => Ok(()),
             false => self.write_group(),
         };
-        written.map_err(|e| self.failed(&e))?;
-        let failed = |path: &Path, error: &dyn std::fmt::Display| RequestFileError {
-            path: path.to_owned(),
-            detail: error.to_string(),
-        };
-        self.writer.close().map_err(|e| failed(&self.path, &e))?;
-        let synced = self.file.as_file().sync_all();
-        synced.map_err(|e| failed(&self.path, &e))?;
-        let persisted = self.file.persist(&self.path);
-        persisted.map_err(|e| failed(&self.path, &e))?;
-        Ok(())
+        let file = last.and_then(|()| self.writer.into_inner());
+        self.set.end(file.map_err(|e| written(&self.place, e))?)
     }
+}
+
+/// What the Parquet writer says, as what it is about: most of the time the medium.
+fn written(place: &Path, error: ParquetError) -> StoreError {
+    let detail = match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => return StoreError::io("write", place, *source),
+            Err(source) => source.to_string(),
+        },
+        other => other.to_string(),
+    };
+    let what = REQUESTS_FILE;
+    StoreError::Encode { what, detail }
 }
 
 fn column<T: DataType, W: std::io::Write + Send>(

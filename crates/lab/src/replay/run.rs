@@ -4,14 +4,14 @@ use super::gauge::Gauge;
 use super::outcome::{Counted, CutShort, Outcome, Reshaped};
 use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
-use super::requests::{RequestFile, RequestFileError};
+use super::requests::RequestFile;
 use crate::model::{Drive, Model};
 use crate::source::{Accesses, SourceError, Work, Workload};
+use crate::store::{Staging, StoreError};
 use fathom_block::{DeviceInfo, IoError};
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// What to run, beside the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub enum RunError {
     Queue(#[from] BadConfig),
     /// The file of accesses.
     #[error(transparent)]
-    Requests(#[from] RequestFileError),
+    Requests(#[from] StoreError),
     /// The user wants no more.
     #[error("interrupted")]
     Interrupted,
@@ -80,6 +80,7 @@ impl RunError {
             ),
             Self::Queue(_) => Some("give it as NAME,KEY=VALUE, or a profile of the drive with `--profile`".into()),
             Self::CutShort(cut) => Some(cut.help.clone()),
+            Self::Requests(error) => Some(error.help()),
             Self::Prepare(_) => Some("use another precondition or another drive".into()),
             _ => None,
         }
@@ -121,7 +122,7 @@ impl Source {
         &mut self,
         device: &mut dyn Subject,
         arrival: Arrival,
-        gauge: &mut Gauge,
+        gauge: &mut Gauge<'_>,
     ) -> Result<(), PlayError<SourceError>> {
         match self {
             Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), gauge),
@@ -155,16 +156,16 @@ impl Source {
 /// Plays the workload on a device that is ready, and gives what was measured.
 ///
 /// # Errors
-/// [`RunError`]; a file of accesses that is not whole does not appear.
+/// [`RunError`]; the set does not have a file of accesses that is not whole.
 fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
     mut source: Source,
-    (requests, stop): (Option<&Path>, fn() -> bool),
+    (requests, stop): (Option<&mut Staging>, fn() -> bool),
 ) -> Result<Outcome, RunError> {
     let mut gauge = Gauge::new(stop);
-    if let Some(path) = requests {
-        gauge = gauge.keep(RequestFile::create(path, device.now())?);
+    if let Some(set) = requests {
+        gauge = gauge.keep(RequestFile::create(set, device.now())?);
     }
     let before = device.stats();
     let cut_short = match source.play(device, plan.arrival, &mut gauge) {
@@ -211,7 +212,7 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
     Ok(drive)
 }
 
-/// Runs a plan on a modelled drive that is prepared already.
+/// Runs a plan on a modelled drive that is prepared already; `requests` is the set that gets a file of every access.
 ///
 /// # Errors
 /// [`RunError`].
@@ -219,7 +220,7 @@ pub fn run_model(
     model: &Model,
     mut drive: Drive,
     plan: &Plan,
-    requests: Option<&Path>,
+    requests: Option<&mut Staging>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let outcome = run(&mut drive, plan, requests, stop)?;
@@ -237,7 +238,7 @@ pub fn run_model(
 pub fn run(
     device: &mut dyn Subject,
     plan: &Plan,
-    requests: Option<&Path>,
+    requests: Option<&mut Staging>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
     let source = Source::open(plan, device.info())?;

@@ -3,14 +3,13 @@
 //! Streams, whatever the length. A file is there whole or not at all.
 
 use super::SourceError;
-use crate::store::whole::temp_in;
+use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};
 use fathom_base::SECTOR_BYTES;
 use fathom_block::Op;
 use fathom_workload::Access;
-use fathom_workload::trace::{ParquetWriter, TraceError};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use fathom_workload::trace::{ErrorKind, ParquetWriter, TraceError};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +38,11 @@ pub enum SaveError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The file cannot be written.
-    #[error("cannot write {}: {detail}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        detail: String,
-    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Fathom's own format does not take an access.
+    #[error(transparent)]
+    Trace(TraceError),
     /// The format does not have such an access.
     #[error("access {number} of the workload: a {what} cannot be said in DiskSim's format")]
     Format {
@@ -59,9 +56,82 @@ pub enum SaveError {
     Interrupted,
 }
 
+/// A trace while it grows.
 enum Sink {
-    Parquet(Box<ParquetWriter<BufWriter<File>>>),
-    Disksim(BufWriter<File>),
+    Parquet(Box<ParquetWriter<BufWriter<StagedFile>>>),
+    Disksim(BufWriter<StagedFile>),
+}
+
+impl Sink {
+    fn new(file: StagedFile, saved_as: SavedAs) -> Result<Self, TraceError> {
+        let file = BufWriter::new(file);
+        Ok(match saved_as {
+            SavedAs::Parquet => Sink::Parquet(Box::new(ParquetWriter::new(file)?)),
+            SavedAs::Disksim => Sink::Disksim(file),
+        })
+    }
+
+    fn write(&mut self, number: u64, access: &Access) -> Result<(), SinkError> {
+        match self {
+            Sink::Parquet(writer) => Ok(writer.write(access)?),
+            Sink::Disksim(file) => {
+                let line = disksim(access).ok_or_else(|| SaveError::Format {
+                    number,
+                    what: format!("{} of {} B at {}", access.op, access.len, access.offset),
+                })?;
+                Ok(file.write_all(line.as_bytes())?)
+            }
+        }
+    }
+
+    fn finish(self) -> Result<StagedFile, SinkError> {
+        let file = match self {
+            Sink::Parquet(writer) => writer.finish()?,
+            Sink::Disksim(file) => file,
+        };
+        Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?)
+    }
+}
+
+/// An error that does not know yet which file it is about.
+enum SinkError {
+    Trace(TraceError),
+    Io(io::Error),
+    Save(SaveError),
+}
+
+impl From<TraceError> for SinkError {
+    fn from(error: TraceError) -> Self {
+        Self::Trace(error)
+    }
+}
+
+impl From<io::Error> for SinkError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<SaveError> for SinkError {
+    fn from(error: SaveError) -> Self {
+        Self::Save(error)
+    }
+}
+
+impl SinkError {
+    fn of(self, path: &Path) -> SaveError {
+        match self {
+            Self::Save(error) => error,
+            Self::Io(source) => StoreError::io("write", path, source).into(),
+            Self::Trace(TraceError { kind, place }) => match *kind {
+                ErrorKind::Io(source) => StoreError::io("write", path, source).into(),
+                kind => SaveError::Trace(TraceError {
+                    kind: Box::new(kind),
+                    place,
+                }),
+            },
+        }
+    }
 }
 
 /// Writes every access to `path`, and says how many there were.
@@ -74,20 +144,15 @@ pub fn save(
     saved_as: SavedAs,
     stop: fn() -> bool,
 ) -> Result<u64, SaveError> {
-    let failed = |detail: String| SaveError::Write {
-        path: path.to_owned(),
-        detail,
-    };
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let temp = temp_in(dir.unwrap_or(Path::new("."))).map_err(|e| failed(e.to_string()))?;
-    let file = BufWriter::new(temp.reopen().map_err(|e| failed(e.to_string()))?);
-    let mut sink = match saved_as {
-        SavedAs::Parquet => {
-            let writer = ParquetWriter::new(file).map_err(|e| failed(e.to_string()))?;
-            Sink::Parquet(Box::new(writer))
-        }
-        SavedAs::Disksim => Sink::Disksim(file),
-    };
+    let above = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    if !above.is_dir() {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        return Err(StoreError::io("create a file in", above, source).into());
+    }
+    let mut set = Staging::new(above)?;
+    let file = set.begin(TRACE_FILE)?;
+    let mut sink = Sink::new(file, saved_as).map_err(|e| SinkError::from(e).of(path))?;
     let mut number = 0;
     for access in accesses {
         let access = access?;
@@ -95,32 +160,11 @@ pub fn save(
         if stop() {
             return Err(SaveError::Interrupted);
         }
-        match &mut sink {
-            Sink::Parquet(writer) => writer.write(&access).map_err(|e| failed(e.to_string()))?,
-            Sink::Disksim(file) => {
-                let line = disksim(&access).ok_or_else(|| SaveError::Format {
-                    number,
-                    what: format!("{} of {} B at {}", access.op, access.len, access.offset),
-                })?;
-                file.write_all(line.as_bytes())
-                    .map_err(|e| failed(e.to_string()))?;
-            }
-        }
+        sink.write(number, &access).map_err(|e| e.of(path))?;
     }
-    finish(sink)
-        .and_then(|file| file.sync_all().map_err(|e| e.to_string()))
-        .map_err(failed)?;
-    temp.persist(path)
-        .map_err(|e| failed(e.error.to_string()))?;
+    set.end(sink.finish().map_err(|e| e.of(path))?)?;
+    set.publish(TRACE_FILE, path)?;
     Ok(number)
-}
-
-fn finish(sink: Sink) -> Result<File, String> {
-    let file = match sink {
-        Sink::Parquet(writer) => writer.finish().map_err(|e: TraceError| e.to_string())?,
-        Sink::Disksim(file) => file,
-    };
-    file.into_inner().map_err(|e| e.error().to_string())
 }
 
 /// A line of a DiskSim trace: milliseconds, disk, first sector, sectors, 0 for a write and 1 for a read.

@@ -2,13 +2,16 @@
 //!
 //! Columns are named as the fields of [`Sample`]; `parameter`, `series` and `timed` are their names as text, so that
 //! DuckDB, Polars and pandas read the file without Fathom. The metadata keys are `fathom.format` (a number),
-//! `fathom.meta` and `fathom.steps` (JSON) and `fathom.checksum`. No time and no machine's name goes in: equal
+//! `fathom.meta` and `fathom.steps` (JSON) and `fathom.crc32c`. No time and no machine's name goes in: equal
 //! records give equal bytes.
 //!
-//! The checksum is over every byte of the file but its own digits. It is checked before the file is parsed: the
-//! Parquet reader panics on some damaged files, and reads wrong numbers from others.
+//! The checksum is a CRC-32C of every byte of the file but its own digits, so that a record that was copied away from its
+//! set is held to a sum, too. It is checked before the file is parsed: the Parquet reader panics on some damaged files,
+//! and reads wrong numbers from others. Records of the first format have `fathom.checksum` instead, a sum that does not
+//! tell every two bits that changed; they are read, and a note says so.
 
 use super::StoreError;
+use bytes::Bytes;
 use fathom_probe::record::Timed;
 use fathom_probe::{Parameter, Record, RecordMeta, Sample, Series, Step};
 use parquet::basic::Compression;
@@ -24,17 +27,19 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as TextError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: [u8; 4] = *b"PAR1";
 /// The digits of the checksum before it is known.
-const BLANK: &str = "0000000000000000";
-/// What stands before the digits: the key, and the Thrift header of a string of 16 bytes.
-const MARK: &[u8] = b"fathom.checksum\x18\x10";
+const BLANK: &str = "00000000";
+/// What stands before the digits: the key, and the Thrift header of a string of 8 bytes.
+const MARK: &[u8] = b"fathom.crc32c\x18\x08";
+/// The same in the first format, of 16 digits.
+const MARK_1: &[u8] = b"fathom.checksum\x18\x10";
+const DIGITS_1: usize = 16;
 const ROWS_PER_GROUP: usize = 1 << 20;
 const SCHEMA: &str = "message sample {
     required int32 step (INTEGER(32, false));
@@ -58,12 +63,12 @@ pub(super) fn encode(record: &Record) -> Result<Vec<u8>, String> {
         ("fathom.format", FORMAT.to_string()),
         ("fathom.meta", meta),
         ("fathom.steps", steps),
-        ("fathom.checksum", BLANK.to_owned()),
+        ("fathom.crc32c", BLANK.to_owned()),
     ];
     let mut bytes = write_file(record, &pairs).map_err(|e| e.to_string())?;
-    let digits = digits_of(&bytes).ok_or("its metadata lack their checksum")?;
+    let digits = digits_of(&bytes, MARK, BLANK.len()).ok_or("its metadata lack their checksum")?;
     let sum = checksum(&bytes, &digits);
-    bytes[digits].copy_from_slice(format!("{sum:016x}").as_bytes());
+    bytes[digits].copy_from_slice(sum.as_bytes());
     Ok(bytes)
 }
 
@@ -125,14 +130,15 @@ fn name<E: Serialize>(value: E) -> ByteArray {
     }
 }
 
-pub(super) fn decode(path: &Path) -> Result<Record, StoreError> {
+/// The record in a file's bytes, and what to say of the file's checksum where it is a weak one.
+pub(super) fn decode(path: &Path, bytes: Vec<u8>) -> Result<(Record, Option<String>), StoreError> {
     let damaged = |detail: String| StoreError::Damaged {
         path: path.to_owned(),
         detail,
     };
-    check_whole(path)?;
-    let file = File::open(path).map_err(|e| StoreError::reading(path, e))?;
-    let reader = SerializedFileReader::new(file).map_err(|e| damaged(e.to_string()))?;
+    let note = check_whole(path, &bytes)?;
+    let reader =
+        SerializedFileReader::new(Bytes::from(bytes)).map_err(|e| damaged(e.to_string()))?;
     let pairs = metadata_of(path, &reader)?;
     let text = |key: &str| {
         let missing = || damaged(format!("its metadata lack `{key}`"));
@@ -149,16 +155,16 @@ pub(super) fn decode(path: &Path) -> Result<Record, StoreError> {
             steps.len()
         )));
     }
-    Ok(Record {
+    let record = Record {
         meta,
         steps,
         samples,
-    })
+    };
+    Ok((record, note))
 }
 
 /// Checks that the file begins and ends as a Parquet file does and is what was written, to the byte.
-fn check_whole(path: &Path) -> Result<(), StoreError> {
-    let bytes = std::fs::read(path).map_err(|e| StoreError::reading(path, e))?;
+fn check_whole(path: &Path, bytes: &[u8]) -> Result<Option<String>, StoreError> {
     let path = path.to_owned();
     let len = bytes.len() as u64;
     let foreign = |path, detail: &str| {
@@ -167,35 +173,43 @@ fn check_whole(path: &Path) -> Result<(), StoreError> {
             detail: detail.into(),
         })
     };
-    if !bytes.starts_with(&MAGIC) && !MAGIC.starts_with(&bytes) {
+    if !bytes.starts_with(&MAGIC) && !MAGIC.starts_with(bytes) {
         return foreign(path, "it is no Parquet file");
     }
     if len < 12 || !bytes.ends_with(&MAGIC) {
         return Err(StoreError::Truncated { path, len });
     }
-    let Some(digits) = digits_of(&bytes) else {
-        return foreign(path, "its metadata lack `fathom.checksum`");
+    let (same, note) = if let Some(digits) = digits_of(bytes, MARK, BLANK.len()) {
+        (checksum(bytes, &digits).as_bytes() == &bytes[digits], None)
+    } else if let Some(digits) = digits_of(bytes, MARK_1, DIGITS_1) {
+        let note = format!(
+            "{} is of an older version, whose checksum does not notice every damage",
+            path.display()
+        );
+        let same = checksum_1(bytes, &digits).as_bytes() == &bytes[digits];
+        (same, Some(note))
+    } else {
+        return foreign(path, "its metadata lack `fathom.crc32c`");
     };
-    let sum = format!("{:016x}", checksum(&bytes, &digits));
-    if sum.as_bytes() != &bytes[digits] {
-        return Err(StoreError::Damaged {
-            path,
-            detail: "its contents do not match its checksum".into(),
-        });
+    if same {
+        return Ok(note);
     }
-    Ok(())
+    Err(StoreError::Damaged {
+        path,
+        detail: "its contents do not match its checksum".into(),
+    })
 }
 
 /// Where the digits of the checksum stand: after the last mark, since the metadata end the file.
-fn digits_of(bytes: &[u8]) -> Option<Range<usize>> {
-    let at = bytes.windows(MARK.len()).rposition(|w| w == MARK)? + MARK.len();
-    (at + BLANK.len() <= bytes.len()).then_some(at..at + BLANK.len())
+fn digits_of(bytes: &[u8], mark: &[u8], len: usize) -> Option<Range<usize>> {
+    let at = bytes.windows(mark.len()).rposition(|w| w == mark)? + mark.len();
+    (at + len <= bytes.len()).then_some(at..at + len)
 }
 
 /// The metadata by key, of a file that has Fathom's columns in a format that is known.
 fn metadata_of<'a>(
     path: &Path,
-    reader: &'a SerializedFileReader<File>,
+    reader: &'a SerializedFileReader<Bytes>,
 ) -> Result<BTreeMap<&'a str, &'a str>, StoreError> {
     let foreign = |detail: &str| StoreError::Foreign {
         path: path.to_owned(),
@@ -212,7 +226,7 @@ fn metadata_of<'a>(
         .get("fathom.format")
         .and_then(|text| text.parse::<u32>().ok())
         .ok_or_else(|| foreign("its metadata lack `fathom.format`"))?;
-    if format != FORMAT {
+    if format > FORMAT {
         return Err(StoreError::Newer {
             path: path.to_owned(),
             found: format,
@@ -231,7 +245,7 @@ fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|e| format!("its metadata: {e}"))
 }
 
-fn read_samples(reader: &SerializedFileReader<File>) -> Result<Vec<Sample>, ParquetError> {
+fn read_samples(reader: &SerializedFileReader<Bytes>) -> Result<Vec<Sample>, ParquetError> {
     let mut samples = Vec::new();
     for group in 0..reader.num_row_groups() {
         read_rows(&*reader.get_row_group(group)?, &mut samples)?;
@@ -299,8 +313,16 @@ fn read_names<E: Copy + for<'de> Deserialize<'de>>(
         .collect()
 }
 
-/// FNV-1a (Fowler, Noll, Vo) over 64-bit words, the digits left out: finds damage, keeps nobody out.
-fn checksum(bytes: &[u8], digits: &Range<usize>) -> u64 {
+/// CRC-32C over all but the digits, as digits.
+fn checksum(bytes: &[u8], digits: &Range<usize>) -> String {
+    let sum = crc32c::crc32c(&bytes[..digits.start]);
+    let sum = crc32c::crc32c_append(sum, &bytes[digits.end..]);
+    format!("{sum:08x}")
+}
+
+/// That of the first format: FNV-1a (Fowler, Noll, Vo) over 64-bit words. The highest bit of a word reaches no other bit, so
+/// that two of them that changed are not told.
+fn checksum_1(bytes: &[u8], digits: &Range<usize>) -> String {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     for part in [&bytes[..digits.start], &bytes[digits.end..]] {
         for chunk in part.chunks(8) {
@@ -309,5 +331,5 @@ fn checksum(bytes: &[u8], digits: &Range<usize>) -> u64 {
             sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
-    sum
+    format!("{sum:016x}")
 }

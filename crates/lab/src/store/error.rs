@@ -127,6 +127,9 @@ impl StoreError {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "make room or choose another place; nothing half-written was left behind".into()
                 }
+                io::ErrorKind::ResourceBusy => {
+                    "wait until nobody else writes there; if nobody does, remove the `.fathom-next` in it".into()
+                }
                 _ => "check the path and the medium that holds it".into(),
             },
             Self::Missing { path } if path.ends_with(super::RUN_FILE) => {
@@ -148,16 +151,36 @@ impl StoreError {
             Self::Foreign { .. } => {
                 "name the directory of a run; its record.parquet is read".into()
             }
-            Self::Truncated { .. } | Self::Damaged { .. } => {
-                "take the file from a backup, or measure again: a modelled drive gives the same record for the same seed"
-                    .into()
-            }
+            Self::Truncated { path, .. } | Self::Damaged { path, .. } => damaged_help(path),
             Self::Newer { .. } => "read it with the version of Fathom that wrote it".into(),
             Self::Profile { path, .. } => {
                 let dir = path.parent().unwrap_or(path).display();
                 format!("`fathom solve {dir}` writes the profile again from the record")
             }
-            Self::Encode { .. } => "choose a seed below 2^63".into(),
+            Self::Encode { .. } => "report this with the command: it is a fault of Fathom's".into(),
+        }
+    }
+}
+
+/// What to do about a damaged file.
+fn damaged_help(path: &Path) -> String {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match name {
+        Some(super::PROFILE_FILE) => {
+            let dir = path.parent().unwrap_or(path).display();
+            format!(
+                "`fathom solve {dir}` writes the profile again from the record; one that you have changed yourself is read \
+                 where no sums.txt is beside it"
+            )
+        }
+        Some(super::RUN_FILE | super::REQUESTS_FILE) => {
+            "take the file from a backup, or run it again: a modelled drive gives the same for the same seed".into()
+        }
+        Some(super::SUMS_FILE) => {
+            "take the file from a backup; without it the files beside it are read with a warning".into()
+        }
+        _ => {
+            "take the file from a backup, or measure again: a modelled drive gives the same record for the same seed".into()
         }
     }
 }

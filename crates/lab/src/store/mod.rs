@@ -1,21 +1,34 @@
 //! A run on disk: `record.parquet`, `profile.toml` and `report.html` of a measurement, or `run.json`,
 //! `requests.parquet` and `report.html` of a workload, in one directory.
 //!
-//! Files are written whole or not at all: every file of a set is complete on the medium under a temporary name
-//! before the first one takes its place. A record is checked against its own checksum when it is read, so that a
-//! damaged one is an error and never a wrong answer. This module measures nothing and answers nothing.
+//! The files of a run are a set: they are made apart ([`Staging`]), take their places as one, and `sums.txt` beside them has
+//! the CRC-32C of each. A file is held to its sum when it is read, so that a damaged one is an error and never a wrong
+//! answer. What a killed process has left is removed by the next one that writes there. This module measures nothing and
+//! answers nothing.
 
 mod codec;
+mod commit;
+mod disk;
 mod error;
+mod kept;
 mod outcome;
-pub(crate) mod whole;
+mod passing;
+mod staging;
+mod sums;
+#[cfg(test)]
+mod tests;
 
 pub use error::StoreError;
-pub use outcome::{load_outcome, load_responses, save_outcome};
-pub use whole::{make_dir, write_whole};
+pub use kept::Loaded;
+pub use outcome::{load_outcome, load_run, save_outcome};
+pub use passing::Passing;
+pub use staging::{StagedFile, Staging};
+pub use sums::SUMS_FILE;
 
 use fathom_probe::{Profile, Record};
-use std::path::{Path, PathBuf};
+use kept::{Kept, place_of};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// The raw record: what was measured.
 pub const RECORD_FILE: &str = "record.parquet";
@@ -27,6 +40,24 @@ pub const RUN_FILE: &str = "run.json";
 pub const REQUESTS_FILE: &str = "requests.parquet";
 /// The report for people.
 pub const REPORT_FILE: &str = "report.html";
+/// Two block layers in turn: everything that was measured.
+pub const AB_FILE: &str = "ab.json";
+/// A paper that was run again: everything that was measured.
+pub const RESULTS_FILE: &str = "results.json";
+/// A trace before it has its name.
+pub(crate) const TRACE_FILE: &str = "trace";
+
+/// Every name that a file has while it is made.
+const NAMES: [&str; 8] = [
+    RECORD_FILE,
+    PROFILE_FILE,
+    RUN_FILE,
+    REQUESTS_FILE,
+    REPORT_FILE,
+    AB_FILE,
+    RESULTS_FILE,
+    TRACE_FILE,
+];
 
 /// The record as the bytes of a Parquet file; equal records give equal bytes.
 ///
@@ -42,7 +73,7 @@ pub fn encode_record(record: &Record) -> Result<Vec<u8>, StoreError> {
 /// The profile as TOML; equal profiles give equal text.
 ///
 /// # Errors
-/// [`StoreError::Encode`] for a seed above 2^63 - 1, which TOML cannot hold.
+/// [`StoreError::Encode`] when the profile cannot be expressed, which no profile that a run makes is.
 pub fn encode_profile(profile: &Profile) -> Result<String, StoreError> {
     toml::to_string_pretty(profile).map_err(|e| StoreError::Encode {
         what: PROFILE_FILE,
@@ -54,22 +85,89 @@ pub fn encode_profile(profile: &Profile) -> Result<String, StoreError> {
 ///
 /// # Errors
 /// Any [`StoreError`] but `Encode` and `Occupied`: what is wrong with the file, and what to do.
-pub fn load_record(run: &Path) -> Result<Record, StoreError> {
-    codec::decode(&file_of(run, RECORD_FILE))
+pub fn load_record(run: &Path) -> Result<Loaded<Record>, StoreError> {
+    let (dir, name) = place_of(run, RECORD_FILE);
+    Kept::with(dir, |kept| record_in(kept, name))
+}
+
+fn record_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Record>, StoreError> {
+    let (bytes, opened) = kept.read(name)?;
+    // It has a sum of its own, which is all that is needed unless it is one of the first format.
+    let (value, note) = codec::decode(&opened.path, bytes)?;
+    let note = note.filter(|_| !opened.checked);
+    Ok(Loaded {
+        value,
+        notes: note.into_iter().collect(),
+    })
 }
 
 /// Reads the profile of a run's directory, or a profile file itself.
 ///
 /// # Errors
-/// [`StoreError::Io`], [`StoreError::Missing`] or [`StoreError::Profile`] with the line and the key.
-pub fn load_profile(run: &Path) -> Result<Profile, StoreError> {
-    let path = file_of(run, PROFILE_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|e| StoreError::reading(&path, e))?;
-    toml::from_str(&text).map_err(|e| StoreError::Profile {
-        path,
-        line: e.span().map(|s| line_of(&text, s.start)),
-        detail: e.message().to_owned(),
+/// [`StoreError::Io`], [`StoreError::Missing`], [`StoreError::Damaged`], or [`StoreError::Profile`] with the line and the
+/// key.
+pub fn load_profile(run: &Path) -> Result<Loaded<Profile>, StoreError> {
+    let (dir, name) = place_of(run, PROFILE_FILE);
+    Kept::with(dir, |kept| profile_in(kept, name))
+}
+
+fn profile_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Profile>, StoreError> {
+    let (bytes, opened) = kept.read(name)?;
+    let wrong = |line, detail| StoreError::Profile {
+        path: opened.path.clone(),
+        line,
+        detail,
+    };
+    let text = String::from_utf8(bytes).map_err(|e| wrong(None, format!("it is no text: {e}")))?;
+    let value = toml::from_str(&text).map_err(|e: toml::de::Error| {
+        let line = e.span().map(|s| line_of(&text, s.start));
+        wrong(line, e.message().to_owned())
+    })?;
+    Ok(Loaded {
+        value,
+        notes: opened.note().into_iter().collect(),
     })
+}
+
+/// Reads a measurement: the record, and the profile of the same run, which one that was interrupted has not.
+///
+/// # Errors
+/// As [`load_record`] and [`load_profile`].
+pub fn load_measurement(dir: &Path) -> Result<Loaded<(Record, Option<Profile>)>, StoreError> {
+    Kept::with(dir, |kept| {
+        let mut record = record_in(kept, OsStr::new(RECORD_FILE))?;
+        let profile = match profile_in(kept, OsStr::new(PROFILE_FILE)) {
+            Err(StoreError::Missing { .. }) => None,
+            profile => {
+                let profile = profile?;
+                record.notes.extend(profile.notes);
+                Some(profile.value)
+            }
+        };
+        Ok(record.map(|record| (record, profile)))
+    })
+}
+
+/// Whether a directory has a file of that name, as far as it can be told.
+pub fn holds(dir: &Path, name: &str) -> bool {
+    let open = |kept: &Kept| kept.open(name).map(drop);
+    !matches!(Kept::with(dir, open), Err(StoreError::Missing { .. }))
+}
+
+/// Writes files that take their places together, and leaves the others of that directory as they are.
+///
+/// # Errors
+/// [`StoreError::Io`] or [`StoreError::NotADirectory`]; the files that stood there before then still stand.
+pub fn write_whole(dir: &Path, files: &[(&'static str, &[u8])]) -> Result<(), StoreError> {
+    put(dir, files, &[])
+}
+
+fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
+    let mut set = Staging::new(dir)?;
+    for (name, bytes) in files {
+        set.add(name, bytes)?;
+    }
+    set.commit(gone)
 }
 
 /// Writes a finished run: record, profile and report, all or none.
@@ -99,51 +197,76 @@ pub fn save_run(
 /// # Errors
 /// [`StoreError::Io`] when the file cannot be written; the record that stood there before then stays.
 pub fn save_record(dir: &Path, record: &Record) -> Result<(), StoreError> {
-    write_whole(dir, &[(RECORD_FILE, &encode_record(record)?)])?;
-    for stale in [PROFILE_FILE, REPORT_FILE] {
-        let path = dir.join(stale);
-        match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &path, e));
-            }
-            _ => {}
+    let files = [(RECORD_FILE, &*encode_record(record)?)];
+    put(dir, &files, &[PROFILE_FILE, REPORT_FILE])
+}
+
+/// Takes away a record that was kept alone, and its directory if nothing else is in it.
+pub fn forget(dir: &Path) {
+    for name in [RECORD_FILE, SUMS_FILE] {
+        if std::fs::remove_file(dir.join(name)).is_err() {
+            return;
         }
     }
-    Ok(())
+    // Only if nothing else is in it.
+    let _stays = std::fs::remove_dir(dir);
 }
 
 /// Checks, before a run, that its results can be written to `dir`: that it is or can become a directory, that files
-/// can be made in it, and that it holds no measurement that cannot be had again.
+/// can be made in it, and that it holds no measurement that cannot be had again. Removes what killed processes have left
+/// in it, and above it for it.
 ///
 /// A record of a modelled drive may be replaced, because its seed repeats it; one of a real drive may not.
 ///
 /// # Errors
 /// [`StoreError::Io`], [`StoreError::NotADirectory`] or [`StoreError::Occupied`].
 pub fn check_output(dir: &Path) -> Result<(), StoreError> {
-    whole::check_writable(dir)?;
-    let path = dir.join(RECORD_FILE);
-    if !path.exists() {
-        return Ok(());
-    }
+    begin(dir).map(drop)
+}
+
+/// Checks that a directory holds no measurement that cannot be had again.
+///
+/// # Errors
+/// [`StoreError::Occupied`].
+pub(crate) fn check_free(dir: &Path) -> Result<(), StoreError> {
+    let occupied = |complete| StoreError::Occupied {
+        path: dir.join(RECORD_FILE),
+        complete,
+    };
+    let stands = |dir: &Path| dir.join(RECORD_FILE).exists();
     match load_record(dir) {
-        Ok(record) if record.meta.target.modelled => Ok(()),
-        Ok(record) => Err(StoreError::Occupied {
-            path,
-            complete: record.meta.complete,
-        }),
-        Err(_) => Err(StoreError::Occupied {
-            path,
-            complete: true,
-        }),
+        Err(StoreError::Missing { .. }) => Ok(()),
+        // Something else is damaged there.
+        Err(_) if !stands(dir) && !stands(&dir.join(commit::NEXT)) => Ok(()),
+        Ok(record) if record.value.meta.target.modelled => Ok(()),
+        Ok(record) => Err(occupied(record.value.meta.complete)),
+        Err(_) => Err(occupied(true)),
     }
 }
 
-fn file_of(run: &Path, name: &str) -> PathBuf {
-    if run.is_file() {
-        run.to_owned()
-    } else {
-        run.join(name)
+/// Removes what killed processes have left in a directory, and in the one above it where they made its files as long as it was
+/// not there.
+pub fn clear(dir: &Path) {
+    if let Ok((existing, missing)) = staging::split(dir) {
+        staging::clear(&existing);
+        if missing.is_empty()
+            && let Some(above) = dir.parent()
+            && let Ok((above, _)) = staging::split(above)
+        {
+            staging::clear(&above);
+        }
     }
+}
+
+/// Checks that an output can be written to `dir` ([`check_output`]), and begins it.
+///
+/// # Errors
+/// As [`check_output`].
+pub fn begin(dir: &Path) -> Result<Staging, StoreError> {
+    clear(dir);
+    let set = Staging::new(dir)?;
+    check_free(dir)?;
+    Ok(set)
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -1,10 +1,11 @@
 //! A run of a workload on disk: `run.json`, and of `requests.parquet` what a comparison needs.
 
-use super::{REQUESTS_FILE, RUN_FILE, StoreError, file_of, write_whole};
+use super::kept::{Kept, Loaded, place_of};
+use super::{REPORT_FILE, REQUESTS_FILE, RUN_FILE, Staging, StoreError};
 use crate::compare::Responses;
 use crate::replay::{Outcome, read_responses};
 use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// The format of `run.json`; a file without the key has the first.
@@ -25,11 +26,15 @@ struct Head {
     totals: Option<serde::de::IgnoredAny>,
 }
 
-/// Writes a run of a workload.
+/// Puts a run of a workload in place: `run.json`, the page if there is one, and what the set has of `requests.parquet`.
 ///
 /// # Errors
 /// [`StoreError::Io`] when it cannot be written; nothing half-written stays.
-pub fn save_outcome(dir: &Path, outcome: &Outcome) -> Result<(), StoreError> {
+pub fn save_outcome(
+    mut set: Staging,
+    outcome: &Outcome,
+    report_html: Option<&str>,
+) -> Result<(), StoreError> {
     let saved = Saved {
         format: FORMAT,
         outcome,
@@ -38,7 +43,14 @@ pub fn save_outcome(dir: &Path, outcome: &Outcome) -> Result<(), StoreError> {
         what: RUN_FILE,
         detail: e.to_string(),
     })?;
-    write_whole(dir, &[(RUN_FILE, (text + "\n").as_bytes())])
+    set.add(RUN_FILE, (text + "\n").as_bytes())?;
+    if let Some(html) = report_html {
+        set.add(REPORT_FILE, html.as_bytes())?;
+    }
+    // Those of another run do not belong to this one.
+    let gone = [REPORT_FILE, REQUESTS_FILE].into_iter();
+    let gone: Vec<&str> = gone.filter(|name| !set.has(name)).collect();
+    set.commit(&gone)
 }
 
 /// Reads the run of a workload: of a directory, or a `run.json` itself.
@@ -46,9 +58,38 @@ pub fn save_outcome(dir: &Path, outcome: &Outcome) -> Result<(), StoreError> {
 /// # Errors
 /// [`StoreError::Missing`], [`StoreError::Io`], [`StoreError::NotARun`] for another file,
 /// [`StoreError::Damaged`] with line and column, [`StoreError::Newer`].
-pub fn load_outcome(run: &Path) -> Result<Outcome, StoreError> {
-    let path = file_of(run, RUN_FILE);
-    let bytes = std::fs::read(&path).map_err(|e| StoreError::reading(&path, e))?;
+pub fn load_outcome(run: &Path) -> Result<Loaded<Outcome>, StoreError> {
+    let (dir, name) = place_of(run, RUN_FILE);
+    Kept::with(dir, |kept| outcome_in(kept, name))
+}
+
+/// Reads the run of a workload with the response time of every access: `None` where the run kept no accesses, a `run.json`
+/// without its directory was named, or they are damaged, of which a note tells.
+///
+/// # Errors
+/// As [`load_outcome`].
+pub fn load_run(run: &Path) -> Result<Loaded<(Outcome, Option<Responses>)>, StoreError> {
+    let (dir, name) = place_of(run, RUN_FILE);
+    Kept::with(dir, |kept| {
+        let Loaded {
+            value: outcome,
+            mut notes,
+        } = outcome_in(kept, name)?;
+        let responses = match run.is_file() {
+            true => None,
+            false => responses_in(kept, &mut notes).unwrap_or_else(|error| {
+                notes.push(format!("{error}; its accesses are not paired"));
+                None
+            }),
+        };
+        let value = (outcome, responses);
+        Ok(Loaded { value, notes })
+    })
+}
+
+fn outcome_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Outcome>, StoreError> {
+    let (bytes, opened) = kept.read(name)?;
+    let path = &opened.path;
     let not_a_run = |detail: &str| StoreError::NotARun {
         path: path.clone(),
         detail: detail.to_owned(),
@@ -64,7 +105,7 @@ pub fn load_outcome(run: &Path) -> Result<Outcome, StoreError> {
     let found = head.format.unwrap_or(FORMAT);
     if found > FORMAT {
         return Err(StoreError::Newer {
-            path,
+            path: path.clone(),
             found,
             known: FORMAT,
         });
@@ -72,21 +113,20 @@ pub fn load_outcome(run: &Path) -> Result<Outcome, StoreError> {
     if head.plan.is_none() || head.totals.is_none() {
         return Err(not_a_run("it has no `plan` and `totals`"));
     }
-    serde_json::from_slice(&bytes).map_err(damaged)
+    Ok(Loaded {
+        value: serde_json::from_slice(&bytes).map_err(damaged)?,
+        notes: opened.note().into_iter().collect(),
+    })
 }
 
-/// The response time of every access of a run's directory; `None` where the run kept no accesses, or a `run.json`
-/// without its directory was named.
-///
-/// # Errors
-/// [`StoreError::Io`] or [`StoreError::Damaged`].
-pub fn load_responses(run: &Path) -> Result<Option<Responses>, StoreError> {
-    let path = run.join(REQUESTS_FILE);
-    match std::fs::File::open(&path) {
-        Ok(file) => read_responses(file)
-            .map(Some)
-            .map_err(|detail| StoreError::Damaged { path, detail }),
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(e) => Err(StoreError::io("read", &path, e)),
-    }
+fn responses_in(kept: &Kept, notes: &mut Vec<String>) -> Result<Option<Responses>, StoreError> {
+    let opened = match kept.open(REQUESTS_FILE) {
+        Err(StoreError::Missing { .. }) => return Ok(None),
+        opened => opened?,
+    };
+    notes.extend(opened.note());
+    let path = opened.path;
+    read_responses(opened.file)
+        .map(Some)
+        .map_err(|detail| StoreError::Damaged { path, detail })
 }

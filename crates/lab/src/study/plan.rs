@@ -6,9 +6,12 @@ use crate::model::Model;
 use crate::queue::from_table;
 use crate::replay::Plan;
 use crate::source::Workload;
+use crate::store::Loaded;
 use crate::target::settings::set;
 use crate::target::{Setting, TargetError, TargetName};
-use fathom_probe::Verdict;
+use fathom_base::Bytes;
+use fathom_iosched::QueueConfig;
+use fathom_probe::{Parameter, Profile, Verdict};
 use serde::Deserialize as _;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -26,6 +29,8 @@ pub struct Run {
     pub plan: Plan,
     /// On which drive.
     pub model: Model,
+    /// What to warn of: a profile that has no checksum.
+    pub notes: Vec<String>,
 }
 
 /// All runs of a study, in a fixed order.
@@ -117,24 +122,19 @@ fn resolve(
             })
         })?;
     let workload = vary(study, &name, workload, &of_workload)?;
-    let queue = queue.map(|keys| {
-        let wrong = |detail: String| StudyError::Value {
-            study: study.name.clone(),
-            place: format!("run {name}, queue"),
-            detail,
-        };
-        let profile = sizes.map(|sizes| profiles.of(sizes, &model)).transpose();
-        let mut profile = profile.map_err(wrong)?.cloned();
-        for (parameter, bytes) in &known {
-            let answers = profile.iter_mut().map(|profile| &mut profile.parameters);
-            for answer in answers.filter_map(|answers| answers.get_mut(parameter)) {
-                answer.verdict = Verdict::Identified;
-                answer.value = Some(fathom_probe::Value::Bytes(bytes.0));
-            }
-        }
-        from_table(keys, profile.as_ref()).map_err(|e| wrong(format!("{e}; {}", e.help())))
-    });
-    let queue = queue.transpose()?;
+    let loaded = match (&queue, sizes) {
+        (Some(_), Some(sizes)) => Some(profiles.of(sizes, &model)),
+        _ => None,
+    };
+    let wrong = |detail: String| StudyError::Value {
+        study: study.name.clone(),
+        place: format!("run {name}, queue"),
+        detail,
+    };
+    let loaded = loaded.transpose().map_err(wrong)?;
+    let queue = queue.map(|keys| block_layer(keys, loaded, &known));
+    let queue = queue.transpose().map_err(wrong)?;
+    let notes = loaded.map_or_else(Vec::new, |loaded| loaded.notes.clone());
     Ok(Run {
         workload: workload.name.clone(),
         points: points
@@ -151,7 +151,25 @@ fn resolve(
         },
         model,
         name,
+        notes,
     })
+}
+
+/// The block layer that a table says, with the sizes of a profile, or those that are known from elsewhere.
+fn block_layer(
+    keys: Table,
+    loaded: Option<&Loaded<Profile>>,
+    known: &BTreeMap<&Parameter, &Bytes>,
+) -> Result<QueueConfig, String> {
+    let mut profile = loaded.map(|loaded| loaded.value.clone());
+    for (parameter, bytes) in known {
+        let answers = profile.iter_mut().map(|profile| &mut profile.parameters);
+        for answer in answers.filter_map(|answers| answers.get_mut(parameter)) {
+            answer.verdict = Verdict::Identified;
+            answer.value = Some(fathom_probe::Value::Bytes(bytes.0));
+        }
+    }
+    from_table(keys, profile.as_ref()).map_err(|e| format!("{e}; {}", e.help()))
 }
 
 /// A table of settings, keys with their tables.

@@ -3,7 +3,7 @@
 use super::{Run, Study, StudyError};
 use crate::model::Drive;
 use crate::replay::{Outcome, Precondition, RunError, prepared, run_model};
-use crate::store;
+use crate::store::{self, Staging, StoreError};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +12,9 @@ use std::path::Path;
 pub trait Watcher: Sync {
     /// A run has come to its end, or was there already (`again` is false then).
     fn run_done(&self, _name: &str, _done: usize, _of: usize, _again: bool) {}
+
+    /// Runs that are there already are run again: each with the reason why it cannot be taken.
+    fn distrusted(&self, _runs: &[(String, String)]) {}
 }
 
 /// A run with what came of it.
@@ -51,8 +54,8 @@ pub fn run(
     watcher: &dyn Watcher,
     stop: fn() -> bool,
 ) -> Result<Vec<Finished>, StudyError> {
-    // Before runs in parallel look whether their own directories can be made in it, and undo what they made.
-    store::make_dir(&dir.join(RUNS))?;
+    store::clear(dir);
+    store::check_output(&dir.join(RUNS))?;
     let progress = Progress {
         watcher,
         done: 0.into(),
@@ -60,14 +63,21 @@ pub fn run(
     };
     let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut distrusted = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         match present(run, &dir.join(RUNS).join(&run.name)) {
-            Some(outcome) => {
+            Present::Here(outcome) => {
                 progress.step(&run.name, false);
-                outcomes.insert(index, outcome);
+                outcomes.insert(index, *outcome);
+                continue;
             }
-            None => groups.entry(state_of(run)).or_default().push(index),
+            Present::Distrusted(why) => distrusted.push((run.name.clone(), why)),
+            Present::Absent => {}
         }
+        groups.entry(state_of(run)).or_default().push(index);
+    }
+    if !distrusted.is_empty() {
+        watcher.distrusted(&distrusted);
     }
     let groups: Vec<Vec<usize>> = groups.into_values().collect();
     let of_group = |indices: &Vec<usize>| {
@@ -96,15 +106,32 @@ fn state_of(run: &Run) -> String {
     )
 }
 
-/// The outcome of a run that is there already, of the same plan on the same drive.
-fn present(run: &Run, dir: &Path) -> Option<Outcome> {
-    let bytes = std::fs::read(dir.join(store::RUN_FILE)).ok()?;
-    let outcome: Outcome = serde_json::from_slice(&bytes).ok()?;
+/// What is there of a run.
+enum Present {
+    /// Its outcome, of the same plan on the same drive.
+    Here(Box<Outcome>),
+    /// Something that is damaged, or has no checksum: a run of a modelled drive is had again more surely than believed.
+    Distrusted(String),
+    /// Nothing, or another run.
+    Absent,
+}
+
+fn present(run: &Run, dir: &Path) -> Present {
+    let loaded = match store::load_outcome(dir) {
+        Ok(loaded) => loaded,
+        Err(StoreError::Missing { .. }) => return Present::Absent,
+        Err(error) => return Present::Distrusted(error.to_string()),
+    };
+    let outcome = loaded.value;
     let mut asked = outcome.plan.clone();
     // A first pass may have filled in what the study leaves open.
     asked.workload.steps.clone_from(&run.plan.workload.steps);
     let same = asked == run.plan && outcome.drive.as_deref() == Some(&run.model.to_toml());
-    same.then_some(outcome)
+    match loaded.notes.into_iter().next() {
+        _ if !same => Present::Absent,
+        Some(note) => Present::Distrusted(note),
+        None => Present::Here(Box::new(outcome)),
+    }
 }
 
 fn run_group(
@@ -151,18 +178,19 @@ fn run_group(
                 return Err(StudyError::Interrupted);
             }
             let dir = dir.join(RUNS).join(&run.name);
-            store::check_output(&dir)?;
-            let requests = study.requests.then(|| dir.join(store::REQUESTS_FILE));
+            store::check_free(&dir)?;
+            let mut set = Staging::new(&dir)?;
             let drive: Drive = match &forked {
                 Some(drive) => drive.clone(),
                 None => build(run)?,
             };
-            let outcome = run_model(&run.model, drive, &run.plan, requests.as_deref(), stop)
+            let requests = study.requests.then_some(&mut set);
+            let outcome = run_model(&run.model, drive, &run.plan, requests, stop)
                 .map_err(|error| failed(run, error))?;
             if let Some(cut) = outcome.cut_short {
                 return Err(failed(run, RunError::CutShort(cut)));
             }
-            store::save_outcome(&dir, &outcome)?;
+            store::save_outcome(set, &outcome, None)?;
             progress.step(&run.name, true);
             Ok((index, outcome))
         })

@@ -2,7 +2,7 @@
 
 use super::Sizes;
 use crate::model::Model;
-use crate::store;
+use crate::store::{self, Loaded};
 use fathom_probe::run::{self, RunConfig};
 use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Profile};
@@ -19,7 +19,7 @@ const ASKED: [Parameter; 4] = [
 /// Profiles of the drives of a study, each measured or read once.
 #[derive(Default)]
 pub(super) struct Profiles {
-    known: BTreeMap<String, Profile>,
+    known: BTreeMap<String, Loaded<Profile>>,
 }
 
 struct Quiet;
@@ -34,14 +34,17 @@ impl Observer for Quiet {
 
 impl Profiles {
     /// The profile of a drive; what is wrong, in words, where there is none.
-    pub(super) fn of(&mut self, sizes: &Sizes, model: &Model) -> Result<&Profile, String> {
+    pub(super) fn of(&mut self, sizes: &Sizes, model: &Model) -> Result<&Loaded<Profile>, String> {
         let key = match sizes {
             Sizes::Probe => model.to_toml(),
             Sizes::Profile(path) => path.display().to_string(),
         };
         if !self.known.contains_key(&key) {
             let profile = match sizes {
-                Sizes::Probe => probed(model)?,
+                Sizes::Probe => Loaded {
+                    value: probed(model)?,
+                    notes: Vec::new(),
+                },
                 Sizes::Profile(path) => store::load_profile(path).map_err(|e| e.to_string())?,
             };
             self.known.insert(key.clone(), profile);

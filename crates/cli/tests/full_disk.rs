@@ -1,0 +1,169 @@
+//! A full disk is told as what it is by everything that writes, and nothing half-written stays: no file, no directory that was
+//! made for it, and of what stood there before nothing is lost.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it skips"
+)]
+
+mod common;
+
+use common::{fathom, names, quick_run, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file system with hardly any room, unmounted at the end.
+struct Tiny(tempfile::TempDir);
+
+impl Tiny {
+    fn new(size: &str) -> Option<Self> {
+        if !root() {
+            eprintln!("skipped: mounting a full file system needs root");
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let size = format!("size={size}");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(dir.path())
+            .status();
+        if mount.is_ok_and(|status| status.success()) {
+            return Some(Self(dir));
+        }
+        eprintln!("skipped: this machine does not let a tmpfs be mounted");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Takes what room there is.
+    fn fill(&self) {
+        let mut file = fs::File::create(self.path().join("filling")).unwrap();
+        while std::io::Write::write_all(&mut file, &[1; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for Tiny {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+/// Runs a command that finds the disk full.
+fn fails(dir: &Path, args: &[&str]) {
+    let output = fathom(dir).args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).replace("\n  │", "");
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert!(said.contains("No space left on device"), "{args:?}: {said}");
+    assert!(said.contains("make room"), "{args:?}: {said}");
+}
+
+const LOAD: [&str; 3] = ["generate:uniform", "--accesses", "20000"];
+const ON: [&str; 6] = [
+    "--on",
+    "model:null-write-buffer",
+    "--size",
+    "64MiB",
+    "--step",
+    "wrap,capacity=64MiB",
+];
+const STUDY: &str = r#"
+name = "small"
+drive = "model:null-write-buffer"
+arrival = { closed = { outstanding = 4 } }
+requests = true
+[[workload]]
+name = "random"
+generate = { generator = "uniform", accesses = 20000, read-percent = 0.0, range = { len = "16MiB" } }
+"#;
+const JOB: &str = "[a]\nrw=randread\nbs=4k\nsize=16m\nio_size=64m\n";
+
+#[test]
+fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
+    let Some(tiny) = Tiny::new("128k") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("study.toml"), STUDY).unwrap();
+    fs::write(dir.path().join("job.fio"), JOB).unwrap();
+    let small = [
+        "replay",
+        "generate:uniform",
+        "--accesses",
+        "100",
+        "--out",
+        "small",
+    ];
+    let mut command = fathom(dir.path());
+    command.args([&small[..], &ON].concat()).assert().success();
+    let out = tiny.path().join("below/run").display().to_string();
+    let on = ["--on", "model:null-write-buffer"];
+    let commands: [Vec<&str>; 6] = [
+        [&["replay"][..], &LOAD, &ON].concat(),
+        vec!["run", "study.toml"],
+        [&["bench", "job.fio"][..], &on].concat(),
+        [
+            &["bench", "job.fio", "--ab", "none,noop", "--rounds", "1"][..],
+            &on,
+        ]
+        .concat(),
+        vec!["compare", "small", "small"],
+        vec![
+            "probe",
+            "--quiet",
+            "--only",
+            common::QUICK,
+            "--method",
+            "paper",
+        ],
+    ];
+    for command in commands {
+        fails(dir.path(), &[&command[..], &["--out", &out]].concat());
+        assert!(
+            names(tiny.path()).is_empty(),
+            "{command:?}: {:?}",
+            names(tiny.path())
+        );
+    }
+    assert_eq!(names(dir.path()), ["job.fio", "small", "study.toml"]);
+}
+
+#[test]
+fn a_trace_that_does_not_fit_is_told_and_the_old_one_stays() {
+    let Some(tiny) = Tiny::new("128k") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["w.parquet", "w.trace"] {
+        let file = tiny.path().join(name);
+        let path = file.display().to_string();
+        fails(dir.path(), &[&["convert"][..], &LOAD, &[&path]].concat());
+        assert!(names(tiny.path()).is_empty());
+        fs::write(&file, "old").unwrap();
+        fails(dir.path(), &[&["convert"][..], &LOAD, &[&path]].concat());
+        assert_eq!(names(tiny.path()), [name]);
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        fs::remove_file(&file).unwrap();
+    }
+}
+
+#[test]
+fn what_is_written_again_on_a_full_disk_is_as_it_was() {
+    let Some(tiny) = Tiny::new("16m") else { return };
+    let run: PathBuf = quick_run(tiny.path(), "run", &[]);
+    tiny.fill();
+    let whole = |path: &Path| -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| (name.clone(), fs::read(path.join(&name)).unwrap());
+        names(path).into_iter().map(read).collect()
+    };
+    let before = whole(&run);
+    for command in ["solve", "report"] {
+        fails(tiny.path(), &[command, "run"]);
+        assert!(whole(&run) == before, "{command}");
+    }
+    assert_eq!(names(tiny.path()), ["filling", "run"]);
+}

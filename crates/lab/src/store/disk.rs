@@ -1,0 +1,133 @@
+//! Every change that the store makes to the file system goes through here, so that a test can fail it, or end the process at
+//! it, one after the other.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// How the name of a directory begins and ends in which a process makes its files.
+pub(super) const PREFIX: &str = ".fathom-";
+pub(super) const SUFFIX: &str = ".tmp";
+/// Letters and digits between the two.
+pub(super) const DRAWN: usize = 16;
+
+/// Makes a directory with a name of its own.
+pub(super) fn make_temp_dir(parent: &Path) -> io::Result<PathBuf> {
+    fault::step()?;
+    tempfile::Builder::new()
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
+        .rand_bytes(DRAWN)
+        // What the process's umask leaves of it, as for any other directory.
+        .permissions(fs::Permissions::from_mode(0o777))
+        .tempdir_in(parent)
+        .map(tempfile::TempDir::keep)
+        .map_err(plain)
+}
+
+/// The error itself: `tempfile` wraps it together with a path that means nothing to a user.
+fn plain(e: io::Error) -> io::Error {
+    e.raw_os_error()
+        .map_or_else(|| io::Error::from(e.kind()), io::Error::from_raw_os_error)
+}
+
+pub(super) fn make_dir(path: &Path) -> io::Result<()> {
+    fault::step()?;
+    fs::create_dir(path)
+}
+
+/// A new file, or an old one without what was in it.
+pub(super) fn make_file(path: &Path) -> io::Result<File> {
+    fault::step()?;
+    File::create(path)
+}
+
+/// Writes as much as goes in at once.
+pub(super) fn write(file: &mut File, bytes: &[u8]) -> io::Result<usize> {
+    fault::step()?;
+    file.write(bytes)
+}
+
+pub(super) fn sync(file: &File) -> io::Result<()> {
+    fault::step()?;
+    file.sync_all()
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    fault::step()?;
+    File::open(dir)?.sync_all()
+}
+
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fault::step()?;
+    fs::rename(from, to)
+}
+
+pub(super) fn remove_file(path: &Path) -> io::Result<()> {
+    fault::step()?;
+    fs::remove_file(path)
+}
+
+/// Removes an empty directory.
+pub(super) fn remove_dir(path: &Path) -> io::Result<()> {
+    fault::step()?;
+    fs::remove_dir(path)
+}
+
+/// Whether a file that is open is still the one of that name.
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (Ok(held), Ok(named)) = (file.metadata(), path.symlink_metadata()) else {
+        return false;
+    };
+    (held.dev(), held.ino()) == (named.dev(), named.ino())
+}
+
+#[cfg(not(test))]
+mod fault {
+    pub(super) fn step() -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What goes wrong in the changes of this thread.
+#[cfg(test)]
+pub(super) mod fault {
+    use std::cell::Cell;
+    use std::io;
+
+    /// What happens at a change.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Fault {
+        /// It fails, and those after it do not.
+        Fails,
+        /// The process ends before it: nothing happens any more.
+        Killed,
+    }
+
+    thread_local! {
+        static PLAN: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Runs `work` with a fault at its `n`-th change, counted from 0; what it gave, and how many changes it has tried.
+    pub(crate) fn at<T>(n: u64, fault: Fault, work: impl FnOnce() -> T) -> (T, u64) {
+        PLAN.set(Some((n, fault)));
+        STEPS.set(0);
+        let done = work();
+        PLAN.set(None);
+        (done, STEPS.get())
+    }
+
+    pub(super) fn step() -> io::Result<()> {
+        let n = STEPS.get();
+        STEPS.set(n + 1);
+        match PLAN.get() {
+            Some((at, Fault::Fails)) if n == at => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            Some((at, Fault::Killed)) if n >= at => Err(io::Error::other("killed")),
+            _ => Ok(()),
+        }
+    }
+}
