@@ -58,7 +58,8 @@ fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (Outcome, usize) {
     let mut device = failing(300, kind);
     let outcome = run(&mut device, &plan(queue), Some(&mut set), || false).unwrap();
     save_outcome(set, &outcome, None).unwrap();
-    let (_, accesses) = load_run(dir.path()).unwrap().value;
+    let (kept, accesses) = load_run(dir.path()).unwrap().value;
+    assert_eq!(kept, outcome);
     (outcome, accesses.unwrap().len())
 }
 
