@@ -208,6 +208,40 @@ fn an_existing_file_is_only_read() {
     assert_eq!(names(dir.path()), ["file"]);
 }
 
+#[test]
+fn a_workload_that_writes_names_what_lets_it_write_to_an_existing_file() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let bytes = vec![7; 1 << 20];
+    fs::write(dir.path().join("file"), &bytes).unwrap();
+    fs::write(
+        dir.path().join("job.fio"),
+        "[a]\nrw=randwrite\nbs=4k\nsize=1m\n",
+    )
+    .unwrap();
+    let replay = [
+        "replay",
+        "generate:uniform",
+        "--accesses",
+        "100",
+        "--step",
+        "wrap,capacity=1MiB",
+    ];
+    for command in [&replay[..], &["bench", "job.fio"]] {
+        let mut fathom = fathom(dir.path());
+        let output = fathom.args(command).args(["--on", "file"]).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let (error, help) = said.split_once("help: ").unwrap();
+        assert!(error.contains("for reading only"), "{said}");
+        assert!(help.contains("`--destroy`"), "{command:?}: {said}");
+    }
+    assert!(fs::read(dir.path().join("file")).unwrap() == bytes);
+}
+
 /// A loop device over a file with a file system in it, detached at the end.
 struct Loop(PathBuf);
 

@@ -8,7 +8,7 @@ use super::requests::RequestFile;
 use crate::model::{Drive, Model};
 use crate::source::{Accesses, SourceError, Work, Workload};
 use crate::store::{Staging, StoreError};
-use fathom_block::{DeviceInfo, IoError};
+use fathom_block::{DeviceInfo, IoError, IoErrorKind};
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,11 @@ impl RunError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Source(error) => Some(error.help()),
+            Self::Device { error, .. } if error.kind == IoErrorKind::ReadOnly => Some(
+                "an existing file is only read until `--destroy` names it, and the workload writes over what it holds then; \
+                 or name a directory, which gets a scratch file"
+                    .into(),
+            ),
             Self::Device { .. } => Some(
                 "steps make a workload fit a drive: `shrink`, `wrap` or `clip` its addresses, `round-to-pages` or \
                  `align` it, `split` long accesses (docs/workloads.md)"
