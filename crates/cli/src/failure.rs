@@ -1,5 +1,6 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
+use crate::out::plain;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
@@ -88,14 +89,14 @@ impl Failure {
     /// Tells the user, and gives the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let exit = self.exit;
-        crate::out::note(format!("{:?}", miette::Report::new(self)).trim_end());
+        crate::out::rendered(format!("{:?}", miette::Report::new(self)).trim_end());
         exit.into()
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&plain(&self.message))
     }
 }
 
@@ -111,7 +112,7 @@ impl Diagnostic for Failure {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.help.as_ref()?))
+        Some(Box::new(plain(self.help.as_ref()?)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -173,7 +174,7 @@ impl From<TargetError> for Failure {
                 let DriveFault { place, at, .. } = *fault;
                 failure.source = at.map(|at| {
                     Box::new(Source {
-                        text: NamedSource::new(place.name, place.text),
+                        text: NamedSource::new(plain(&place.name), place.text),
                         label: LabeledSpan::new(Some("here".into()), at.start, at.len()),
                     })
                 });

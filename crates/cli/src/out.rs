@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use fathom_lab::store::Loaded;
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
 /// Prints data. A reader that has gone away, as in `fathom ... | head`, is no error.
 ///
@@ -47,10 +48,33 @@ pub(crate) fn interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Says something to the user beside the data. Nobody listening is no error.
+/// Says something to the user beside the data, on one line ([`plain`]). Nobody listening is no error.
 pub(crate) fn note(text: &str) {
+    rendered(&plain(text));
+}
+
+/// As [`note`], for what has lines and colours of its own.
+pub(crate) fn rendered(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "{text}");
+}
+
+/// Text with control characters as their escapes. A path or the name of a drive may hold any of them; a line break would
+/// break a message apart, and others steer the terminal.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => plain.extend(c.escape_default()),
+            false => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// A path as [`plain`] text.
+pub(crate) fn shown(path: &Path) -> String {
+    plain(&path.display().to_string())
 }
 
 /// What was read, once its warnings are told.

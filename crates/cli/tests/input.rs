@@ -255,3 +255,42 @@ fn a_full_disk_leaves_nothing_half_written_and_the_answer_is_still_printed() {
         .stderr(contains("No space left"));
     assert!(names(tiny.0.path()).is_empty());
 }
+
+#[test]
+fn a_line_break_in_a_path_does_not_break_a_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("a\nb");
+    fs::create_dir(&run).unwrap();
+    fs::write(run.join("file"), vec![7; 1 << 20]).unwrap();
+    let on = ["--on", "model:null-write-buffer"];
+    let load = [
+        "generate:uniform",
+        "--accesses",
+        "100",
+        "--step",
+        "wrap,capacity=64MiB",
+    ];
+    let commands: [Vec<&str>; 11] = [
+        vec!["solve", "a\nb"],
+        vec!["compare", "a\nb", "a\nb"],
+        [&["replay", "a\nb/trace"], &on[..]].concat(),
+        [&["bench", "a\nb/job"], &on[..]].concat(),
+        vec!["run", "a\nb/study", "--out", "out"],
+        vec!["probe", "model:a\nb/drive"],
+        vec!["probe", "a\nb/none"],
+        vec!["probe", "a\nb/file", "--only", "prefetch", "--budget", "1s"],
+        [&["replay", "--out", "a\nb/out"], &load[..], &on].concat(),
+        [&["convert"], &load[..], &["a\nb/w.parquet"]].concat(),
+        vec!["compare", "a\nb/out", "a\nb/out"],
+    ];
+    for command in commands {
+        let output = fathom(dir.path()).args(&command).output().unwrap();
+        let [out, said] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+        assert!(
+            !said.contains("a\n") && !out.contains("a\n"),
+            "{command:?}: {out}{said}"
+        );
+        let silent = command.contains(&"--out") && output.status.success();
+        assert!(silent || (said + &out).contains(r"a\nb"), "{command:?}");
+    }
+}

@@ -62,8 +62,9 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// For people: what it is on the first line, then one finding a line.
-    pub fn describe(&self) -> String {
+    /// For people: a line that says what it is, then a line for each finding. Names stand in them as they are, with line
+    /// breaks if they have any.
+    pub fn describe(&self) -> Vec<String> {
         let on = if self.kind == Kind::Block { "" } else { "on " };
         let mut text = format!(
             "{}: {}, {on}{}",
@@ -77,10 +78,8 @@ impl Inspection {
         if let Some(free) = self.free_bytes {
             text += &format!(", {free} bytes free");
         }
-        for finding in &self.findings {
-            text += &format!("\n  {finding}");
-        }
-        text
+        let findings = self.findings.iter().map(|finding| format!("  {finding}"));
+        std::iter::once(text).chain(findings).collect()
     }
 }
 
@@ -335,7 +334,7 @@ mod tests {
         let sparse = Finding::Sparse { allocated_bytes: 0 };
         assert_eq!(seen.findings, [Finding::ExistingFile, sparse]);
         assert!(seen.free_bytes.is_some_and(|free| free > 0));
-        let text = seen.describe();
+        let text = seen.describe().join("\n");
         assert!(text.contains("1MiB") || text.contains("1 MiB"), "{text}");
     }
 

@@ -52,7 +52,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 fn named(path: &Path) -> Result<Named, Failure> {
     let (outcome, responses) = out::loaded(store::load_run(path)?);
     Ok(Named {
-        name: path.display().to_string(),
+        name: out::shown(path),
         outcome,
         responses,
     })

@@ -53,22 +53,20 @@ pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Re
             Bound::Bytes(_) => "; parameters that need writes are reported as inconclusive",
             _ => "",
         };
-        out::note(&format!(
-            "{}\nNothing will be written{unanswered}.{}",
-            found.describe(),
-            how_to_write(found, consent)
-        ));
+        describe(found);
+        let how = how_to_write(found, consent);
+        out::note(&format!("Nothing will be written{unanswered}.{how}"));
         return Ok(());
     };
     let capacity = opened.target.capacity_bytes;
+    describe(found);
     out::note(&format!(
-        "{}\n{written} to {}.{}",
-        found.describe(),
+        "{written} to {}.{}",
         place(found, capacity),
         worn(bound, consent)
     ));
     if !allowed(found, consent) {
-        let path = found.path.display();
+        let path = out::shown(&found.path);
         return Err(
             Failure::refused(format!("nothing was written to {path}")).help(how_to_allow(found))
         );
@@ -76,6 +74,12 @@ pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Re
     clearance
         .renew()
         .map_err(|error| TargetError::from(error).into())
+}
+
+fn describe(found: &Inspection) {
+    for line in found.describe() {
+        out::note(&line);
+    }
 }
 
 fn allowed(found: &Inspection, consent: Consent<'_>) -> bool {
@@ -120,7 +124,7 @@ fn share(of_one: f64) -> String {
 }
 
 fn place(found: &Inspection, capacity_bytes: u64) -> String {
-    let (path, size) = (found.path.display(), human_bytes(capacity_bytes));
+    let (path, size) = (out::shown(&found.path), human_bytes(capacity_bytes));
     match found.kind {
         Kind::Directory => {
             format!("a scratch file of {size} in {path}, which is removed at the end")
@@ -132,7 +136,7 @@ fn place(found: &Inspection, capacity_bytes: u64) -> String {
 
 fn how_to_write(found: &Inspection, consent: Consent<'_>) -> String {
     if found.kind == Kind::File && !consent.read_only {
-        let path = found.path.display();
+        let path = out::shown(&found.path);
         format!(" `--destroy {path}` would allow its contents to be overwritten.")
     } else {
         String::new()

@@ -63,7 +63,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     for note in notes {
         out::note(&format!("note: {note}"));
     }
-    out::data(&format!("{count} accesses in {}\n", to.display()))?;
+    out::data(&format!("{count} accesses in {}\n", out::shown(to)))?;
     Ok(Exit::Done)
 }
 

@@ -209,7 +209,7 @@ fn finish(record: &Record, out: Option<&Path>, json: bool) -> Result<Exit, Failu
     let after = match &saved {
         Ok(()) => format!(
             "\nWritten to {}: {PROFILE_FILE}, {RECORD_FILE}, {REPORT_FILE}\n",
-            dir.display()
+            out::shown(dir)
         ),
         Err(_) => String::new(),
     };

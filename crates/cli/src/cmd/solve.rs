@@ -25,7 +25,7 @@ pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
         store::write_whole(&args.dir, &files)?;
         after = format!(
             "\nWritten to {}: {PROFILE_FILE}, {REPORT_FILE}\n",
-            args.dir.display()
+            out::shown(&args.dir)
         );
     }
     answer::print(&profile, args.json, &after)?;
