@@ -6,12 +6,14 @@
 pub mod delay;
 pub mod error;
 mod held;
+pub mod noisy;
 pub mod paced;
 pub mod stats;
 pub mod trace;
 
 pub use delay::{Delayed, OpDelay};
 pub use error::{Fault, Faulty, Stage, When};
+pub use noisy::{Latencies, Noisy};
 pub use paced::{Limits, Paced};
 pub use stats::{OpStats, Stats};
 pub use trace::{Event, Sink, Traced};

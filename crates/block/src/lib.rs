@@ -12,4 +12,4 @@ pub use contract::{
     Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId, Tag,
 };
 pub use devices::{NullDevice, RamDevice};
-pub use layers::{Delayed, Faulty, Paced, Stats, Traced};
+pub use layers::{Delayed, Faulty, Noisy, Paced, Stats, Traced};

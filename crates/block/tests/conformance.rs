@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{RealLike, ram};
+use common::{Numbered, RealLike, ram};
 use fathom_base::{Dur, Rate};
 use fathom_block::conformance::{Options, Report, check};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::{Fault, Limits, OpDelay, PerOp, Stage, When};
 use fathom_block::{
-    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, NullDevice, Op, Paced, RamDevice, Stats,
-    Traced,
+    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Noisy, NullDevice, Op, Paced, RamDevice,
+    Stats, Traced,
 };
 use std::num::NonZeroU32;
 
@@ -154,6 +154,7 @@ fn every_layer_conforms() {
     for latency in LATENCIES {
         conforms(|| Delayed::new(ram(latency), delays(), 4), &options);
         conforms(|| Faulty::new(ram(latency), Vec::new(), 4), &options);
+        conforms(|| Noisy::new(ram(latency), Numbered::default()), &options);
         conforms(|| Stats::new(ram(latency)), &options);
         conforms(|| Traced::new(ram(latency), Vec::new()), &options);
         for burst in [Dur::ZERO, Dur::us(300)] {
@@ -171,6 +172,7 @@ fn every_layer_conforms_over_what_behaves_like_a_real_drive() {
         conforms(real, &options);
         conforms(|| Delayed::new(real(), delays(), 4), &options);
         conforms(|| Faulty::new(real(), Vec::new(), 4), &options);
+        conforms(|| Noisy::new(real(), Numbered::default()), &options);
         conforms(|| Stats::new(real()), &options);
         conforms(|| Traced::new(real(), Vec::new()), &options);
         conforms(|| Paced::new(real(), limits(Dur::us(50))), &options);
@@ -196,7 +198,7 @@ fn a_device_that_fails_is_still_a_device() {
 fn a_stack_of_all_layers_conforms() {
     fn stack<D: Device + 'static>(device: D) -> impl Device {
         let faulty = Faulty::new(device, faults(Stage::After), 1);
-        let delayed = Delayed::new(faulty, delays(), 2);
+        let delayed = Noisy::new(Delayed::new(faulty, delays(), 2), Numbered::default());
         let paced = Paced::new(delayed, limits(Dur::us(100)));
         let before = Faulty::new(paced, faults(Stage::Before), 3);
         let boxed: Box<dyn Device> = Box::new(Delayed::new(before, delays(), 5));

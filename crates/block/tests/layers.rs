@@ -3,13 +3,13 @@
 #[allow(dead_code, reason = "shared; not every test file needs all of it")]
 mod common;
 
-use common::{RealLike, ram};
+use common::{Numbered, RealLike, ram};
 use fathom_base::{Dur, Rate, Rng, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::{Event, Fault, Limits, OpDelay, PerOp, Stage, When};
 use fathom_block::{
-    Completion, Delayed, Device, DeviceInfo, Faulty, IoErrorKind, NullDevice, Op, Paced, Request,
-    RequestId, Stats, Traced,
+    Completion, Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Noisy, NullDevice, Op, Paced,
+    Request, RequestId, Stats, Traced,
 };
 use proptest::prelude::*;
 use std::num::NonZeroU32;
@@ -421,4 +421,41 @@ fn a_trace_tells_all_in_order() {
         completed(10, 4, Op::Trim, 5, Some(IoErrorKind::Misaligned)),
     ];
     assert_eq!(events, expected);
+}
+
+#[test]
+fn noise_is_asked_once_a_request_in_order_and_added_side_by_side() {
+    let mut device = Noisy::new(null(Dur::us(10)), Numbered::default());
+    for id in 0..3 {
+        device
+            .submit(request(id, OPS[id as usize], id + 1))
+            .unwrap();
+    }
+    let done = drain(&mut device);
+    let completed: Vec<(u64, Time)> = done.iter().map(|c| (c.id.0, c.completed)).collect();
+    let at = |us| Time::ZERO + Dur::us(us);
+    assert_eq!(completed, [(0, at(11)), (1, at(12)), (2, at(13))]);
+    device.submit(request(7, Op::Trim, 4)).unwrap();
+    assert_eq!(drain(&mut device)[0].latency(), Dur::us(14));
+    let asked = [
+        (Op::Read, 512, at(0)),
+        (Op::Write, 1024, at(0)),
+        (Op::Flush, 0, at(0)),
+        (Op::Trim, 2048, at(13)),
+    ];
+    assert_eq!(device.latencies().asked, asked);
+}
+
+#[test]
+fn a_request_that_is_not_taken_has_no_noise() {
+    let info = DeviceInfo {
+        queue_depth: 1,
+        ..modelled_info("narrow", 1 << 20)
+    };
+    let inner = NullDevice::new(info, Dur::us(10));
+    let mut device = Noisy::new(inner, Numbered::default());
+    device.submit(request(0, Op::Read, 1)).unwrap();
+    assert!(device.submit(request(1, Op::Read, 1)).is_err());
+    assert_eq!(drain(&mut device).len(), 1);
+    assert_eq!(device.latencies().asked.len(), 1);
 }

@@ -1,8 +1,9 @@
-//! What the tests share: small devices, and one that behaves like a real drive.
+//! What the tests share: small devices, one that behaves like a real drive, and a source of latencies.
 
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::modelled_info;
-use fathom_block::{Busy, Completion, Device, DeviceInfo, RamDevice, Request};
+use fathom_block::layers::Latencies;
+use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, RamDevice, Request};
 
 /// A mebibyte of RAM behind a queue of eight.
 pub(crate) fn ram(latency: Dur) -> RamDevice {
@@ -73,5 +74,19 @@ impl<D: Device> Device for RealLike<D> {
         self.pass(2000);
         self.in_flight -= self.came.len() as u32;
         done.append(&mut self.came);
+    }
+}
+
+/// Latencies that tell which request they are of: 1 us for the first, 2 us for the second, ... up to 40 us; and what was
+/// asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbered {
+    pub(crate) asked: Vec<(Op, u64, Time)>,
+}
+
+impl Latencies for Numbered {
+    fn next(&mut self, op: Op, len: u64, now: Time) -> Dur {
+        self.asked.push((op, len, now));
+        Dur::us((self.asked.len() as u64 - 1) % 40 + 1)
     }
 }
