@@ -1,12 +1,11 @@
-//! Probing many drives, blind, side by side.
+//! Probing many targets, blind, side by side.
 
-use super::draw::{Drawn, draw};
+use super::draw::{Axes, Drawn, Family, Target, draw};
 use super::score::{Outcome, covers, score};
 use super::truth::Truth;
 use fathom_probe::probes::{self, Space};
 use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Cost, Estimate, Method, Observer, Parameter, Profile, Stop, Verdict};
-use fathom_ssd::{Spec, Ssd};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Which drives are probed, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
+    /// Where the drives are drawn from.
+    pub family: Family,
     /// Of the drives and of everything random in them.
     pub seed: u64,
     /// The index of the first drive.
@@ -49,6 +50,26 @@ pub struct Answer {
     pub estimate: Estimate,
 }
 
+/// One drive of a campaign, whatever was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct About {
+    /// The drive's index.
+    pub drive: u64,
+    /// Drives that the drive file's check refused before this one.
+    pub refused: u32,
+    /// What kind of drive it is.
+    pub axes: Axes,
+}
+
+/// What came of a campaign.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Results {
+    /// The drives, in order.
+    pub drives: Vec<About>,
+    /// The answers, in the order of drives, methods and parameters.
+    pub answers: Vec<Answer>,
+}
+
 /// Who watches a campaign, from several threads.
 pub trait Watcher: Sync {
     /// Another drive is done, of so many.
@@ -66,27 +87,32 @@ pub struct Unwatched;
 
 impl Watcher for Unwatched {}
 
-/// Probes every drive of the plan with every method. The answers stand in the order of drives, methods and
-/// parameters, whatever the number of threads. `None` when it was interrupted.
-pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Vec<Answer>> {
+/// Probes every drive of the plan with every method. The result is the same on any number of threads. `None` when it
+/// was interrupted.
+pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Results> {
     let done = AtomicU64::new(0);
     let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
-    let answers: Vec<Option<Vec<Answer>>> = drives
+    let probed: Vec<Option<(About, Vec<Answer>)>> = drives
         .into_par_iter()
         // One drive at a time: they differ too much in length for shares to be dealt out beforehand.
         .with_max_len(1)
         .map(|index| {
-            let answers = probe_drive(plan, index, watcher)?;
+            let probed = probe_drive(plan, index, watcher)?;
             watcher.drive_done(done.fetch_add(1, Ordering::Relaxed) + 1, plan.drives);
-            Some(answers)
+            Some(probed)
         })
         .collect();
-    let answers: Option<Vec<Vec<Answer>>> = answers.into_iter().collect();
-    answers.map(|answers| answers.into_iter().flatten().collect())
+    let mut results = Results::default();
+    for drive in probed {
+        let (about, answers) = drive?;
+        results.drives.push(about);
+        results.answers.extend(answers);
+    }
+    Some(results)
 }
 
-fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<Vec<Answer>> {
-    let drawn = draw(plan.seed, index);
+fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About, Vec<Answer>)> {
+    let drawn = draw(plan.family, plan.seed, index);
     let mut answers = Vec::new();
     for &method in &plan.methods {
         let answered = blind(&drawn, method, plan, watcher);
@@ -97,10 +123,15 @@ fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<Vec<Ans
             answers.push(judge(&drawn, (index, method, parameter), answered.as_ref()));
         }
     }
-    Some(answers)
+    let about = About {
+        drive: index,
+        refused: drawn.refused,
+        axes: drawn.target.axes(),
+    };
+    Some((about, answers))
 }
 
-/// Probes a fresh drive of that spec, which the probe sees as a device and nothing else. An error is one of the drive
+/// Probes a fresh target, which the probe sees as a device and nothing else. An error is one of the drive
 /// or the run and not of a single parameter.
 fn blind(
     drawn: &Drawn,
@@ -108,7 +139,7 @@ fn blind(
     plan: &Plan,
     watcher: &dyn Watcher,
 ) -> Result<Profile, String> {
-    let mut drive = Ssd::new(&drawn.spec, drawn.run_seed).map_err(|error| error.to_string())?;
+    let mut drive = drawn.target.device(drawn.run_seed)?;
     let config = RunConfig {
         seed: drawn.run_seed,
         method,
@@ -119,7 +150,7 @@ fn blind(
         },
         ..RunConfig::default()
     };
-    match run::run(&mut drive, &config, None, &mut Watched(watcher)) {
+    match run::run(&mut *drive, &config, None, &mut Watched(watcher)) {
         Ok(record) => Ok(run::solve(&record)),
         // What was answered before the drive failed counts.
         Err(RunError::Failed {
@@ -148,7 +179,7 @@ fn judge(
         .truth
         .get(&parameter)
         .cloned()
-        .unwrap_or_else(|| Truth::of(&drawn.spec, parameter));
+        .unwrap_or_else(Truth::missing);
     let unanswered =
         |reason: &str| Estimate::without_value(parameter, method, Verdict::Inconclusive, reason);
     let estimate = match answered {
@@ -165,17 +196,18 @@ fn judge(
         parameter,
         outcome: score(&truth, &estimate),
         covers: covers(&truth, &estimate),
-        printed_bytes_max: printed_bytes_max(&drawn.spec, parameter),
+        printed_bytes_max: printed_bytes_max(&drawn.target, parameter),
         truth,
         estimate,
     }
 }
 
-/// What the papers' procedure may write on a drive of that spec when it is not thinned.
-fn printed_bytes_max(spec: &Spec, parameter: Parameter) -> u64 {
+/// What the papers' procedure may write on such a target when it is not thinned.
+fn printed_bytes_max(target: &Target, parameter: Parameter) -> u64 {
+    let (capacity, block) = target.size();
     let space = Space {
-        region: 0..spec.capacity.0,
-        block_bytes: spec.host.logical_block.0,
+        region: 0..capacity,
+        block_bytes: block,
         thin: 1,
     };
     probes::find(Method::Paper, parameter).map_or(0, |probe| probe.bound(&space))

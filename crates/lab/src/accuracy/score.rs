@@ -1,6 +1,6 @@
 //! Whether an answer is right.
 
-use super::truth::Truth;
+use super::truth::{Right, Sight, Truth};
 use fathom_probe::{Estimate, Value, Verdict};
 use serde::Serialize;
 
@@ -13,7 +13,9 @@ pub const INTERVAL_SHARE_MAX: f64 = 0.25;
 pub enum Outcome {
     /// Identified, and right.
     Found,
-    /// *Absent* or *not identifiable*, and there is nothing to be found.
+    /// Identified and right, though nobody has to find it: it is faint, hidden, or right by another definition.
+    Extra,
+    /// *Absent* or *not identifiable*, and nothing must be found.
     Rejected,
     /// Identified, and not so: another value, an interval that is too wide or misses, or a value of nothing.
     Wrong,
@@ -27,40 +29,52 @@ pub enum Outcome {
 ///
 /// A choice is right when it is the true one. A size is right when it equals the true one, or when its interval holds
 /// the true one and is no wider than [`INTERVAL_SHARE_MAX`] of it; in either case an interval that misses the truth or
-/// the value itself is wrong.
+/// the value itself is wrong. Where any size of a range is right, the value must lie in it.
 pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
-    match (estimate.verdict, truth) {
-        (Verdict::Inconclusive, _) => Outcome::Open,
-        (Verdict::Absent | Verdict::NotIdentifiable, Truth::Is(_)) => Outcome::Denied,
-        (Verdict::Absent | Verdict::NotIdentifiable, _) => Outcome::Rejected,
-        (Verdict::Identified, Truth::Is(value)) if is_right(value, estimate) => Outcome::Found,
-        (Verdict::Identified, _) => Outcome::Wrong,
+    let must = truth.sight == Sight::Identifiable;
+    match estimate.verdict {
+        Verdict::Inconclusive => Outcome::Open,
+        Verdict::Absent | Verdict::NotIdentifiable if must => Outcome::Denied,
+        Verdict::Absent | Verdict::NotIdentifiable => Outcome::Rejected,
+        Verdict::Identified if !truth.right.iter().any(|r| is_right(r, estimate)) => Outcome::Wrong,
+        Verdict::Identified if must => Outcome::Found,
+        Verdict::Identified => Outcome::Extra,
     }
 }
 
-fn is_right(truth: &Value, estimate: &Estimate) -> bool {
-    match (truth, &estimate.value) {
-        (Value::Choice(truth), Some(Value::Choice(found))) => truth == found,
-        (Value::Bytes(truth), Some(Value::Bytes(found))) => {
+fn is_right(right: &Right, estimate: &Estimate) -> bool {
+    match (right, &estimate.value) {
+        (Right::Is(Value::Choice(right)), Some(Value::Choice(found))) => right == found,
+        (Right::Is(Value::Bytes(right)), Some(Value::Bytes(found))) => {
             let Some((low, high)) = interval(estimate) else {
                 return false;
             };
             let width = high.saturating_sub(low) as f64;
-            let close = found == truth || width <= INTERVAL_SHARE_MAX * *truth as f64;
+            let close = found == right || width <= INTERVAL_SHARE_MAX * *right as f64;
             let holds = |bytes: &u64| (low..=high).contains(bytes);
-            close && holds(truth) && holds(found)
+            close && holds(right) && holds(found)
+        }
+        (Right::Between(first, last), Some(Value::Bytes(found))) => {
+            interval(estimate).is_some_and(|(low, high)| (low..=high).contains(found))
+                && (first..=last).contains(&found)
         }
         _ => false,
     }
 }
 
-/// Whether an identified size's interval holds the truth; `None` where there is no such interval or no true size.
+/// Whether an identified size's interval holds a size that is right; `None` where there is no such interval or no such
+/// size.
 pub fn covers(truth: &Truth, estimate: &Estimate) -> Option<bool> {
-    let (Verdict::Identified, Truth::Is(Value::Bytes(truth))) = (estimate.verdict, truth) else {
+    if estimate.verdict != Verdict::Identified {
         return None;
-    };
+    }
     let (low, high) = interval(estimate)?;
-    Some((low..=high).contains(truth))
+    let holds = |right: &Right| match right {
+        Right::Is(Value::Bytes(bytes)) => Some((low..=high).contains(bytes)),
+        Right::Between(first, last) => Some(low <= *last && *first <= high),
+        Right::Is(Value::Choice(_)) => None,
+    };
+    truth.right.iter().filter_map(holds).reduce(|a, b| a || b)
 }
 
 fn interval(estimate: &Estimate) -> Option<(u64, u64)> {
@@ -74,8 +88,14 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
 
+    fn truth(sight: Sight, right: &[Right]) -> Truth {
+        let right = right.to_vec();
+        let why = "";
+        Truth { sight, right, why }
+    }
+
     fn size(bytes: u64) -> Truth {
-        Truth::Is(Value::Bytes(bytes))
+        truth(Sight::Identifiable, &[Right::Is(Value::Bytes(bytes))])
     }
 
     fn found(bytes: u64, low: u64, high: u64) -> Estimate {
@@ -123,34 +143,56 @@ mod tests {
 
     #[test]
     fn a_choice_is_right_when_equal() {
-        let truth = Truth::Is(Value::Choice("cache".into()));
+        let truth = truth(
+            Sight::Identifiable,
+            &[Right::Is(Value::Choice("cache".into()))],
+        );
         assert_eq!(score(&truth, &chosen("cache")), Outcome::Found);
         assert_eq!(score(&truth, &chosen("buffer")), Outcome::Wrong);
         assert_eq!(score(&truth, &found(1, 1, 1)), Outcome::Wrong);
     }
 
     #[test]
-    fn what_is_not_there_must_be_rejected() {
-        let cases = [Truth::Nothing, Truth::Hidden("page mapping")];
-        for truth in &cases {
-            assert_eq!(score(truth, &found(1, 1, 1)), Outcome::Wrong);
-            assert_eq!(score(truth, &without(Verdict::Absent)), Outcome::Rejected);
-            assert_eq!(
-                score(truth, &without(Verdict::NotIdentifiable)),
-                Outcome::Rejected
-            );
-            assert_eq!(score(truth, &without(Verdict::Inconclusive)), Outcome::Open);
+    fn of_several_right_values_any_will_do() {
+        let two = [4, 64].map(|n| Right::Is(Value::Bytes(n * KIB)));
+        let range = Right::Between(100 * KIB, 200 * KIB);
+        let three = truth(
+            Sight::Identifiable,
+            &[two[0].clone(), two[1].clone(), range],
+        );
+        for n in [4, 64, 100, 150, 200] {
+            let estimate = found(n * KIB, n * KIB, n * KIB);
+            assert_eq!(score(&three, &estimate), Outcome::Found, "{n}");
+            assert_eq!(covers(&three, &estimate), Some(true));
+        }
+        for n in [8, 99, 201] {
+            let estimate = found(n * KIB, n * KIB, n * KIB);
+            assert_eq!(score(&three, &estimate), Outcome::Wrong, "{n}");
+            assert_eq!(covers(&three, &estimate), Some(false));
+        }
+    }
+
+    #[test]
+    fn what_need_not_be_found_must_not_be_invented() {
+        for sight in [Sight::Faint, Sight::Hidden, Sight::Missing] {
+            let none = truth(sight, &[]);
+            assert_eq!(score(&none, &found(1, 1, 1)), Outcome::Wrong);
+            let one = truth(sight, &[Right::Is(Value::Bytes(1))]);
+            assert_eq!(score(&one, &found(1, 1, 1)), Outcome::Extra);
+            assert_eq!(score(&one, &found(2, 2, 2)), Outcome::Wrong);
+            for truth in [&none, &one] {
+                for verdict in [Verdict::Absent, Verdict::NotIdentifiable] {
+                    assert_eq!(score(truth, &without(verdict)), Outcome::Rejected);
+                }
+                assert_eq!(score(truth, &without(Verdict::Inconclusive)), Outcome::Open);
+            }
         }
         let there = size(4096);
-        assert_eq!(score(&there, &without(Verdict::Absent)), Outcome::Denied);
-        assert_eq!(
-            score(&there, &without(Verdict::NotIdentifiable)),
-            Outcome::Denied
-        );
-        assert_eq!(
-            score(&there, &without(Verdict::Inconclusive)),
-            Outcome::Open
-        );
+        for verdict in [Verdict::Absent, Verdict::NotIdentifiable] {
+            assert_eq!(score(&there, &without(verdict)), Outcome::Denied);
+        }
+        let open = without(Verdict::Inconclusive);
+        assert_eq!(score(&there, &open), Outcome::Open);
     }
 
     #[test]
@@ -158,8 +200,11 @@ mod tests {
         assert_eq!(covers(&size(10), &found(12, 9, 12)), Some(true));
         assert_eq!(covers(&size(10), &found(12, 11, 12)), Some(false));
         assert_eq!(covers(&size(10), &without(Verdict::Absent)), None);
-        assert_eq!(covers(&Truth::Nothing, &found(12, 11, 12)), None);
-        let choice = Truth::Is(Value::Choice("cache".into()));
+        assert_eq!(covers(&Truth::missing(), &found(12, 11, 12)), None);
+        let choice = truth(
+            Sight::Identifiable,
+            &[Right::Is(Value::Choice("cache".into()))],
+        );
         assert_eq!(covers(&choice, &chosen("buffer")), None);
     }
 }

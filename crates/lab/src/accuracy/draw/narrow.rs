@@ -1,17 +1,18 @@
-//! A random drive, valid by construction.
+//! A random drive of the family that the probes were first tried on, kept as it was so that figures can be compared.
 //!
 //! Sizes and times are drawn so that their logarithm is spread evenly over the range, and rounded to what a data
 //! sheet would say. The order of the draws is part of the family: another order makes other drives of the same seed.
+//!
+//! Its clustered blocks are 1, 3 or 5 times a power of two, its noise is at most 10 %, and of the mappings it has
+//! two: [`super::wide`] has what it leaves out.
 
-use super::truth::Truth;
-use fathom_base::{Bytes, Dur, Rate, Rng};
-use fathom_probe::Parameter;
+use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
+use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
     Arbitration, Drain, Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Prefetch, Protocol,
     ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
-use std::collections::BTreeMap;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -21,31 +22,8 @@ const PLANES_MAX: u64 = 256;
 /// The fewest clustered blocks of a drive.
 const CLUSTERED_BLOCKS_MIN: u64 = 64;
 
-/// A drive of a campaign.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Drawn {
-    /// The drive.
-    pub spec: Spec,
-    /// Of the drive's noise and of the probe's choices; at most what a profile can hold.
-    pub run_seed: u64,
-    /// What there is to find.
-    pub truth: BTreeMap<Parameter, Truth>,
-}
-
-/// Drive `index` of the campaign `seed`.
-pub fn draw(seed: u64, index: u64) -> Drawn {
-    let mut rng = Rng::new(seed, index);
-    let run_seed = rng.next_u64() >> 1;
-    let spec = spec(&mut rng, format!("drive {index} of seed {seed}"));
-    let truth = Truth::all(&spec);
-    Drawn {
-        spec,
-        run_seed,
-        truth,
-    }
-}
-
-fn spec(rng: &mut Rng, name: String) -> Spec {
+/// A drive, valid by construction.
+pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
     let kind = if rng.chance(0.65) {
         MappingKind::Block
     } else {
@@ -316,79 +294,5 @@ fn noise(rng: &mut Rng) -> Noise {
         flash_percent,
         background_interval: Dur::ms(interval),
         background_duration: Dur::ms(duration),
-    }
-}
-
-fn log_uniform(rng: &mut Rng, low: f64, high: f64) -> f64 {
-    (low.ln() + rng.uniform() * (high / low).ln()).exp()
-}
-
-/// One of `items`, which must not be empty; the draws above see to that.
-fn pick<T: Copy>(rng: &mut Rng, items: &[T]) -> T {
-    items[rng.below(items.len() as u64) as usize]
-}
-
-fn divisors(n: u64, most: u64) -> Vec<u64> {
-    (1..=most.min(n)).filter(|d| n.is_multiple_of(*d)).collect()
-}
-
-/// `units` of `unit` bytes per second, in whole units.
-fn rate(units: f64, unit: f64) -> Rate {
-    Rate::new((units.round() * unit) as u64).unwrap_or_else(|| rate(1.0, unit))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_drive_can_be_built() {
-        for index in 0..3_000 {
-            let Drawn { spec, .. } = draw(7, index);
-            assert_eq!(spec.check(), Ok(()), "{index}: {}", spec.to_toml());
-            // As a drive file it is the same drive, so that `--show` shows what was measured.
-            assert_eq!(
-                Spec::from_toml(&spec.to_toml()).as_ref(),
-                Ok(&spec),
-                "{index}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_family_has_what_it_promises_and_nothing_else() {
-        let drives: Vec<Drawn> = (0..3_000).map(|index| draw(11, index)).collect();
-        let share = |holds: &dyn Fn(&Spec) -> bool| {
-            drives.iter().filter(|d| holds(&d.spec)).count() as f64 / drives.len() as f64
-        };
-        // 5 sigma of a binomial share of 3,000 drives is below 0.046.
-        let near = |share: f64, wanted: f64| (share - wanted).abs() < 0.046;
-        assert!(near(share(&|s| s.mapping.kind == MappingKind::Block), 0.65));
-        assert!(near(share(&|s| s.read_buffer.is_none()), 0.40));
-        assert!(near(share(&|s| s.write_buffer.is_none()), 0.35));
-        assert!(near(share(&|s| s.mapping.partial_program), 0.65 * 0.2));
-        let prefetches = |s: &Spec| s.read_buffer.as_ref().is_some_and(|r| r.prefetch.is_some());
-        assert!((0.1..0.2).contains(&share(&prefetches)));
-        let odd = share(&|s| !s.flash.clustered_block.0.is_power_of_two());
-        assert!((0.15..0.4).contains(&odd), "{odd}");
-        for Drawn { spec, .. } in &drives {
-            let (flash, capacity) = (&spec.flash, spec.capacity.0);
-            assert!((MIB..=16 * MIB).contains(&flash.clustered_block.0));
-            let odd = flash.clustered_block.0 >> flash.clustered_block.0.trailing_zeros();
-            assert!([1, 3, 5].contains(&odd), "{odd}");
-            assert!(capacity >= CLUSTERED_BLOCKS_MIN * flash.clustered_block.0);
-            assert!((1000 * MIB..=4096 * MIB).contains(&capacity), "{capacity}");
-            assert!(flash.channels <= 16 && flash.clustered_page.0 / flash.page.0 <= 32);
-            assert!(!spec.mapping.partial_program || spec.write_buffer.is_some());
-            let holds = |b: &WriteBuffer| b.capacity.0 >= flash.clustered_page.0;
-            assert!(spec.write_buffer.as_ref().is_none_or(holds));
-        }
-    }
-
-    #[test]
-    fn a_drive_is_fixed_by_seed_and_index() {
-        assert_eq!(draw(1, 5), draw(1, 5));
-        assert_ne!(draw(1, 5).spec, draw(1, 6).spec);
-        assert_ne!(draw(1, 5).spec, draw(2, 5).spec);
     }
 }

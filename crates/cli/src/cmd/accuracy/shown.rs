@@ -1,0 +1,93 @@
+//! One target of a campaign by itself: a drive file with what is in it, and what was answered, as comments.
+
+use fathom_lab::accuracy::{Answer, Drawn, Family, Outcome, Target, mapping_unit, read_unit};
+use fathom_probe::{Estimate, Method, Value};
+
+/// The target, what there is to find in it, and how to probe it alone.
+pub(super) fn target(drawn: &Drawn, (family, seed, index): (Family, u64, u64)) -> String {
+    let mut text = format!(
+        "# Drive {index} of `fathom accuracy --family {} --seed {seed}`.\n",
+        family.name()
+    );
+    let file = match &drawn.target {
+        Target::Drive(spec) => {
+            text += &format!(
+                "# The same run of it alone:\n#   fathom probe model:./drive.toml --seed {}\n",
+                drawn.run_seed
+            );
+            spec.to_toml()
+        }
+        Target::Noise(noise) => format!("# It is no drive but noise: {noise:?}\n"),
+    };
+    text += "# What there is to find, in bytes where it is a size:\n";
+    for (parameter, truth) in &drawn.truth {
+        text += &format!("#   {parameter}: {truth}\n");
+    }
+    if let Some(spec) = drawn.target.spec() {
+        text += &format!(
+            "#   What is completed where it is partly written: {}\n#   What is read and programmed at once: {}\n",
+            mapping_unit(spec),
+            read_unit(spec)
+        );
+    }
+    text + "\n" + &file
+}
+
+/// The same with every answer.
+pub(super) fn answered(drawn: &Drawn, place: (Family, u64, u64), answers: &[Answer]) -> String {
+    let mut text = target(drawn, place) + "\n# What was answered:\n";
+    for answer in answers {
+        text += &format!(
+            "#   {} ({}): {}: {}\n#     {}\n",
+            answer.parameter,
+            method(answer.method),
+            word(answer.outcome),
+            value(&answer.estimate),
+            answer.estimate.evidence.reason
+        );
+    }
+    text
+}
+
+/// One answer that is not right, for people.
+pub(super) fn miss(answer: &Answer) -> String {
+    format!(
+        "\n  drive {}, {}, {}: {}, and there is {}\n    {}\n",
+        answer.drive,
+        answer.parameter,
+        word(answer.outcome),
+        value(&answer.estimate),
+        answer.truth,
+        answer.estimate.evidence.reason
+    )
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::Robust => "robust",
+        Method::Paper => "paper",
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Found => "found",
+        Outcome::Extra => "right, though nobody must find it",
+        Outcome::Rejected => "rejected",
+        Outcome::Wrong => "wrong",
+        Outcome::Denied => "denied",
+        Outcome::Open => "open",
+    }
+}
+
+fn value(estimate: &Estimate) -> String {
+    let words = estimate.verdict.words();
+    match (&estimate.value, estimate.low, estimate.high) {
+        (Some(Value::Bytes(bytes)), Some(low), Some(high)) => {
+            format!("{words} {bytes} ({low} to {high})")
+        }
+        (Some(Value::Bytes(bytes)), ..) => format!("{words} {bytes}"),
+        (Some(Value::Choice(choice)), ..) => format!("{words} {choice}"),
+        (None, ..) => words.to_owned(),
+    }
+}

@@ -1,0 +1,203 @@
+//! The tables of a campaign, and what it says of the promise.
+
+use super::shown::miss;
+use crate::cmd::table::table;
+use fathom_lab::accuracy::{
+    Answer, Family, INVENTED_MAX, MethodTally, Outcome, Plan, RECALL_MIN, Results, Tally, WRONG_MAX,
+};
+use fathom_probe::Method;
+use fathom_report::text::{human_bytes, human_duration};
+
+pub(super) fn text(plan: &Plan, tallies: &[MethodTally], results: &Results) -> String {
+    let refused: u32 = results.drives.iter().map(|about| about.refused).sum();
+    let mut text = format!(
+        "Drives {} to {} of seed {}, family {}, each probed blind; {refused} more were drawn that cannot be built.\n",
+        plan.skip,
+        plan.skip + plan.drives - 1,
+        plan.seed,
+        plan.family.name()
+    );
+    for tally in tallies {
+        text += &format!("\n{}\n\n", title(tally.method, plan.thin));
+        text += &table(&parameter_rows(tally));
+        text += "\n";
+        text += &table(&axis_rows(tally));
+    }
+    text += &comparison(tallies);
+    for tally in tallies.iter().filter(|t| t.method == Method::Robust) {
+        text += &misses(&results.answers);
+        text += &promise(plan.family, &tally.all);
+    }
+    text
+}
+
+fn title(method: Method, thin: u32) -> String {
+    match (method, thin) {
+        (Method::Robust, _) => "Robust method".to_owned(),
+        (Method::Paper, 1) => "The papers' procedures, as printed".to_owned(),
+        (Method::Paper, thin) => format!(
+            "The papers' procedures, thinned by {thin}: grids so much coarser, repetitions and totals so much fewer"
+        ),
+    }
+}
+
+fn row(head: &[&str]) -> Vec<String> {
+    head.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+fn parameter_rows(tally: &MethodTally) -> Vec<Vec<String>> {
+    let mut rows = vec![row(&[
+        "parameter",
+        "found",
+        "recall",
+        "wrong",
+        "of identified",
+        "denied",
+        "open",
+        "extra",
+        "rejected",
+        "covered",
+        "written",
+        "time",
+    ])];
+    let parameters = tally.parameters.iter();
+    let named = parameters.map(|(parameter, tally)| (parameter.name(), tally));
+    for (name, tally) in named.chain([("all", &tally.all)]) {
+        let mut cells = counted(name, tally);
+        cells.extend([
+            tally.extra.to_string(),
+            of(tally.rejected, tally.answers - tally.identifiable),
+            of(tally.covered.0, tally.covered.1),
+            human_bytes(tally.bytes_written.0),
+            human_duration(tally.device_ns.0),
+        ]);
+        rows.push(cells);
+    }
+    rows
+}
+
+/// By kind of drive, the mapping first.
+fn axis_rows(tally: &MethodTally) -> Vec<Vec<String>> {
+    let head = [
+        "kind of drive",
+        "found",
+        "recall",
+        "wrong",
+        "of identified",
+        "denied",
+        "open",
+        "drives",
+    ];
+    let mut rows = vec![row(&head)];
+    let mut axes: Vec<_> = tally.axes.iter().collect();
+    axes.sort_by_key(|(axis, _)| **axis != "mapping");
+    for (axis, kinds) in axes {
+        for (kind, tally) in kinds {
+            let mut cells = counted(&format!("{axis}: {kind}"), tally);
+            cells.push(tally.drives.to_string());
+            rows.push(cells);
+        }
+    }
+    rows
+}
+
+fn counted(name: &str, tally: &Tally) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        of(tally.found, tally.identifiable),
+        percent(tally.recall()),
+        of(tally.wrong, tally.identified),
+        percent(tally.wrong_of_identified()),
+        tally.denied.to_string(),
+        of(tally.missed, tally.open),
+    ]
+}
+
+fn of(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{part}/{whole}"),
+    }
+}
+
+/// What the methods wrote, against each other and against the papers' procedures as printed.
+fn comparison(tallies: &[MethodTally]) -> String {
+    let find = |method| tallies.iter().find(|t| t.method == method);
+    let mut text = "\nfound of what must be found; wrong of what was identified; open: of what must be found, and in \
+                    all; extra: right where nobody must find it. Written and time are medians.\n"
+        .to_owned();
+    if let Some(robust) = find(Method::Robust) {
+        let (written, printed) = (robust.all.bytes_written.1, robust.all.printed_bytes_max);
+        text += &format!(
+            "\nThe robust method wrote {} in all. As printed the papers' procedures write at most {} on these drives: {}.\n",
+            human_bytes(written),
+            human_bytes(printed),
+            share(written, printed)
+        );
+        if let Some(paper) = find(Method::Paper) {
+            let paper = paper.all.bytes_written.1;
+            text += &format!(
+                "As they ran they wrote {}: {}.\n",
+                human_bytes(paper),
+                share(written, paper)
+            );
+        }
+    }
+    text
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!(
+        "the robust method writes {:.2} % of that",
+        100.0 * part as f64 / whole.max(1) as f64
+    )
+}
+
+/// Every answer of the robust method that is not right: the wrong ones first, then what should have been found.
+fn misses(answers: &[Answer]) -> String {
+    let missed = |a: &Answer| match a.outcome {
+        Outcome::Wrong => Some(0),
+        Outcome::Denied => Some(1),
+        Outcome::Open if a.truth.is_identifiable() => Some(2),
+        _ => None,
+    };
+    let robust = answers.iter().filter(|a| a.method == Method::Robust);
+    let mut missed: Vec<(u8, &Answer)> = robust.filter_map(|a| Some((missed(a)?, a))).collect();
+    missed.sort_by_key(|(order, _)| *order);
+    let mut text = String::new();
+    for (_, answer) in missed {
+        if text.is_empty() {
+            text += "\nAnswers that are not right\n";
+        }
+        text += &miss(answer);
+    }
+    text
+}
+
+fn promise(family: Family, all: &Tally) -> String {
+    let kept = match all.keeps_promise(family) {
+        true => "Kept",
+        false => "Not kept",
+    };
+    if family == Family::Noise {
+        let share = all.identified as f64 / all.answers.max(1) as f64;
+        return format!(
+            "\nPromised: at most {} of the answers name a value. Here: {} of {}, {}. {kept}.\n",
+            percent(Some(INVENTED_MAX)),
+            all.identified,
+            all.answers,
+            percent(Some(share)),
+        );
+    }
+    format!(
+        "\nPromised: at least {} of what must be found is found, at most {} of the identifications are wrong. Here: {} and {}. {kept}.\n",
+        percent(Some(RECALL_MIN)),
+        percent(Some(WRONG_MAX)),
+        percent(all.recall()),
+        percent(all.wrong_of_identified()),
+    )
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}

@@ -1,0 +1,143 @@
+//! The target of a run, from a seed and an index.
+
+mod axes;
+mod narrow;
+mod wide;
+
+use super::noise::NoiseTarget;
+use super::truth::Truth;
+use fathom_base::Rng;
+use fathom_block::Device;
+use fathom_probe::Parameter;
+use fathom_ssd::{Spec, Ssd};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use axes::Axes;
+
+/// Where targets are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Drives of everything that Fathom can build.
+    Wide,
+    /// Drives as they were drawn before: two mappings, blocks of 1, 3 or 5 times a power of two, little noise.
+    Narrow,
+    /// No drives: noise alone.
+    Noise,
+}
+
+impl Family {
+    /// The name of the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Wide => "wide",
+            Family::Narrow => "narrow",
+            Family::Noise => "noise",
+        }
+    }
+}
+
+/// What is probed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A modelled drive.
+    Drive(Box<Spec>),
+    /// Latencies without a drive.
+    Noise(NoiseTarget),
+}
+
+/// A target of a campaign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// The target.
+    pub target: Target,
+    /// Drives that the drive file's check refused before this one.
+    pub refused: u32,
+    /// Of the target's noise and of the probe's choices; at most what a profile can hold.
+    pub run_seed: u64,
+    /// What there is to find.
+    pub truth: BTreeMap<Parameter, Truth>,
+}
+
+/// Target `index` of the campaign `seed` of a family.
+pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
+    let mut rng = Rng::new(seed, index);
+    let run_seed = rng.next_u64() >> 1;
+    let name = format!("drive {index} of seed {seed}");
+    let (target, refused) = match family {
+        Family::Narrow => (Target::of(narrow::spec(&mut rng, name)), 0),
+        Family::Wide => {
+            let (spec, refused) = wide::spec(&mut rng, &name);
+            (Target::of(spec), refused)
+        }
+        Family::Noise => {
+            let name = format!("noise {index} of seed {seed}");
+            let noise = NoiseTarget::draw(&mut rng, name, index);
+            (Target::Noise(noise), 0)
+        }
+    };
+    Drawn {
+        truth: target.truth(),
+        target,
+        refused,
+        run_seed,
+    }
+}
+
+impl Target {
+    fn of(spec: Spec) -> Target {
+        Target::Drive(Box::new(spec))
+    }
+
+    /// The drive, where there is one.
+    pub fn spec(&self) -> Option<&Spec> {
+        match self {
+            Target::Drive(spec) => Some(spec),
+            Target::Noise(_) => None,
+        }
+    }
+
+    /// Where it lies on each axis of its family.
+    pub fn axes(&self) -> Axes {
+        match self {
+            Target::Drive(spec) => axes::of(spec),
+            Target::Noise(noise) => Axes::from([("noise", noise.disturbance.name().to_owned())]),
+        }
+    }
+
+    fn truth(&self) -> BTreeMap<Parameter, Truth> {
+        match self {
+            Target::Drive(spec) => Truth::all(spec),
+            Target::Noise(_) => Parameter::ALL
+                .into_iter()
+                .map(|parameter| (parameter, Truth::missing()))
+                .collect(),
+        }
+    }
+
+    /// Bytes that can be addressed, and the unit of address in bytes.
+    pub(super) fn size(&self) -> (u64, u64) {
+        match self {
+            Target::Drive(spec) => (spec.capacity.0, spec.host.logical_block.0),
+            Target::Noise(noise) => (noise.capacity_bytes, noise.logical_block_bytes.into()),
+        }
+    }
+
+    /// A fresh device.
+    ///
+    /// # Errors
+    /// Why there is no such device.
+    pub(super) fn device(&self, seed: u64) -> Result<Box<dyn Device>, String> {
+        match self {
+            Target::Drive(spec) => match Ssd::new(spec, seed) {
+                Ok(drive) => Ok(Box::new(drive)),
+                Err(error) => Err(error.to_string()),
+            },
+            Target::Noise(noise) => noise.device(seed).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
