@@ -1,0 +1,211 @@
+//! The rules of what there is to find, held against the drives themselves: a modelled drive without its noise is measured
+//! with the largest effects that are known of each thing, and what the rules call identifiable must show there.
+//!
+//! The rules weigh effects to within a factor of two, so that only what lies beyond that counts as a disagreement: what
+//! is identifiable (a tenth) makes a twentieth at least, what is not makes less than a fifth. Disagreements that are
+//! known stand in the lists below, each with its reason; one that is gone must leave its list.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod memories;
+mod order;
+mod rig;
+mod units;
+
+use fathom_lab::accuracy::{Family, Right, Sight, Truth, draw, mapping_unit};
+use fathom_probe::Parameter;
+use fathom_ssd::Spec;
+use rayon::prelude::*;
+use std::sync::OnceLock;
+
+const SEED: u64 = 4;
+/// What is measured where the rules say a tenth or more, at least.
+const SHOWN_MIN: f64 = 0.05;
+/// What is measured where the rules say less, at most.
+const UNSHOWN_MAX: f64 = 0.2;
+/// How far random and sequential times of whole blocks may lie apart: what the rules call equal.
+const MET_MAX: f64 = 1.25;
+
+/// Checks drives side by side; `check` says what it measured where that is not as the rules say, and nothing where the
+/// drive cannot be measured or has nothing to measure.
+fn disagreements(drives: u64, check: impl Fn(u64, &Spec) -> Checked + Sync) -> Vec<(u64, String)> {
+    let indices: Vec<u64> = (0..drives).collect();
+    let checked: Vec<(u64, Checked)> = indices
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|index| {
+            let target = draw(Family::Wide, SEED, index).target;
+            (index, check(index, target.spec().unwrap()))
+        })
+        .collect();
+    let measured = checked
+        .iter()
+        .filter(|(_, c)| !matches!(c, Checked::Nothing));
+    let measured = measured.count() as u64;
+    assert!(
+        measured >= drives / 10,
+        "only {measured} of {drives} drives were measured"
+    );
+    let off = |(index, checked)| match checked {
+        Checked::Off(what) => Some((index, what)),
+        Checked::Nothing | Checked::Agrees => None,
+    };
+    checked.into_iter().filter_map(off).collect()
+}
+
+enum Checked {
+    Nothing,
+    Agrees,
+    Off(String),
+}
+
+/// Whether an effect is as large as a truth says.
+fn by_effect(truth: &Truth, effect: f64) -> Checked {
+    let agrees = match truth.sight {
+        Sight::Identifiable => effect >= SHOWN_MIN,
+        Sight::Missing => return Checked::Nothing,
+        Sight::Faint | Sight::Hidden => effect < UNSHOWN_MAX,
+    };
+    agrees_or(agrees, || format!("{truth}; measured {effect:.2}"))
+}
+
+fn agrees_or(agrees: bool, what: impl Fn() -> String) -> Checked {
+    match agrees {
+        true => Checked::Agrees,
+        false => Checked::Off(what()),
+    }
+}
+
+/// The disagreements are those that are known.
+fn are_known(found: &[(u64, String)], known: &[(u64, &str)]) {
+    let found_at: Vec<u64> = found.iter().map(|(index, _)| *index).collect();
+    let known_at: Vec<u64> = known.iter().map(|(index, _)| *index).collect();
+    assert_eq!(found_at, known_at, "{found:#?}");
+}
+
+#[test]
+fn units_that_are_identifiable_show_in_shifted_writes() {
+    let found = disagreements(16, |_, spec| {
+        let truth = mapping_unit(spec);
+        match truth.sight {
+            Sight::Missing => Checked::Nothing,
+            _ => by_effect(&truth, units::shifted_writes(spec, spec.unit())),
+        }
+    });
+    let known = [(
+        8,
+        "a shift moves some writes across the end of a block that is padded to, whatever the unit",
+    )];
+    are_known(&found, &known);
+}
+
+#[test]
+fn read_buffers_that_are_identifiable_answer_again_and_forget() {
+    let found = disagreements(40, |_, spec| {
+        let truth = Truth::of(spec, Parameter::ReadBuffer);
+        let Some((within, beyond)) = memories::read_again(spec) else {
+            return Checked::Nothing;
+        };
+        by_effect(&truth, (1.0 + within) / (1.0 + beyond) - 1.0)
+    });
+    are_known(&found, &[]);
+}
+
+#[test]
+fn reading_ahead_that_is_identifiable_shows_in_consecutive_reads() {
+    let found = disagreements(60, |_, spec| {
+        let truth = Truth::of(spec, Parameter::Prefetch);
+        match truth.sight {
+            Sight::Missing => Checked::Nothing,
+            _ => by_effect(&truth, memories::consecutive(spec)),
+        }
+    });
+    are_known(&found, &[]);
+}
+
+#[test]
+fn write_memories_are_full_where_the_rules_say() {
+    let found = disagreements(60, |_, spec| {
+        let truth = Truth::of(spec, Parameter::WriteBuffer);
+        if truth.sight == Sight::Missing {
+            return Checked::Nothing;
+        }
+        let filled = memories::filled(spec);
+        let holds = filled.is_some_and(|(low, high)| match &truth.right[0] {
+            Right::Is(value) => (low..=high).contains(&value.bytes().unwrap()),
+            Right::Between(least, most) => low <= *most && *least <= high,
+        });
+        let agrees = truth.is_identifiable() == holds;
+        agrees_or(agrees, || format!("{truth}; measured {filled:?}"))
+    });
+    are_known(&found, &[]);
+}
+
+#[test]
+fn buffers_wait_for_what_is_written_again_and_caches_do_not() {
+    let found = disagreements(60, |_, spec| {
+        let truth = Truth::of(spec, Parameter::WritePolicy);
+        if !truth.is_identifiable() {
+            return Checked::Nothing;
+        }
+        let buffer = spec.write_buffer.as_ref().unwrap();
+        let waits = memories::rewritten_waits(spec);
+        let agrees = waits == Some(!buffer.policy.is_cache());
+        agrees_or(agrees, || format!("{truth}; measured waits {waits:?}"))
+    });
+    are_known(&found, &[]);
+}
+
+/// Drives whose blocks are measured, where they have log blocks and are small enough; once for all tests.
+const BLOCK_DRIVES: u64 = 56;
+
+fn orders() -> &'static [Option<order::Order>] {
+    static ORDERS: OnceLock<Vec<Option<order::Order>>> = OnceLock::new();
+    ORDERS.get_or_init(|| {
+        let indices: Vec<u64> = (0..BLOCK_DRIVES).collect();
+        let measured = indices.into_par_iter().with_max_len(1).map(|index| {
+            let target = draw(Family::Wide, SEED, index).target;
+            let spec = target.spec().unwrap();
+            // Page mapping has no block to see.
+            let logged = !spec.mapping.kind.is_paged();
+            logged.then(|| order::order(spec)).flatten()
+        });
+        measured.collect()
+    })
+}
+
+fn block_measured(
+    parameter: Parameter,
+    effect: impl Fn(&order::Order) -> f64 + Sync,
+) -> Vec<(u64, String)> {
+    let orders = orders();
+    disagreements(BLOCK_DRIVES, |index, spec| match &orders[index as usize] {
+        Some(order) => by_effect(&Truth::of(spec, parameter), effect(order)),
+        None => Checked::Nothing,
+    })
+}
+
+#[test]
+fn clustered_blocks_that_are_identifiable_stand_out_or_have_boundaries() {
+    let found = block_measured(Parameter::ClusteredBlock, |order| {
+        order.stands_out().max(order.boundary)
+    });
+    let known = [(
+        53,
+        "small flushed writes across a boundary take five times as long; no rule knows why",
+    )];
+    are_known(&found, &known);
+}
+
+#[test]
+fn logical_blocks_that_are_identifiable_stand_out() {
+    let found = block_measured(Parameter::LogicalBlock, |order| {
+        match order.one <= MET_MAX {
+            true => order.stands_out(),
+            false => 0.0,
+        }
+    });
+    let reason = "on some superblock drives writes of a block leave nothing to copy; the rules cannot tell which";
+    let known = [(45, reason), (55, reason)];
+    are_known(&found, &known);
+}
