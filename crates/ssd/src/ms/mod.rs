@@ -9,7 +9,7 @@
 //! ends. In the reference the two sums differ in the last bit or not at all, and that bit says who is first. Sums are
 //! the same on every machine. A transfer over the pins is added to its program or read before it is rounded, as the
 //! reference's build does. Requests begin and complete in whole nanoseconds, the latter rounded up; the sums hold a
-//! nanosecond for a hundred days, and then begin anew ([`MsSsd::begin_anew`]).
+//! nanosecond for a hundred days, and then begin anew (`MsSsd::begin_anew`).
 //!
 //! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
 //! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
