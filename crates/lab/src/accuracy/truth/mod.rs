@@ -160,12 +160,9 @@ fn sizes(all: &[u64]) -> Vec<Right> {
     right
 }
 
-/// A capacity in steps of the logical block, in which alone it can be filled.
+/// A capacity in whole logical blocks, in which alone it can be filled.
 fn capacity(bytes: u64, logical_block: u64) -> Right {
-    match bytes % logical_block {
-        0 => size(bytes),
-        rest => Right::Between(bytes - rest, bytes),
-    }
+    size(bytes - bytes % logical_block)
 }
 
 #[cfg(test)]
