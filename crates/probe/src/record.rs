@@ -43,6 +43,8 @@ pub enum Series {
     Miss,
     /// The same read at once again ("Buffer" of Figure 6).
     Hit,
+    /// A piece of a run of writes into an emptied buffer, after which `x` bytes are written.
+    Filling,
     /// A write of size `x` into an empty buffer ("Buffer" of Figure 7).
     EmptyBuffer,
     /// A write of size `x` into a full buffer ("NAND" of Figure 7).

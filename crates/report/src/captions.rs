@@ -49,18 +49,27 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
              fast: the buffer had taken the data, the flash had not."
                 .to_owned()
         }
+        (Parameter::WriteBuffer, [Series::Filling]) => format!(
+            "Look for the place from which on pieces wait{at}, one of them or all: the memory is full there, in \
+             every run. Longer runs were made with longer pieces."
+        ),
         (Parameter::WriteBuffer, _) => format!(
             "Look for the size up to which a write into an empty buffer is faster than one into a full buffer{at}: \
              more does not fit."
         ),
+        (Parameter::Prefetch, [Series::Miss, ..]) => {
+            "Look for sizes at which the second line is lower: both reads lie in one line of \
+             a buffer there, so that such reads tell nothing of reading ahead."
+                .to_owned()
+        }
         (Parameter::Prefetch, _) => {
             "Look for consecutive reads that are clearly faster than scattered ones: the drive \
              then reads ahead."
                 .to_owned()
         }
         (Parameter::WritePolicy, _) => {
-            "Look for writes to the same places that are clearly faster: the memory is then \
-             a cache, without a difference a FIFO buffer."
+            "Look at the capacity of the memory: from there on writes to new places wait. If writes to the same \
+             places never do, the memory is a cache; if they do as well, it is a FIFO buffer."
                 .to_owned()
         }
     }

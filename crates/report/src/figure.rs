@@ -163,6 +163,8 @@ fn figure(
         axis,
         x_title: if axis == Axis::Count {
             "writes so far"
+        } else if parameter == Parameter::WritePolicy || series == [Series::Filling] {
+            "bytes written before"
         } else {
             "request size"
         },

@@ -56,6 +56,10 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
         )],
         Parameter::WriteBuffer => vec![
             latency(
+                "Latency of writes into emptied memory, piece by piece",
+                &[Series::Filling],
+            ),
+            latency(
                 "Latency of a write into an empty and into a full buffer",
                 &[Series::EmptyBuffer, Series::FullBuffer],
             ),
@@ -64,10 +68,16 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 &[Series::FlushAfter],
             ),
         ],
-        Parameter::Prefetch => vec![latency(
-            "Scattered against consecutive reads",
-            &[Series::Scattered, Series::Consecutive],
-        )],
+        Parameter::Prefetch => vec![
+            latency(
+                "Scattered against consecutive reads",
+                &[Series::Scattered, Series::Consecutive],
+            ),
+            latency(
+                "The place before one that was just read",
+                &[Series::Miss, Series::Hit],
+            ),
+        ],
         Parameter::WritePolicy => vec![latency(
             "Writes to the same places against writes to new places",
             &[Series::Rewrite, Series::Distinct],

@@ -177,6 +177,7 @@ pub(crate) const fn series(series: Series) -> &'static str {
         Series::Onset => "Scattered writes",
         Series::Miss => "First read (miss)",
         Series::Hit => "Read again (hit)",
+        Series::Filling => "Filling an empty buffer",
         Series::EmptyBuffer => "Into an empty buffer",
         Series::FullBuffer => "Into a full buffer",
         Series::FlushAfter => "Flush after the write",

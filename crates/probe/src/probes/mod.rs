@@ -35,6 +35,22 @@ impl Space {
     }
 }
 
+impl Space {
+    /// As a record tells it.
+    pub(crate) fn of(record: &Record) -> Self {
+        let target = &record.meta.target;
+        let region = record
+            .meta
+            .region
+            .map_or(0..target.capacity_bytes, |[from, to]| from..to);
+        Self {
+            region,
+            block_bytes: u64::from(target.logical_block_bytes).max(1),
+            thin: record.meta.thin.max(1),
+        }
+    }
+}
+
 impl From<&Session<'_>> for Space {
     fn from(session: &Session<'_>) -> Self {
         Self {

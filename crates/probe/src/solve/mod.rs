@@ -11,6 +11,7 @@ pub mod change;
 pub mod comb;
 mod comb_model;
 pub mod equivalence;
+pub mod onset;
 pub mod paper;
 pub mod regression;
 pub mod robust;

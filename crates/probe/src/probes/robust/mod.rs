@@ -6,6 +6,7 @@
 mod blocks;
 mod clustered_block;
 mod clustered_page;
+mod filling;
 mod logical_block;
 mod prefetch;
 mod read_buffer;
@@ -39,18 +40,6 @@ impl Space {
     pub(crate) fn span(&self) -> u64 {
         let whole = self.bytes().min(SPAN_MAX);
         whole / self.block_bytes * self.block_bytes
-    }
-
-    /// Sizes from 4 KiB to `most`: octaves and their halves, in whole logical blocks.
-    fn half_octaves(&self, most: u64) -> Vec<u64> {
-        let octaves = std::iter::successors(Some(4 << 10), |s| Some(s * 2));
-        let mut sizes: Vec<u64> = octaves
-            .flat_map(|s| [s, s + s / 2])
-            .map(|s| self.round_up(s))
-            .take_while(|s| *s <= most)
-            .collect();
-        sizes.dedup();
-        sizes
     }
 
     /// The smallest multiple of the logical block that is at least `bytes`.

@@ -1,41 +1,145 @@
-//! Prefetch (`parameter-aware-io` 4.3): whether reads at consecutive places are faster than reads at random ones.
+//! Prefetch (`parameter-aware-io` 4.3): whether reads at consecutive places are faster than the same reads in another
+//! order.
 //!
-//! Reads are whole clustered pages, aligned, so that no read is served from the rest of a page that the one before
-//! brought.
+//! A stretch that was not read before is read upwards, and another one in an order without neighbours: each place once,
+//! so that units, stripes, maps and lines of a buffer do the same for both, and only a drive that foresees the next read
+//! tells them apart. Reads shorter than a line of the buffer are left out, because a buffer of a few lines keeps a
+//! line for the neighbour and not for a place that comes later: there the lower half of a pair is read faster after
+//! the upper one. A difference is measured twice.
 
-use super::{at, identified, prepare, size, sizes, without, write_unit};
+use super::{identified, prepare, size, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
-use crate::record::{Record, Series};
+use crate::record::{Record, Sample, Series};
 use crate::session::{Session, Stop};
 use crate::solve::separate::{Decision, Separation, separate};
+use fathom_base::Dur;
 
 const PARAMETER: Parameter = Parameter::Prefetch;
-const ROUNDS: u32 = 4;
-/// Reads in a row, and those at its beginning that a drive may need to see the stream.
-const ROW: u32 = 24;
-const UNSEEN: u32 = 8;
+/// Pairs of neighbours, for one size.
+const PAIRS: u32 = 24;
+/// Stretches of each order in a round, reads of one, and those at its beginning that a drive may need to see the stream.
+const STRETCHES: u32 = 6;
+const ROW: u64 = 24;
+const UNSEEN: u64 = 10;
+/// The longest read, in bytes.
+const READ_MAX: u64 = 1 << 20;
 /// A difference below this share is none.
 const MARGIN: f64 = 0.05;
+/// Confidence of every comparison; about twenty are made.
+const CONFIDENCE: f64 = 0.9995;
+const PAUSE: Dur = Dur::ms(300);
 
 pub(super) struct Prefetch;
 
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Pair(u64),
+    Rows(u64, u32),
+}
+
+fn name(next: Next) -> String {
+    match next {
+        Next::Pair(len) => format!("pairs {len}"),
+        Next::Rows(len, round) => format!("rows {len} round {round}"),
+    }
+}
+
+/// Both arms of a step; `None` where it was not made.
+fn arms(record: &Record, next: Next, series: [Series; 2]) -> Option<Separation> {
+    let name = name(next);
+    let mut steps = record.steps.iter();
+    let step = steps.position(|s| s.parameter == PARAMETER && s.name == name)? as u32;
+    let of = |series| -> Vec<f64> {
+        let chosen = |s: &&Sample| s.step == step && s.series == series;
+        record
+            .samples
+            .iter()
+            .filter(chosen)
+            .map(|s| s.ns as f64)
+            .collect()
+    };
+    separate(&of(series[0]), &of(series[1]), CONFIDENCE, MARGIN)
+}
+
+/// Sizes that are tried.
+fn lens(space: &Space, longest: u64) -> Vec<u64> {
+    let most = READ_MAX.min(longest).min(space.span() / (8 * ROW));
+    let all = std::iter::successors(Some(space.block_bytes), |len| Some(len * 2));
+    all.take_while(|len| *len <= most).collect()
+}
+
+/// Whether the time of the first is less by more than the margin.
+fn less(test: &Separation) -> bool {
+    test.decision == Decision::Less && test.interval.high < 1.0 - MARGIN
+}
+
+/// Comparisons of the two orders, by size and round.
+fn rows(record: &Record, len: u64, round: u32) -> Option<Separation> {
+    arms(
+        record,
+        Next::Rows(len, round),
+        [Series::Consecutive, Series::Scattered],
+    )
+}
+
+/// What is missing, where something is.
+fn next(record: &Record, space: &Space) -> Option<Next> {
+    for len in lens(space, record.meta.target.max_request_bytes) {
+        let pair = Next::Pair(len);
+        let Some(test) = arms(record, pair, [Series::Hit, Series::Miss]) else {
+            return Some(pair);
+        };
+        if test.decision == Decision::Less {
+            continue;
+        }
+        for round in 0..2 {
+            match rows(record, len, round) {
+                None => return Some(Next::Rows(len, round)),
+                Some(test) if !less(&test) => break,
+                Some(_) if round == 1 => return None,
+                Some(_) => {}
+            }
+        }
+    }
+    None
+}
+
 impl Prefetch {
-    fn measure(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    /// The upper half of a place, then the lower one.
+    fn pairs(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
         let (start, span) = (session.region().start, Space::from(&*session).span());
-        let row = u64::from(ROW) * len;
-        session.step(PARAMETER, &format!("rows {len}"), |io| {
-            for round in 0..ROUNDS {
-                for i in 0..ROW - UNSEEN {
-                    let place = io.rng.below(span / len);
-                    io.read(start + place * len, len)?;
-                    io.sample(Series::Scattered, len, round * ROW + i);
-                }
-                let from = io.rng.below(((span - row) / len).max(1)) * len;
-                for i in 0..ROW {
-                    io.read(start + from + u64::from(i) * len, len)?;
-                    if i >= UNSEEN {
-                        io.sample(Series::Consecutive, len, round * ROW + i);
+        session.step(PARAMETER, &name(Next::Pair(len)), |io| {
+            for rep in 0..PAIRS {
+                let place = start + io.rng.below(span / (2 * len)) * 2 * len;
+                io.read(place + len, len)?;
+                io.sample(Series::Miss, len, rep);
+                io.read(place, len)?;
+                io.sample(Series::Hit, len, rep);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn rows(&self, session: &mut Session<'_>, len: u64, round: u32) -> Result<(), Stop> {
+        let (start, span) = (session.region().start, Space::from(&*session).span());
+        session.step(PARAMETER, &name(Next::Rows(len, round)), |io| {
+            if round > 0 {
+                io.idle(PAUSE)?;
+            }
+            for stretch in 0..STRETCHES {
+                let mut kinds = [(Series::Consecutive, true), (Series::Scattered, false)];
+                io.rng.shuffle(&mut kinds);
+                for (series, upwards) in kinds {
+                    let from = start + io.rng.below(span / (2 * ROW * len)) * 2 * ROW * len;
+                    for i in 0..ROW {
+                        let place = if upwards { i } else { i * 7 % ROW };
+                        io.read(from + place * len, len)?;
+                        if i >= UNSEEN {
+                            io.sample(series, len, stretch * ROW as u32 + i as u32);
+                        }
                     }
                 }
             }
@@ -43,17 +147,6 @@ impl Prefetch {
         })?;
         Ok(())
     }
-}
-
-fn compared(record: &Record) -> Vec<(u64, Separation)> {
-    let sizes = sizes(record, PARAMETER, Series::Consecutive).into_iter();
-    sizes
-        .filter_map(|len| {
-            let arms =
-                [Series::Consecutive, Series::Scattered].map(|s| at(record, PARAMETER, s, len));
-            Some((len, separate(&arms[0], &arms[1], 0.99, MARGIN)?))
-        })
-        .collect()
 }
 
 impl Probe for Prefetch {
@@ -74,50 +167,48 @@ impl Probe for Prefetch {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
-        let unit = write_unit(session);
-        let most = Space::from(&*session).span() / u64::from(ROW) / 4;
-        for len in [unit, 2 * unit, 4 * unit]
-            .into_iter()
-            .filter(|len| *len <= most)
-        {
-            self.measure(session, len)?;
+        let space = Space::from(&*session);
+        loop {
+            match next(session.record(), &space) {
+                Some(Next::Pair(len)) => self.pairs(session, len)?,
+                Some(Next::Rows(len, round)) => self.rows(session, len, round)?,
+                None => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        let compared = compared(record);
-        let clear = |s: &Separation| s.decision == Decision::Less && s.interval.high < 1.0 - MARGIN;
-        if let Some((len, test)) = compared.iter().find(|(_, s)| clear(s)) {
+        let space = Space::of(record);
+        let lens = lens(&space, record.meta.target.max_request_bytes);
+        let tested: Vec<(u64, Separation, Option<Separation>)> = lens
+            .into_iter()
+            .filter_map(|len| Some((len, rows(record, len, 0)?, rows(record, len, 1))))
+            .collect();
+        let found = tested
+            .iter()
+            .find(|(_, first, again)| less(first) && again.as_ref().is_some_and(less));
+        if let Some((len, test, _)) = found {
             let reason = format!(
-                "reads of {len} take {:.2} of the time at consecutive places",
-                test.ratio,
-                len = size(*len)
+                "reads of {} take {:.2} of the time in ascending order, again after a pause",
+                size(*len),
+                test.ratio
             );
             return identified(PARAMETER, Value::Choice("read-ahead".into()), reason)
                 .figure("ratio", test.ratio);
         }
-        if compared.is_empty() {
-            return without(
-                PARAMETER,
-                Verdict::Inconclusive,
-                "the region is too small for rows of reads",
-            );
+        if tested.is_empty() {
+            let reason = "the region is too small for rows of reads";
+            return without(PARAMETER, Verdict::Inconclusive, reason);
         }
-        let settled = compared
+        let settled = tested
             .iter()
-            .all(|(_, s)| s.interval.low > 1.0 - 2.0 * MARGIN);
+            .all(|(_, test, _)| test.interval.low > 1.0 - 3.0 * MARGIN);
         if settled {
-            return without(
-                PARAMETER,
-                Verdict::Absent,
-                "reads at consecutive places are no faster than at random ones",
-            );
+            let reason =
+                "reads at consecutive places are no faster than the same reads in another order";
+            return without(PARAMETER, Verdict::Absent, reason);
         }
-        without(
-            PARAMETER,
-            Verdict::Inconclusive,
-            "the noise hides whether consecutive reads are faster",
-        )
+        let reason = "the noise hides whether consecutive reads are faster";
+        without(PARAMETER, Verdict::Inconclusive, reason)
     }
 }

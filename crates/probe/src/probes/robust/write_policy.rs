@@ -1,41 +1,146 @@
 //! Write buffer or write cache (`parameter-aware-io` 4.3): whether memory keeps one copy of what is written again and
 //! again.
 //!
-//! Half of the known capacity is written in small pieces, round after round, until three capacities have been
-//! written; beside it as much at places that never come back. A cache takes the first at the speed of the link,
-//! a first-in-first-out buffer must drain both. No two writes in a row go near each other, which even a plain
-//! buffer may join.
+//! Half of the known capacity is written in pieces, round after round, into emptied memory; beside it as much at places
+//! that never come back. The second waits for the flash once the capacity is written. A first-in-first-out buffer does
+//! so with the first, too; a cache never does. That the second is seen to wait is what makes not seeing the first
+//! one wait an answer.
+//!
+//! No two writes in a row go near each other, which even a plain buffer may join.
 
+use super::filling::{Emptying, empty, of_step, runs};
+use super::write_buffer::emptying;
 use super::{identified, prepare, without, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
-use crate::record::{Record, Series, Timed};
-use crate::session::{Session, Stop};
+use crate::record::{Record, Series};
+use crate::session::{Io, Session, Stop};
+use crate::solve::onset::onset;
 use crate::solve::robust;
+use fathom_base::Dur;
+use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
-const REPS: u32 = 8;
-const BATCHES: u32 = 5;
-/// Batches that are set aside for the largest buffer; smaller ones have all.
-const BATCHES_WORTH: u32 = 1;
-/// Less than this share of the wait of writes that do not come back is hardly waiting.
-const WAITS: f64 = 0.3;
-/// So large a share of the passes may disagree.
-const DISSENT: f64 = 0.2;
-/// Pieces that half of the capacity is written in.
-const PIECES: u64 = 16;
-const PIECE_MAX: u64 = 64 << 10;
-/// Capacities that one sample writes.
-const VOLUMES: u64 = 3;
+/// Runs of each kind in a batch, and batches.
+const RUNS: u32 = 6;
+const BATCHES: u32 = 3;
+/// Pieces that half of the capacity is written in, at most.
+const PIECES: u64 = 32;
+/// Capacities that a run writes.
+const VOLUMES: u64 = 2;
+/// The capacity that one batch is set aside for, in bytes; smaller ones have all.
+const CAPACITY_WORTH: u64 = 64 << 20;
+/// A wait of less than this share of a piece that fits does not matter.
+const MATTERS: f64 = 0.05;
 
 pub(super) struct WritePolicy;
 
-fn capacity(session: &Session<'_>) -> Option<u64> {
-    session
-        .known(Parameter::WriteBuffer)?
-        .value
-        .as_ref()?
-        .bytes()
+/// How a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    piece: u64,
+    /// Places that come back.
+    places: u64,
+    /// Pieces of a run.
+    writes: u64,
+    /// Pieces that fit whatever the policy is.
+    fitting: u64,
+}
+
+impl Layout {
+    fn of(capacity: u64, block: u64) -> Option<Layout> {
+        let piece = (capacity / 2 / PIECES / block).max(1) * block;
+        let places = capacity / 2 / piece;
+        // Two places of half the capacity each are the fewest that come back without being the one before.
+        let places = places.max(2.min(capacity / piece));
+        (places >= 2).then_some(Layout {
+            piece,
+            places,
+            writes: VOLUMES * capacity / piece,
+            fitting: (capacity / piece).saturating_sub(2).max(1),
+        })
+    }
+}
+
+fn capacity(estimate: &Estimate) -> Option<u64> {
+    estimate.value.as_ref()?.bytes()
+}
+
+/// What is known of a record: the layout, where the capacity is known.
+fn layout(record: &Record) -> Option<Layout> {
+    let capacity = capacity(&crate::run::answer(record, Parameter::WriteBuffer))?;
+    Layout::of(capacity, Space::of(record).block_bytes)
+}
+
+fn name(batch: u32) -> String {
+    format!("rounds {batch}")
+}
+
+/// Where the pieces of both kinds lie.
+struct Places {
+    start: u64,
+    /// From an even place to the odd one after it.
+    half: u64,
+    stride: u64,
+    /// Room to begin in.
+    slack: u64,
+}
+
+impl Places {
+    /// In units of their own, but close together: places that come back must not save merges. Even and odd places lie
+    /// far apart, so that no write goes to the unit or the stripe of the one before.
+    fn new(session: &Session<'_>, space: &Space, layout: &Layout) -> Option<Places> {
+        let stride = write_unit(session)
+            .max(layout.piece)
+            .next_multiple_of(layout.piece);
+        let area = (layout.writes + layout.places) / 2 * stride + stride;
+        let half = ((space.span() / 2) >> 20) << 20;
+        (area <= half).then(|| Places {
+            start: session.region().start,
+            half: match emptying(session.record()) {
+                Emptying::Flush => half,
+                // What is forgotten is written again: no more than must be.
+                Emptying::Forget => half.min((2 * area).next_multiple_of(1 << 20)),
+            },
+            stride,
+            slack: half - area,
+        })
+    }
+
+    fn window(&self) -> Range<u64> {
+        self.start..self.start + 2 * self.half
+    }
+
+    fn at(&self, base: u64, place: u64) -> u64 {
+        self.start + base + place % 2 * self.half + place / 2 * self.stride
+    }
+}
+
+/// One run into emptied memory; how long it took.
+fn fill(
+    io: &mut Io<'_>,
+    (layout, places): (&Layout, &Places),
+    distinct: bool,
+    rep: u32,
+) -> Result<Dur, Stop> {
+    let room = places.slack.min(places.half / 2).min(places.half);
+    let base = io.rng.below((room >> 20).max(1)) << 20;
+    let begin = io.now();
+    for i in 0..layout.writes {
+        let place = if distinct {
+            layout.places + i
+        } else {
+            i % layout.places
+        };
+        io.write(places.at(base, place), layout.piece)?;
+        let series = if distinct {
+            Series::Distinct
+        } else {
+            Series::Rewrite
+        };
+        io.sample(series, (i + 1) * layout.piece, rep);
+    }
+    Ok(io.now().since(begin))
 }
 
 impl Probe for WritePolicy {
@@ -51,8 +156,9 @@ impl Probe for WritePolicy {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        let capacity = (32 << 20).min(space.span() / 8);
-        2 * u64::from(REPS * BATCHES_WORTH) * (VOLUMES * capacity + PIECE_MAX)
+        let capacity = CAPACITY_WORTH.min(space.span() / 4);
+        // And what was forgotten written again.
+        2 * u64::from(RUNS) * VOLUMES * capacity + 8 * capacity
     }
 
     fn expected(&self, space: &Space) -> u64 {
@@ -60,88 +166,77 @@ impl Probe for WritePolicy {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        let Some(capacity) = capacity(session) else {
+        let Some(layout) = layout(session.record()) else {
             return Ok(());
         };
         prepare(session, PARAMETER)?;
-        let (space, start) = (Space::from(&*session), session.region().start);
-        let piece = space.round_down((capacity / 2 / PIECES).min(PIECE_MAX));
-        let places = (capacity / 2 / piece).max(4) / 2 * 2;
-        let writes = VOLUMES * capacity / piece;
-        // In units of their own, but close together: places that come back must not save merges. Even and odd places
-        // lie far apart, so that no write goes to the unit or the stripe of the one before.
-        let stride = write_unit(session).max(piece).next_multiple_of(piece);
-        let area = (writes + places) * stride;
-        let half = ((space.span() / 2) >> 20) << 20;
-        if area > half {
+        let space = Space::from(&*session);
+        let Some(places) = Places::new(session, &space, &layout) else {
             return Ok(());
-        }
+        };
+        let by = emptying(session.record());
         for batch in 0..BATCHES {
-            session.step(PARAMETER, &format!("rounds {batch}"), |io| {
-                for rep in 0..REPS {
-                    let base = start + (io.rng.below(((half - area) >> 20).max(1)) << 20);
-                    let mut arms = [(Series::Rewrite, false), (Series::Distinct, true)];
+            session.step(PARAMETER, &name(batch), |io| {
+                let window = places.window();
+                let mut took = Dur::ms(100);
+                for rep in 0..RUNS {
+                    let mut arms = [false, true];
                     io.rng.shuffle(&mut arms);
-                    for (series, distinct) in arms {
-                        io.flush()?;
-                        let mark = io.mark(base);
-                        for i in 0..writes {
-                            if i == places {
-                                io.sample_since(
-                                    &mark,
-                                    Timed::Write,
-                                    Series::EmptyBuffer,
-                                    piece,
-                                    batch * REPS + rep,
-                                );
-                            }
-                            let place = if distinct { places + i } else { i % places };
-                            io.write(base + place % 2 * half + place / 2 * stride, piece)?;
-                        }
-                        io.sample_since(&mark, Timed::Write, series, piece, batch * REPS + rep);
+                    for distinct in arms {
+                        empty(io, by, (&window, took))?;
+                        took = fill(io, (&layout, &places), distinct, rep)?;
                     }
                 }
-                io.flush()?;
-                Ok(())
+                empty(io, by, (&window, took))
             })?;
-            if decide(session.record()).is_some_and(|(policy, _)| policy.is_some()) {
+            if decide(session.record()).is_some_and(|policy| policy.is_some()) {
                 break;
             }
+        }
+        if by == Emptying::Forget {
+            session.step(PARAMETER, "write again what was forgotten", |io| {
+                let to = places.window().end.min(io.region().end);
+                io.fill_sequential(places.start..to)
+            })?;
         }
         Ok(())
     }
 
     fn solve(&self, record: &Record) -> Estimate {
         let buffer = crate::run::answer(record, Parameter::WriteBuffer);
-        match decide(record) {
-            Some((Some(policy), share)) => {
+        match (decide(record), buffer.verdict) {
+            (Some(Some(policy)), _) => {
                 let reason = match policy {
                     "cache" => {
-                        "writes that come back to the same places are taken at once, those that do not must wait"
+                        "writes that come back to the same places never wait for the flash; those that do not must"
                     }
                     _ => {
-                        "writes that come back to the same places wait as long as those that do not"
+                        "writes that come back to the same places wait for the flash once the capacity is written, as those that do not"
                     }
                 };
                 identified(PARAMETER, Value::Choice(policy.into()), reason)
-                    .figure("hardly_waiting_share", share)
             }
-            Some((None, share)) => {
-                let reason = "the noise hides whether rewrites are cheaper";
-                without(PARAMETER, Verdict::Inconclusive, reason)
-                    .figure("hardly_waiting_share", share)
-            }
-            None if buffer.verdict == Verdict::Absent => without(
+            (Some(None), _) => without(
+                PARAMETER,
+                Verdict::Inconclusive,
+                "writes that do not come back were not seen to wait where they should, so that nothing can be said of those that do",
+            ),
+            (None, Verdict::Absent) => without(
                 PARAMETER,
                 Verdict::Absent,
                 "there is no write buffer that could have a policy",
             ),
-            None if buffer.verdict == Verdict::NotIdentifiable => without(
+            (None, Verdict::NotIdentifiable) => without(
                 PARAMETER,
                 Verdict::NotIdentifiable,
                 "the capacity of the write buffer is not identifiable, so that it cannot be filled on purpose",
             ),
-            None => without(
+            (None, Verdict::Identified) => without(
+                PARAMETER,
+                Verdict::NotIdentifiable,
+                "the write buffer has no room for two places, or the region none for enough of them",
+            ),
+            (None, Verdict::Inconclusive) => without(
                 PARAMETER,
                 Verdict::Inconclusive,
                 "the capacity of the write buffer must be measured first",
@@ -150,35 +245,30 @@ impl Probe for WritePolicy {
     }
 }
 
-/// The policy, where it is settled, and the share of passes of writes that come back which hardly wait.
-fn decide(record: &Record) -> Option<(Option<&'static str>, f64)> {
-    let fast = record
-        .series(PARAMETER, Series::EmptyBuffer)
-        .map(|s| s.ns as f64 / s.bytes as f64);
-    let fast = robust::median(&fast.collect::<Vec<_>>())?;
-    // What a pass took beyond the time of as many writes into an empty buffer, in nanoseconds; never quite nothing,
-    // for it is compared by ratio.
-    let waiting = |series| -> Vec<f64> {
-        let passes = record
-            .series(PARAMETER, series)
-            .map(|s| (s.ns as f64, fast * s.bytes as f64));
-        passes
-            .map(|(took, fast)| (took - fast).max(0.01 * fast))
+/// The policy where it was measured, and is settled.
+fn decide(record: &Record) -> Option<Option<&'static str>> {
+    let layout = layout(record)?;
+    let of = |series| -> Vec<Vec<f64>> {
+        (0..BATCHES)
+            .filter_map(|batch| of_step(record, PARAMETER, &name(batch)))
+            .flat_map(|samples| runs(samples, series))
             .collect()
     };
-    let (rewrites, distinct) = (waiting(Series::Rewrite), waiting(Series::Distinct));
-    // The wait of a pass that met no merge: merges come in lumps, and either kind of pass may meet one.
-    let least = robust::quantile(&distinct, 0.1)?;
-    let hardly = rewrites
+    let (again, distinct) = (of(Series::Rewrite), of(Series::Distinct));
+    let first: Vec<f64> = distinct
         .iter()
-        .filter(|wait| **wait < WAITS * least)
-        .count();
-    let share = hardly as f64 / rewrites.len() as f64;
-    let policy = match share {
-        _ if rewrites.len() < REPS as usize => None,
-        share if share >= 1.0 - DISSENT => Some("cache"),
-        share if share <= DISSENT => Some("buffer"),
+        .filter_map(|run| run.first())
+        .copied()
+        .collect();
+    let least = MATTERS * robust::median(&first)?;
+    let fitting = layout.fitting as usize;
+    // Where both kinds wait about the capacity, or only one.
+    let late = |at: usize| at as u64 > layout.fitting + 2 + layout.fitting / 8;
+    let waits = onset(&distinct, fitting, least).map(|onset| onset.index);
+    let same = onset(&again, fitting, least).map(|onset| onset.index);
+    Some(match (waits, same) {
+        (Some(waits), None) if !late(waits) => Some("cache"),
+        (Some(waits), Some(same)) if !late(waits) && !late(same) => Some("buffer"),
         _ => None,
-    };
-    Some((policy, share))
+    })
 }

@@ -1,0 +1,151 @@
+//! Runs of writes into emptied memory, piece by piece: what the write buffer and the write policy have in common.
+//!
+//! A flush empties volatile memory. Where a flush costs nothing, what was written is told to be of no use (TRIM), which
+//! protected memory need not keep; where the drive knows no TRIM, it is left alone for a while.
+
+use super::INIT;
+use crate::profile::Parameter;
+use crate::record::{Record, Sample, Series, Timed};
+use crate::session::{Io, Stop};
+use crate::solve::onset::{Onset, onset};
+use fathom_base::Dur;
+use std::ops::Range;
+
+/// After a TRIM a drive is left alone for as long as what was written took, for it may have begun to move that, but no
+/// shorter and no longer than this.
+const SETTLE: (Dur, Dur) = (Dur::ms(20), Dur::ms(5_000));
+/// Without TRIM, for a drain that waits until the drive is idle.
+const ALONE: Dur = Dur::ms(1_500);
+/// Requests that memory is filled with, in bytes: so short that a drive with a short delay does not find itself idle in
+/// between.
+const REQUEST: u64 = 4 << 10;
+/// Beyond what was written, in bytes: a drive forgets whole units only.
+const MARGIN: u64 = 2 << 20;
+
+/// How memory is emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Emptying {
+    /// By a flush.
+    Flush,
+    /// By a TRIM of a range that holds all that was written, or by waiting.
+    Forget,
+}
+
+/// Empties memory that may hold something of `written`, which took so long.
+pub(super) fn empty(
+    io: &mut Io<'_>,
+    by: Emptying,
+    (written, took): (&Range<u64>, Dur),
+) -> Result<(), Stop> {
+    io.flush()?;
+    if by == Emptying::Flush {
+        return Ok(());
+    }
+    if !io.info().trim {
+        return io.idle(ALONE);
+    }
+    let region = io.region();
+    let from = written.start.saturating_sub(MARGIN).max(region.start);
+    let to = written.end.saturating_add(MARGIN).min(region.end);
+    io.trim(from, to - from)?;
+    io.idle(took.clamp(SETTLE.0, SETTLE.1))
+}
+
+/// A run: so much at once, then piece after piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pass {
+    /// Written in one go before the first piece, in bytes.
+    pub(super) before: u64,
+    /// The size of a piece, in bytes.
+    pub(super) piece: u64,
+    pub(super) count: u64,
+    /// The first pieces, which are known to fit; at least one.
+    pub(super) fitting: u64,
+}
+
+impl Pass {
+    /// How many runs tell a single piece that waits from the fitting ones: fewer of them need more runs.
+    pub(super) fn runs(&self) -> u64 {
+        match self.fitting {
+            0..3 => 16,
+            3..8 => 12,
+            8..15 => 10,
+            15..24 => 8,
+            _ => 6,
+        }
+    }
+
+    /// What one run writes, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.before + self.piece * self.count
+    }
+
+    /// What is written when piece `index` begins, in bytes.
+    pub(super) fn at(&self, index: u64) -> u64 {
+        self.before + self.piece * index
+    }
+
+    /// Runs once from `offset` on, in ascending order; how long that took.
+    pub(super) fn run(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
+        let (begin, short) = (io.now(), REQUEST.min(self.piece));
+        for request in requests(offset, self.before, REQUEST) {
+            io.write_queued(&request, u32::MAX)?;
+        }
+        for i in 0..self.count {
+            let at = self.at(i);
+            let piece: Vec<_> = requests(offset + at, self.piece, short).flatten().collect();
+            io.write_queued(&piece, u32::MAX)?;
+            io.sample(Series::Filling, at + self.piece, rep);
+        }
+        Ok(io.now().since(begin))
+    }
+}
+
+/// A stretch in short requests, by the mebibyte.
+fn requests(offset: u64, bytes: u64, short: u64) -> impl Iterator<Item = Vec<(u64, u64)>> {
+    const TOGETHER: u64 = 1 << 20;
+    let end = offset + bytes;
+    let starts = (offset..end).step_by(TOGETHER as usize);
+    starts.map(move |from| {
+        let to = (from + TOGETHER).min(end);
+        let of = (from..to).step_by(short as usize);
+        of.map(|at| (at, short.min(to - at))).collect()
+    })
+}
+
+/// The samples of a step, where it was made.
+pub(super) fn of_step<'r>(
+    record: &'r Record,
+    parameter: Parameter,
+    name: &str,
+) -> Option<impl Iterator<Item = &'r Sample> + use<'r>> {
+    let mut steps = record.steps.iter();
+    let step = steps.position(|s| s.parameter == parameter && s.name == name)? as u32;
+    debug_assert!(name != INIT);
+    let samples = record.samples.iter();
+    Some(samples.filter(move |s| s.step == step && s.timed == Timed::Write))
+}
+
+/// The times of the pieces of one series, in nanoseconds, run by run.
+pub(super) fn runs<'r>(samples: impl Iterator<Item = &'r Sample>, series: Series) -> Vec<Vec<f64>> {
+    let mut runs: Vec<Vec<f64>> = Vec::new();
+    for sample in samples.filter(|s| s.series == series) {
+        let rep = sample.rep as usize;
+        if runs.len() <= rep {
+            runs.resize(rep + 1, Vec::new());
+        }
+        runs[rep].push(sample.ns as f64);
+    }
+    runs
+}
+
+/// The first piece of a step that waits at least `least` nanoseconds; `None` where the step was not made.
+pub(super) fn onset_of(
+    record: &Record,
+    (parameter, name): (Parameter, &str),
+    pass: &Pass,
+    least: f64,
+) -> Option<Option<Onset>> {
+    let runs = runs(of_step(record, parameter, name)?, Series::Filling);
+    Some(onset(&runs, pass.fitting as usize, least))
+}
