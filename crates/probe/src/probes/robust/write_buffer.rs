@@ -114,15 +114,21 @@ fn stage(record: &Record, space: &Space) -> Stage {
     if flush_drains(record).is_none() {
         return Stage::Small;
     }
-    let mut tried = 0;
+    let (mut tried, mut lost) = (0, None);
     for pass in wide(space) {
-        match seen(record, &pass, Kind::Wide) {
+        let place = match seen(record, &pass, Kind::Wide) {
             None => return Stage::Make(pass, Kind::Wide),
-            Some(Some(place)) => return finer(record, space, place),
-            Some(None) => tried = pass.bytes(),
+            Some(place) => place,
+        };
+        // A place that is not found again was none; memory may be larger.
+        match place.map(|place| finer(record, space, place)) {
+            Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
+            Some(stage) => return stage,
+            None => {}
         }
+        tried = pass.bytes();
     }
-    Stage::Nothing(tried)
+    lost.map_or(Stage::Nothing(tried), Stage::Lost)
 }
 
 /// The wait that matters, in nanoseconds.
@@ -228,7 +234,9 @@ fn window(session: &Session<'_>, space: &Space, bytes: u64) -> std::ops::Range<u
     let start = session.region().start;
     let end = match emptying(session.record()) {
         Emptying::Flush => space.span(),
-        Emptying::Forget => (bytes + bytes / 4).max(WINDOW).min(space.span()),
+        Emptying::Forget => space
+            .round_up((bytes + bytes / 4).max(WINDOW))
+            .min(space.span()),
     };
     start..start + end
 }
@@ -253,8 +261,8 @@ impl Probe for WriteBuffer {
 
     fn bound(&self, space: &Space) -> u64 {
         let wide: Vec<u64> = wide(space).map(|pass| pass.runs() * pass.bytes()).collect();
-        // The place and the repetition of half of the most, or what was forgotten written again.
-        wide.iter().sum::<u64>() + wide.last().copied().unwrap_or(0)
+        // The place and the repetition, or what was forgotten written again.
+        wide.iter().sum::<u64>() + wide.last().map_or(0, |most| 2 * most)
     }
 
     fn expected(&self, space: &Space) -> u64 {
