@@ -27,7 +27,7 @@ fn disk_dir() -> tempfile::TempDir {
 fn measurable(dir: &Path) -> bool {
     let scratch = dir.join("try");
     fs::create_dir(&scratch).unwrap();
-    let limits = ["--size", "1MiB", "--budget", "1ms", "--yes"];
+    let limits = ["--size", "4MiB", "--budget", "1ms", "--yes"];
     let args = [&["probe", "try", "--only", QUICK], &limits[..]].concat();
     let out = fathom(dir).args(args).output().unwrap();
     fs::remove_dir(&scratch).unwrap();
@@ -206,6 +206,19 @@ fn an_existing_file_is_only_read() {
         .stderr(contains("other"));
     assert!(fs::read(&file).unwrap() == bytes, "the file was changed");
     assert_eq!(names(dir.path()), ["file"]);
+}
+
+#[test]
+fn a_file_too_small_to_measure_in_is_refused_before_anything_is_written() {
+    let dir = disk_dir();
+    let before = vec![7u8; 3 << 20];
+    fs::write(dir.path().join("small"), &before).unwrap();
+    let run = fathom(dir.path())
+        .args(["probe", "small", "--destroy", "small", "--yes"])
+        .assert();
+    run.code(2).stderr(contains("4 MiB"));
+    assert_eq!(fs::read(dir.path().join("small")).unwrap(), before);
+    assert_eq!(names(dir.path()), ["small"]);
 }
 
 #[test]

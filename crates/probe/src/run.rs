@@ -54,6 +54,10 @@ impl Default for RunConfig {
 /// The smallest region that can be measured, in logical blocks: four slots of four.
 pub const REGION_BLOCKS_MIN: u64 = 16;
 
+/// The smallest region that the robust probes measure, in bytes: their places lie up to a mebibyte apart, and four of
+/// them must differ.
+pub const REGION_BYTES_MIN: u64 = 4 << 20;
+
 /// Why a run gave no record, or ended before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -71,6 +75,16 @@ pub enum RunError {
         block_bytes: u64,
         /// The drive's size, in bytes.
         capacity_bytes: u64,
+    },
+    /// The region is smaller than [`REGION_BYTES_MIN`], and the method needs that much.
+    #[error(
+        "{bytes} bytes are too few to measure in: the robust method needs {REGION_BYTES_MIN} ({} MiB) at least; choose a \
+         larger file, drive or region",
+        REGION_BYTES_MIN >> 20
+    )]
+    Small {
+        /// The region's length, in bytes.
+        bytes: u64,
     },
     /// The record to go on from belongs to another run.
     #[error(transparent)]
@@ -116,7 +130,7 @@ pub fn run(
     previous: Option<Record>,
     observer: &mut dyn Observer,
 ) -> Result<Record, RunError> {
-    check_region(config, device.info())?;
+    check(config, device.info())?;
     let bound = write_bound(config, device.info());
     let meta = meta(config, device.info());
     let parameters = meta.parameters.clone();
@@ -273,14 +287,22 @@ fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
     }
 }
 
-fn check_region(config: &RunConfig, info: &DeviceInfo) -> Result<(), RunError> {
+/// Whether a drive can be measured so, before anything is written to it.
+///
+/// # Errors
+/// [`RunError::Region`] and [`RunError::Small`].
+pub fn check(config: &RunConfig, info: &DeviceInfo) -> Result<(), RunError> {
     let capacity_bytes = info.capacity_bytes;
     let Range { start, end } = config.region.clone().unwrap_or(0..capacity_bytes);
     let block_bytes = u64::from(info.logical_block_bytes).max(1);
     let whole = start.is_multiple_of(block_bytes) && end.is_multiple_of(block_bytes);
     let long = end.saturating_sub(start) / block_bytes >= REGION_BLOCKS_MIN;
+    let bytes = end.saturating_sub(start);
     if whole && long && end <= capacity_bytes {
-        return Ok(());
+        return match config.method == Method::Robust && bytes < REGION_BYTES_MIN {
+            true => Err(RunError::Small { bytes }),
+            false => Ok(()),
+        };
     }
     Err(RunError::Region {
         start,

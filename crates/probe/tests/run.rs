@@ -262,6 +262,18 @@ fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
             "{refused:?}"
         );
     }
+    let small = RunConfig {
+        region: Some(0..4 * MIB - 512),
+        method: Method::Robust,
+        ..config()
+    };
+    let mut untouched = drive();
+    let refused = run(&mut untouched, &small, None, &mut Unobserved);
+    assert!(
+        matches!(refused, Err(RunError::Small { .. })),
+        "{refused:?}"
+    );
+    assert!(untouched.log.is_empty());
     let region = 2 * MIB..6 * MIB;
     let config = RunConfig {
         region: Some(region.clone()),

@@ -41,6 +41,10 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
             resumed(&args, dir, record)?
         }
     };
+    run::check(&plan.config, plan.opened.device.info()).map_err(|e| {
+        let what = format!("{} cannot be measured", plan.opened.target.name);
+        Failure::input("fathom::run::region", what).because(e)
+    })?;
     let mut bytes = run::announce(&plan.config, plan.opened.device.info());
     if plan.refills() {
         let scratch = plan.opened.target.capacity_bytes;
