@@ -250,6 +250,25 @@ fn measure_log() -> usize {
 }
 
 #[test]
+fn a_drive_of_long_logical_blocks_is_asked_for_whole_ones() {
+    let mut device = drive();
+    let block = 16 * 1024;
+    device.info.logical_block_bytes = block;
+    let config = RunConfig {
+        method: Method::Robust,
+        parameters: Parameter::ALL.to_vec(),
+        ..config()
+    };
+    let record = measure(&mut device, &config, None);
+    assert!(record.meta.complete);
+    let block = u64::from(block);
+    for &(op, offset, len) in &device.log {
+        let whole = offset.is_multiple_of(block) && len.is_multiple_of(block);
+        assert!(whole, "{op} {offset} {len}");
+    }
+}
+
+#[test]
 fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
     for region in [0..0, 100..8 * MIB, 0..9 * MIB, 0..512] {
         let config = RunConfig {

@@ -70,7 +70,9 @@ pub(super) fn policy(spec: &Spec) -> Truth {
         return hidden(AS_LARGE);
     }
     if Speeds::of(spec).drains_at_once() {
-        return hidden(AT_ONCE);
+        // Nothing stays to be written again: whatever keeps it, it is a buffer to the host.
+        let right = vec![right[0].clone(), choice("buffer")];
+        return Truth::new(Sight::Hidden, right, AT_ONCE);
     }
     Truth::new(Sight::Identifiable, right, "")
 }

@@ -3,10 +3,10 @@
 //! A flush empties volatile memory. Where a flush costs nothing, what was written is told to be of no use (TRIM), which
 //! protected memory need not keep; where the drive knows no TRIM, it is left alone for a while.
 
-use super::INIT;
+use super::of_step;
 use crate::profile::Parameter;
-use crate::record::{Record, Sample, Series, Timed};
-use crate::session::{Io, Stop};
+use crate::record::{Record, Sample, Series};
+use crate::session::{Io, Session, Stop};
 use crate::solve::onset::{Onset, onset};
 use fathom_base::Dur;
 use std::ops::Range;
@@ -19,6 +19,8 @@ const ALONE: Dur = Dur::ms(1_500);
 /// Requests that memory is filled with, in bytes: so short that a drive with a short delay does not find itself idle in
 /// between.
 const REQUEST: u64 = 4 << 10;
+/// As much of them at a time, in bytes, before the first piece.
+const TOGETHER: u64 = 1 << 20;
 /// Beyond what was written, in bytes: a drive forgets whole units only.
 const MARGIN: u64 = 2 << 20;
 
@@ -31,6 +33,15 @@ pub(super) enum Emptying {
     Forget,
 }
 
+/// What is forgotten so that memory holds nothing of `written`: whole units around it; nothing where the drive knows no
+/// TRIM.
+fn forgotten(io: &Io<'_>, written: &Range<u64>) -> Option<Range<u64>> {
+    let region = io.region();
+    let from = written.start.saturating_sub(MARGIN).max(region.start);
+    let to = written.end.saturating_add(MARGIN).min(region.end);
+    io.info().trim.then_some(from..to)
+}
+
 /// Empties memory that may hold something of `written`, which took so long.
 pub(super) fn empty(
     io: &mut Io<'_>,
@@ -41,14 +52,36 @@ pub(super) fn empty(
     if by == Emptying::Flush {
         return Ok(());
     }
-    if !io.info().trim {
+    let Some(range) = forgotten(io, written) else {
         return io.idle(ALONE);
-    }
-    let region = io.region();
-    let from = written.start.saturating_sub(MARGIN).max(region.start);
-    let to = written.end.saturating_add(MARGIN).min(region.end);
-    io.trim(from, to - from)?;
+    };
+    io.trim(range.start, range.end - range.start)?;
     io.idle(took.clamp(SETTLE.0, SETTLE.1))
+}
+
+/// Writes again what was forgotten where memory was emptied after writes to `written`, so that later reads find data.
+pub(super) fn restore(
+    session: &mut Session<'_>,
+    parameter: Parameter,
+    by: Emptying,
+    written: &Range<u64>,
+) -> Result<(), Stop> {
+    if by == Emptying::Flush {
+        return Ok(());
+    }
+    session.step(parameter, "write again what was forgotten", |io| {
+        forgotten(io, written).map_or(Ok(()), |range| io.fill_sequential(range))
+    })?;
+    Ok(())
+}
+
+/// Writes a stretch in requests that are short, but whole logical blocks.
+pub(super) fn write_short(io: &mut Io<'_>, (offset, bytes): (u64, u64)) -> Result<(), Stop> {
+    let short = REQUEST.next_multiple_of(u64::from(io.info().logical_block_bytes).max(1));
+    let end = offset + bytes;
+    let starts = (offset..end).step_by(short as usize);
+    let requests: Vec<(u64, u64)> = starts.map(|at| (at, short.min(end - at))).collect();
+    io.write_queued(&requests, u32::MAX).map(|_| ())
 }
 
 /// A run: so much at once, then piece after piece.
@@ -87,43 +120,18 @@ impl Pass {
 
     /// Runs once from `offset` on, in ascending order; how long that took.
     pub(super) fn run(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
-        let (begin, short) = (io.now(), REQUEST.min(self.piece));
-        for request in requests(offset, self.before, REQUEST) {
-            io.write_queued(&request, u32::MAX)?;
+        let begin = io.now();
+        let end = offset + self.before;
+        for at in (offset..end).step_by(TOGETHER as usize) {
+            write_short(io, (at, TOGETHER.min(end - at)))?;
         }
         for i in 0..self.count {
             let at = self.at(i);
-            let piece: Vec<_> = requests(offset + at, self.piece, short).flatten().collect();
-            io.write_queued(&piece, u32::MAX)?;
+            write_short(io, (offset + at, self.piece))?;
             io.sample(Series::Filling, at + self.piece, rep);
         }
         Ok(io.now().since(begin))
     }
-}
-
-/// A stretch in short requests, by the mebibyte.
-fn requests(offset: u64, bytes: u64, short: u64) -> impl Iterator<Item = Vec<(u64, u64)>> {
-    const TOGETHER: u64 = 1 << 20;
-    let end = offset + bytes;
-    let starts = (offset..end).step_by(TOGETHER as usize);
-    starts.map(move |from| {
-        let to = (from + TOGETHER).min(end);
-        let of = (from..to).step_by(short as usize);
-        of.map(|at| (at, short.min(to - at))).collect()
-    })
-}
-
-/// The samples of a step, where it was made.
-pub(super) fn of_step<'r>(
-    record: &'r Record,
-    parameter: Parameter,
-    name: &str,
-) -> Option<impl Iterator<Item = &'r Sample> + use<'r>> {
-    let mut steps = record.steps.iter();
-    let step = steps.position(|s| s.parameter == parameter && s.name == name)? as u32;
-    debug_assert!(name != INIT);
-    let samples = record.samples.iter();
-    Some(samples.filter(move |s| s.step == step && s.timed == Timed::Write))
 }
 
 /// The times of the pieces of one series, in nanoseconds, run by run.

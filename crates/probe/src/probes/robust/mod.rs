@@ -15,7 +15,7 @@ mod write_policy;
 
 use super::{Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
-use crate::record::{Method, Record, Series};
+use crate::record::{Method, Record, Sample, Series};
 use crate::session::{Session, Stop};
 
 /// In the order of [`crate::Parameter::ALL`].
@@ -71,6 +71,24 @@ fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> 
 /// Whether the span was written in this run.
 pub(crate) fn prepared(record: &Record) -> bool {
     record.steps.iter().any(|step| step.name == INIT)
+}
+
+/// The samples of a step, where it was made.
+fn of_step<'r>(
+    record: &'r Record,
+    parameter: Parameter,
+    name: &str,
+) -> Option<impl Iterator<Item = &'r Sample> + use<'r>> {
+    let mut steps = record.steps.iter();
+    let step = steps.position(|s| s.parameter == parameter && s.name == name)? as u32;
+    Some(record.samples.iter().filter(move |s| s.step == step))
+}
+
+/// Latencies of one series of a step, in nanoseconds; none where it was not made.
+fn times(record: &Record, (parameter, name): (Parameter, &str), series: Series) -> Vec<f64> {
+    let samples = of_step(record, parameter, name).into_iter().flatten();
+    let chosen = samples.filter(|s| s.series == series);
+    chosen.map(|s| s.ns as f64).collect()
 }
 
 /// Latencies of a series at one size, in nanoseconds.

@@ -7,10 +7,10 @@
 //! line for the neighbour and not for a place that comes later: there the lower half of a pair is read faster after
 //! the upper one. A difference is measured twice.
 
-use super::{identified, prepare, size, without};
+use super::{identified, prepare, size, times, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
-use crate::record::{Record, Sample, Series};
+use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
 use crate::solve::separate::{Decision, Separation, separate};
 use fathom_base::Dur;
@@ -48,19 +48,8 @@ fn name(next: Next) -> String {
 
 /// Both arms of a step; `None` where it was not made.
 fn arms(record: &Record, next: Next, series: [Series; 2]) -> Option<Separation> {
-    let name = name(next);
-    let mut steps = record.steps.iter();
-    let step = steps.position(|s| s.parameter == PARAMETER && s.name == name)? as u32;
-    let of = |series| -> Vec<f64> {
-        let chosen = |s: &&Sample| s.step == step && s.series == series;
-        record
-            .samples
-            .iter()
-            .filter(chosen)
-            .map(|s| s.ns as f64)
-            .collect()
-    };
-    separate(&of(series[0]), &of(series[1]), CONFIDENCE, MARGIN)
+    let [a, b] = series.map(|series| times(record, (PARAMETER, &name(next)), series));
+    separate(&a, &b, CONFIDENCE, MARGIN)
 }
 
 /// Sizes that are tried.

@@ -8,10 +8,10 @@
 //! What is faster the second time need not be memory for data: a drive that reads its map from flash saves that. Its
 //! second read still takes longer than one of a place that holds nothing, which no buffered read does.
 
-use super::{identified, prepare, prepared, size, without};
+use super::{identified, prepare, prepared, size, times, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
-use crate::record::{Record, Sample, Series};
+use crate::record::{Record, Series};
 use crate::session::{Io, Session, Stop};
 use crate::solve::robust;
 use crate::solve::separate::mann_whitney_p;
@@ -141,21 +141,13 @@ enum Stage {
     Unsettled(u64),
 }
 
-fn times(record: &Record, name: &str, series: Series) -> Vec<f64> {
-    let mut steps = record.steps.iter();
-    let step = steps.position(|s| s.parameter == PARAMETER && s.name == name);
-    let of = |s: &&Sample| Some(s.step as usize) == step && s.series == series;
-    record
-        .samples
-        .iter()
-        .filter(of)
-        .map(|s| s.ns as f64)
-        .collect()
+fn of(record: &Record, name: &str, series: Series) -> Vec<f64> {
+    times(record, (PARAMETER, name), series)
 }
 
-/// First and second times of a trial, per read; `None` where it was not made.
+/// First and second times of a trial's places, and whether the second is shorter; `None` where it was not made.
 fn trial(record: &Record, manner: Manner) -> Option<(f64, f64, bool)> {
-    let arms = [Series::Miss, Series::Hit].map(|s| times(record, &manner.name("try"), s));
+    let arms = [Series::Miss, Series::Hit].map(|s| of(record, &manner.name("try"), s));
     let (miss, hit) = (robust::median(&arms[0])?, robust::median(&arms[1])?);
     let saves = miss > (1.0 + SAVES) * hit && mann_whitney_p(&arms[0], &arms[1])? < P;
     Some((miss, hit, saves))
@@ -179,7 +171,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
         return Stage::Nothing;
     };
     if prepared(record) {
-        let nothing = times(record, &best.name("unmapped"), Series::Hit);
+        let nothing = of(record, &best.name("unmapped"), Series::Hit);
         if nothing.is_empty() {
             return Stage::Unmapped(best);
         }
@@ -188,22 +180,20 @@ fn stage(record: &Record, space: &Space) -> Stage {
             return Stage::Map;
         }
     }
+    // Shorter reads may not go through the buffer: a pass does not end with one.
+    let saves = |m: &&Manner| trial(record, **m).is_some_and(|(_, _, saves)| saves);
+    let shortest = all.iter().find(saves).map_or(best.read, |m| m.read);
     let good: Vec<Manner> = all
         .into_iter()
         .filter(|m| {
             trial(record, *m).is_some_and(|(miss, hit, saves)| {
                 saves
-                    && m.group == best.group
+                    && (m.group, m.many) == (best.group, best.many)
                     && m.read >= best.read
                     && (miss / hit).ln() > 0.5 * ratio.ln()
             })
         })
         .collect();
-    // Shorter reads may not go through the buffer: a pass does not end with one.
-    let shortest = Manner::all(space, record.meta.target.max_request_bytes)
-        .into_iter()
-        .find(|m| trial(record, *m).is_some_and(|(_, _, saves)| saves));
-    let shortest = shortest.map_or(best.read, |m| m.read);
     search(record, (space.span() / 2, shortest), (&good, best))
 }
 
@@ -236,7 +226,7 @@ fn served(record: &Record, pass: &Pass) -> Result<Option<bool>, Stage> {
     let mut places: Vec<f64> = Vec::new();
     for round in 0..PASSES_MAX / PASSES {
         let name = pass.name(round);
-        let [first, second] = [Series::Miss, Series::Hit].map(|s| times(record, &name, s));
+        let [first, second] = [Series::Miss, Series::Hit].map(|s| of(record, &name, s));
         if first.is_empty() {
             return Err(Stage::Make(*pass, round));
         }
@@ -344,7 +334,8 @@ impl ReadBuffer {
         Ok(())
     }
 
-    /// The same reads of places that hold nothing.
+    /// The same reads of places that hold nothing; where the drive knows no TRIM, of places like all others, so that
+    /// nothing is told apart.
     fn unmapped(&self, session: &mut Session<'_>, manner: Manner) -> Result<(), Stop> {
         let (start, span) = (session.region().start, Space::from(&*session).span());
         let area = (TRIALS as u64 * ALIGNED.max(2 * manner.read)).min(span);

@@ -7,7 +7,7 @@
 //!
 //! No shape of the curve is assumed: memory whose flash is faster than its link waits for one program and is fast again.
 
-use super::filling::{Emptying, Pass, empty, onset_of};
+use super::filling::{Emptying, Pass, empty, onset_of, restore};
 use super::{at, identified, prepare, size, sizes, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
@@ -272,25 +272,19 @@ impl Probe for WriteBuffer {
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
         let space = Space::from(&*session);
-        let mut forgotten = session.region().start..session.region().start;
+        let mut written = session.region().start..session.region().start;
         loop {
             match stage(session.record(), &space) {
                 Stage::Small => self.small(session)?,
                 Stage::Make(pass, kind) => {
-                    forgotten.end = forgotten.end.max(window(session, &space, pass.bytes()).end);
+                    written.end = written.end.max(window(session, &space, pass.bytes()).end);
                     self.make(session, pass, kind)?;
                 }
                 Stage::Found(..) | Stage::Lost(_) | Stage::Nothing(_) => break,
             }
         }
-        if emptying(session.record()) == Emptying::Forget {
-            let most = session.region().start + space.span();
-            forgotten.end = (forgotten.end + (2 << 20)).min(most);
-            session.step(PARAMETER, "write again what was forgotten", |io| {
-                io.fill_sequential(forgotten.clone())
-            })?;
-        }
-        Ok(())
+        let by = emptying(session.record());
+        restore(session, PARAMETER, by, &written)
     }
 
     fn solve(&self, record: &Record) -> Estimate {

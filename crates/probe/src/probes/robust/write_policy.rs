@@ -8,9 +8,9 @@
 //!
 //! No two writes in a row go near each other, which even a plain buffer may join.
 
-use super::filling::{Emptying, empty, of_step, runs};
+use super::filling::{Emptying, empty, restore, runs, write_short};
 use super::write_buffer::emptying;
-use super::{identified, prepare, without, write_unit};
+use super::{identified, of_step, prepare, without, write_unit};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -123,7 +123,7 @@ fn fill(
     distinct: bool,
     rep: u32,
 ) -> Result<Dur, Stop> {
-    let room = places.slack.min(places.half / 2).min(places.half);
+    let room = places.slack.min(places.half / 2);
     let base = io.rng.below((room >> 20).max(1)) << 20;
     let begin = io.now();
     for i in 0..layout.writes {
@@ -132,7 +132,7 @@ fn fill(
         } else {
             i % layout.places
         };
-        io.write(places.at(base, place), layout.piece)?;
+        write_short(io, (places.at(base, place), layout.piece))?;
         let series = if distinct {
             Series::Distinct
         } else {
@@ -193,13 +193,7 @@ impl Probe for WritePolicy {
                 break;
             }
         }
-        if by == Emptying::Forget {
-            session.step(PARAMETER, "write again what was forgotten", |io| {
-                let to = places.window().end.min(io.region().end);
-                io.fill_sequential(places.start..to)
-            })?;
-        }
-        Ok(())
+        restore(session, PARAMETER, by, &places.window())
     }
 
     fn solve(&self, record: &Record) -> Estimate {
