@@ -1,0 +1,127 @@
+//! Memories that earlier probes took for something else, each with what misled them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fathom_base::{Bytes, Dur, Rate};
+use fathom_lab::model::{Model, find};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_ssd::spec::{MappingKind, ReadBuffer, WriteBuffer, WritePolicy};
+use fathom_ssd::{Spec, Ssd};
+
+const SEEDS: std::ops::Range<u64> = 0..8;
+
+/// A small `ssd-a`, changed.
+fn drive(change: impl Fn(&mut Spec)) -> Spec {
+    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let Model::Ssd(mut spec) = model else {
+        panic!("ssd-a is a drive of flash");
+    };
+    spec.capacity = Bytes::mib(512);
+    change(&mut spec);
+    spec.check().unwrap();
+    *spec
+}
+
+fn answers(spec: &Spec, parameter: Parameter) -> Vec<Estimate> {
+    let needs = [parameter, Parameter::WriteBuffer];
+    let of_seed = |seed| {
+        let config = RunConfig {
+            seed,
+            parameters: needs.to_vec(),
+            ..RunConfig::default()
+        };
+        let mut drive = Ssd::new(spec, seed).unwrap();
+        let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
+        solve(&record).parameters.remove(&parameter).unwrap()
+    };
+    SEEDS.map(of_seed).collect()
+}
+
+fn all_are(spec: &Spec, parameter: Parameter, value: &Value) {
+    for answer in answers(spec, parameter) {
+        assert_eq!(answer.value.as_ref(), Some(value), "{answer:?}");
+    }
+}
+
+fn all_absent(spec: &Spec, parameter: Parameter) {
+    for answer in answers(spec, parameter) {
+        assert_eq!(answer.verdict, Verdict::Absent, "{answer:?}");
+    }
+}
+
+fn memory(capacity: Bytes, policy: WritePolicy) -> impl Fn(&mut WriteBuffer) {
+    move |buffer| (buffer.capacity, buffer.policy) = (capacity, policy)
+}
+
+fn with_memory(spec: &mut Spec, change: impl Fn(&mut WriteBuffer)) {
+    change(spec.write_buffer.as_mut().unwrap());
+}
+
+#[test]
+fn a_stall_of_the_flash_is_no_edge_where_it_is_faster_than_the_link() {
+    let spec = drive(|spec| {
+        spec.host.bandwidth = Rate::new(60_000_000).unwrap();
+        spec.flash.program = Dur::us(200);
+        spec.noise.background_interval = Dur::ms(50);
+        spec.noise.background_duration = Dur::ms(5);
+        with_memory(spec, memory(Bytes::mib(2), WritePolicy::Fifo));
+    });
+    all_are(&spec, Parameter::WriteBuffer, &Value::Bytes(2 << 20));
+    all_are(
+        &spec,
+        Parameter::WritePolicy,
+        &Value::Choice("buffer".into()),
+    );
+}
+
+#[test]
+fn jitter_of_25_and_100_percent_moves_no_edge() {
+    for (percent, capacity) in [(25.0, Bytes::kib(256)), (100.0, Bytes::kib(128))] {
+        let spec = drive(|spec| {
+            spec.noise.command_percent = percent;
+            spec.noise.flash_percent = percent;
+            with_memory(spec, memory(capacity, WritePolicy::Fifo));
+        });
+        all_are(&spec, Parameter::WriteBuffer, &Value::Bytes(capacity.0));
+    }
+}
+
+#[test]
+fn memory_behind_a_battery_is_emptied_and_measured() {
+    let spec = drive(|spec| {
+        with_memory(spec, memory(Bytes::kib(640), WritePolicy::Lru));
+        with_memory(spec, |buffer| buffer.battery = true);
+    });
+    all_are(&spec, Parameter::WriteBuffer, &Value::Bytes(640 << 10));
+    all_are(
+        &spec,
+        Parameter::WritePolicy,
+        &Value::Choice("cache".into()),
+    );
+}
+
+#[test]
+fn a_line_of_a_buffer_is_no_reading_ahead() {
+    let spec = drive(|spec| {
+        spec.read_buffer = Some(ReadBuffer {
+            capacity: Bytes::kib(128),
+            line: Bytes::kib(64),
+            min_request: Bytes(512),
+            prefetch: None,
+        });
+    });
+    all_absent(&spec, Parameter::Prefetch);
+    all_are(&spec, Parameter::ReadBuffer, &Value::Bytes(128 << 10));
+}
+
+#[test]
+fn a_map_that_is_read_from_flash_is_no_buffer_for_data() {
+    let spec = drive(|spec| {
+        spec.read_buffer = None;
+        spec.mapping.kind = MappingKind::Dftl;
+        spec.mapping.map_cache = Some(Bytes::kib(16));
+        spec.mapping.log_blocks = 0;
+    });
+    all_absent(&spec, Parameter::ReadBuffer);
+}
