@@ -1,5 +1,9 @@
 //! The command line: what may be asked and how it is read. Its texts are the help, the completions and the man page.
 
+mod accuracy;
+
+pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
+
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -224,58 +228,6 @@ pub(crate) struct DiffArgs {
     /// Print the comparison as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AccuracyArgs {
-    /// Where the drives are drawn from
-    #[arg(long, value_enum, value_name = "FAMILY", default_value_t = Families::Wide)]
-    pub(crate) family: Families,
-    /// How many drives
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub(crate) drives: u64,
-    /// The seed of the drives and of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
-    pub(crate) seed: u64,
-    /// The index of the first drive
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
-    pub(crate) skip: u64,
-    /// Robust statistics, the papers' procedures, or both on the same drives
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t = Methods::Robust)]
-    pub(crate) method: Methods,
-    /// The papers' grids K times as coarse, with a K-th of the repetitions and totals
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) thin: u32,
-    /// Measure only these parameters
-    #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
-    pub(crate) only: Vec<Parameter>,
-    /// Print every answer beside the truth, as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Measure the drive with this index alone; print it with every answer
-    #[arg(long, value_name = "INDEX", conflicts_with_all = ["drives", "skip"])]
-    pub(crate) drive: Option<u64>,
-    /// Measure nothing; print the drive with this index, and what is in it
-    #[arg(long, value_name = "INDEX", conflicts_with_all = ["drives", "skip", "drive", "method", "thin", "only", "json"])]
-    pub(crate) show: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Families {
-    Wide,
-    Narrow,
-    Noise,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Methods {
-    // No texts: with them the help takes a paragraph for every option.
-    Robust,
-    Paper,
-    Both,
 }
 
 #[derive(Debug, Args)]

@@ -5,14 +5,18 @@
 //! Everything else is arithmetic. Data moves when an operation is issued and becomes durable when it is done.
 
 mod batch;
+mod counters;
 mod drain;
 mod flash;
 mod order;
 mod power;
 mod read;
+mod requests;
 mod upkeep;
 mod worn;
 mod write;
+
+pub use counters::Counters;
 
 use crate::buffer::{ReadLines, WriteLines};
 use crate::ftl::{AnyFtl, FlashOp, Ftl, MapCounts, MergeCounts};
@@ -25,7 +29,7 @@ use batch::Batch;
 use fathom_base::drive_file::want;
 use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
 use flash::{Barrier, Deferred, Ticket};
 use order::Hazards;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -115,39 +119,6 @@ struct Flushing {
     request: u32,
     mark: u64,
     after: Option<u64>,
-}
-
-/// What the drive has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Sectors written by the host.
-    pub host_sectors_written: u64,
-    /// Sectors read by the host.
-    pub host_sectors_read: u64,
-    /// Sectors programmed, copies included.
-    pub flash_sectors_programmed: u64,
-    /// Flash operations done.
-    pub flash_ops: u64,
-    /// Clustered blocks erased.
-    pub erases: u64,
-    /// Reads of a map that lies in flash.
-    pub map_reads: u64,
-    /// Programs of a map that lies in flash.
-    pub map_programs: u64,
-    /// Repetitions of reads.
-    pub read_retries: u64,
-    /// Programs and erases that a read interrupted.
-    pub suspends: u64,
-    /// Programs that failed and were done again.
-    pub program_fails: u64,
-    /// Erases that failed.
-    pub erase_fails: u64,
-    /// Blocks collected in idle time.
-    pub background_collections: u64,
-    /// Times that a write found no erased block and waited for one.
-    pub stalls: u64,
-    /// Events handled.
-    pub events: u64,
 }
 
 /// A modelled drive. `Clone` forks it with everything that it holds.
@@ -429,119 +400,6 @@ impl Ssd {
             Event::Suspend(station) => self.nand.suspend_due(station, self.now, &mut self.events),
             Event::Collect => self.collect_in_idle_time(),
             Event::Exhausted => self.exhausted(),
-        }
-    }
-
-    fn command(&mut self, id: u32) {
-        let Some(active) = self.active.get(id) else {
-            return;
-        };
-        let request = &active.request;
-        if self.hazards.admit(id, request) {
-            self.begin(id, request.op);
-            if self.worn_out {
-                self.begin_held();
-            }
-        }
-    }
-
-    fn begin(&mut self, id: u32, op: Op) {
-        match op {
-            Op::Write | Op::Trim if self.worn_out => self.refuse(id),
-            Op::Read => self.begin_read(id),
-            Op::Write => self.begin_write(id),
-            Op::Flush => self.flush(id),
-            Op::Trim => self.trim(id),
-        }
-    }
-
-    /// Why a request is refused, if it is.
-    #[inline]
-    fn refusal(&self, request: &Request) -> Option<IoErrorKind> {
-        let &Request { op, len, .. } = request;
-        let data = request.data.as_ref().filter(|_| op == Op::Write);
-        let block = u64::from(self.info.logical_block_bytes);
-        // What is right is told without a division; a block is a power of two where it can be.
-        let right = matches!(op, Op::Read | Op::Write)
-            && block.is_power_of_two()
-            && (request.offset | len) & (block - 1) == 0
-            && (1..=self.info.max_request_bytes).contains(&len)
-            && request.end() <= self.info.capacity_bytes;
-        let works = self.powered && !self.worn_out && self.now < Time::END;
-        if right && data.is_none() && works {
-            return None;
-        }
-        match self.info.check(request) {
-            _ if !self.powered => Some(IoErrorKind::Gone),
-            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
-            Ok(()) if data.is_some_and(|data| data.len() as u64 != len) => {
-                Some(IoErrorKind::Misaligned)
-            }
-            Ok(()) if self.worn_out && matches!(op, Op::Write | Op::Trim) => {
-                Some(IoErrorKind::ReadOnly)
-            }
-            checked => checked.err().map(|error| error.kind),
-        }
-    }
-
-    /// All of a write has crossed the link: what waited for it may begin.
-    fn received(&mut self, id: u32) {
-        self.hazards.received(id);
-        self.begin_held();
-    }
-
-    /// Begins what was held back by a request that has passed.
-    fn begin_held(&mut self) {
-        while let Some((next, op)) = self.hazards.admit_held() {
-            self.begin(next, op);
-        }
-    }
-
-    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
-    fn end_of_time(&mut self, until: Time) {
-        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
-        // Without an event the drive has stopped, and tells by completing nothing.
-        if comes && !self.events.is_empty() {
-            self.now = self.now.max(Time::END);
-            self.fail_all(IoErrorKind::EndOfTime);
-            self.forget_motion();
-        }
-    }
-
-    /// Fails every request in flight.
-    fn fail_all(&mut self, kind: IoErrorKind) {
-        let in_flight: Vec<u32> = self.active.ids().collect();
-        in_flight
-            .into_iter()
-            .for_each(|id| self.complete(id, Err(kind)));
-    }
-
-    fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
-        let Some(active) = self.active.remove(id) else {
-            return;
-        };
-        let Request {
-            id,
-            op,
-            offset,
-            len,
-            ..
-        } = active.request;
-        self.finished.push(Completion {
-            id,
-            op,
-            submitted: active.submitted,
-            completed: self.now,
-            result: result.map_err(|kind| IoError {
-                kind,
-                op,
-                offset,
-                len,
-            }),
-            data: active.data,
-        });
-        if self.collect_after.is_some() {
-            self.note_idle();
         }
     }
 }

@@ -1,0 +1,120 @@
+//! The life of a request: from the controller over its stages to its completion, or why it is refused.
+
+use super::Ssd;
+use fathom_base::Time;
+use fathom_block::{Completion, IoError, IoErrorKind, Op, Request};
+
+impl Ssd {
+    pub(super) fn command(&mut self, id: u32) {
+        let Some(active) = self.active.get(id) else {
+            return;
+        };
+        let request = &active.request;
+        if self.hazards.admit(id, request) {
+            self.begin(id, request.op);
+            if self.worn_out {
+                self.begin_held();
+            }
+        }
+    }
+
+    pub(super) fn begin(&mut self, id: u32, op: Op) {
+        match op {
+            Op::Write | Op::Trim if self.worn_out => self.refuse(id),
+            Op::Read => self.begin_read(id),
+            Op::Write => self.begin_write(id),
+            Op::Flush => self.flush(id),
+            Op::Trim => self.trim(id),
+        }
+    }
+
+    /// Why a request is refused, if it is.
+    #[inline]
+    pub(super) fn refusal(&self, request: &Request) -> Option<IoErrorKind> {
+        let &Request { op, len, .. } = request;
+        let data = request.data.as_ref().filter(|_| op == Op::Write);
+        let block = u64::from(self.info.logical_block_bytes);
+        // What is right is told without a division; a block is a power of two where it can be.
+        let right = matches!(op, Op::Read | Op::Write)
+            && block.is_power_of_two()
+            && (request.offset | len) & (block - 1) == 0
+            && (1..=self.info.max_request_bytes).contains(&len)
+            && request.end() <= self.info.capacity_bytes;
+        let works = self.powered && !self.worn_out && self.now < Time::END;
+        if right && data.is_none() && works {
+            return None;
+        }
+        match self.info.check(request) {
+            _ if !self.powered => Some(IoErrorKind::Gone),
+            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
+            Ok(()) if data.is_some_and(|data| data.len() as u64 != len) => {
+                Some(IoErrorKind::Misaligned)
+            }
+            Ok(()) if self.worn_out && matches!(op, Op::Write | Op::Trim) => {
+                Some(IoErrorKind::ReadOnly)
+            }
+            checked => checked.err().map(|error| error.kind),
+        }
+    }
+
+    /// All of a write has crossed the link: what waited for it may begin.
+    pub(super) fn received(&mut self, id: u32) {
+        self.hazards.received(id);
+        self.begin_held();
+    }
+
+    /// Begins what was held back by a request that has passed.
+    pub(super) fn begin_held(&mut self) {
+        while let Some((next, op)) = self.hazards.admit_held() {
+            self.begin(next, op);
+        }
+    }
+
+    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
+    pub(super) fn end_of_time(&mut self, until: Time) {
+        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
+        // Without an event the drive has stopped, and tells by completing nothing.
+        if comes && !self.events.is_empty() {
+            self.now = self.now.max(Time::END);
+            self.fail_all(IoErrorKind::EndOfTime);
+            self.forget_motion();
+        }
+    }
+
+    /// Fails every request in flight.
+    pub(super) fn fail_all(&mut self, kind: IoErrorKind) {
+        let in_flight: Vec<u32> = self.active.ids().collect();
+        in_flight
+            .into_iter()
+            .for_each(|id| self.complete(id, Err(kind)));
+    }
+
+    pub(super) fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
+        let Some(active) = self.active.remove(id) else {
+            return;
+        };
+        let Request {
+            id,
+            op,
+            offset,
+            len,
+            ..
+        } = active.request;
+        self.finished.push(Completion {
+            id,
+            op,
+            submitted: active.submitted,
+            completed: self.now,
+            result: result.map_err(|kind| IoError {
+                kind,
+                op,
+                offset,
+                len,
+            }),
+            data: active.data,
+        });
+        if self.collect_after.is_some() {
+            self.note_idle();
+        }
+    }
+}
