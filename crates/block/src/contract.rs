@@ -80,6 +80,16 @@ impl Request {
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }
+
+    /// The error of this request.
+    pub fn error(&self, kind: IoErrorKind) -> IoError {
+        IoError {
+            kind,
+            op: self.op,
+            offset: self.offset,
+            len: self.len,
+        }
+    }
 }
 
 /// A request that is done.
@@ -100,6 +110,23 @@ pub struct Completion {
 }
 
 impl Completion {
+    /// How a request ended that was submitted and done at these times.
+    pub fn of(
+        request: &Request,
+        (submitted, completed): (Time, Time),
+        result: Result<(), IoError>,
+        data: Option<Box<[u8]>>,
+    ) -> Self {
+        Self {
+            id: request.id,
+            op: request.op,
+            submitted,
+            completed,
+            result,
+            data,
+        }
+    }
+
     /// From submission to completion.
     pub fn latency(&self) -> Dur {
         self.completed.since(self.submitted)
@@ -208,14 +235,7 @@ impl DeviceInfo {
         let &Request {
             op, offset, len, ..
         } = request;
-        let fail = |kind| {
-            Err(IoError {
-                kind,
-                op,
-                offset,
-                len,
-            })
-        };
+        let fail = |kind| Err(request.error(kind));
         let block = u64::from(self.logical_block_bytes);
         match op {
             Op::Flush => return Ok(()),

@@ -101,7 +101,7 @@ impl HostDevice {
         let data_len = request.data.as_ref().map(|d| d.len() as u64);
         match data_len {
             Some(len) if request.op == Op::Write && len != request.len => {
-                Err(failure(request, IoErrorKind::Misaligned))
+                Err(request.error(IoErrorKind::Misaligned))
             }
             _ => Ok(()),
         }
@@ -110,7 +110,8 @@ impl HostDevice {
     /// Completes a request that never goes to the kernel.
     fn complete_now(&mut self, request: &Request, result: Result<(), IoError>) {
         let now = self.clock.now();
-        self.ready.push(completion(request, now, now, result, None));
+        self.ready
+            .push(Completion::of(request, (now, now), result, None));
     }
 
     /// A buffer with the bytes of a write in it; for a read, any buffer; nothing for what moves no bytes.
@@ -160,7 +161,7 @@ impl HostDevice {
     /// Completes a request with an error that the kernel never saw.
     fn refuse(&mut self, request: &Request, errno: Errno) {
         let kind = IoErrorKind::Os(errno.raw_os_error());
-        self.complete_now(request, Err(failure(request, kind)));
+        self.complete_now(request, Err(request.error(kind)));
     }
 
     /// Makes the oldest discard of a block device, if any.
@@ -175,9 +176,13 @@ impl HostDevice {
             }
         };
         let completed = self.clock.now();
-        let result = outcome.map_err(|errno| failure(&request, kind_of(errno, Op::Trim)));
-        self.ready
-            .push(completion(&request, submitted, completed, result, None));
+        let result = outcome.map_err(|errno| request.error(kind_of(errno, Op::Trim)));
+        self.ready.push(Completion::of(
+            &request,
+            (submitted, completed),
+            result,
+            None,
+        ));
     }
 
     /// Moves what is complete to `done`; whether there was anything.
@@ -189,12 +194,17 @@ impl HostDevice {
             let (spare, keep_data) = (&mut self.spare, self.keep_data);
             self.ring.finish(|transfer, outcome| {
                 let Ticket { request, submitted } = transfer.tag;
-                let result = outcome.map_err(|errno| failure(&request, kind_of(errno, request.op)));
+                let result = outcome.map_err(|errno| request.error(kind_of(errno, request.op)));
                 let wanted = keep_data && request.op == Op::Read && result.is_ok();
                 let held = transfer.buffer.as_ref().filter(|_| wanted);
                 let data = held.map(|b| b.bytes()[..request.len as usize].into());
                 spare.extend(transfer.buffer);
-                done.push(completion(&request, submitted, completed, result, data));
+                done.push(Completion::of(
+                    &request,
+                    (submitted, completed),
+                    result,
+                    data,
+                ));
             });
         }
         done.len() > before
@@ -247,32 +257,6 @@ impl Device for HostDevice {
                 return;
             }
         }
-    }
-}
-
-fn completion(
-    request: &Request,
-    submitted: Time,
-    completed: Time,
-    result: Result<(), IoError>,
-    data: Option<Box<[u8]>>,
-) -> Completion {
-    Completion {
-        id: request.id,
-        op: request.op,
-        submitted,
-        completed,
-        result,
-        data,
-    }
-}
-
-fn failure(request: &Request, kind: IoErrorKind) -> IoError {
-    IoError {
-        kind,
-        op: request.op,
-        offset: request.offset,
-        len: request.len,
     }
 }
 

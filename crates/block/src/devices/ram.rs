@@ -67,12 +67,7 @@ impl RamDevice {
             Op::Read => return Ok(Some(self.read(offset, len))),
             Op::Write => match &request.data {
                 Some(data) if data.len() as u64 != len => {
-                    return Err(IoError {
-                        kind: IoErrorKind::Misaligned,
-                        op,
-                        offset,
-                        len,
-                    });
+                    return Err(request.error(IoErrorKind::Misaligned));
                 }
                 Some(data) => self.write(offset, data),
                 // Only time matters to the submitter: what was there stays.

@@ -97,34 +97,18 @@ impl<D: Device> Device for Faulty<D> {
         if self.held.is_full() {
             return Err(Busy(request));
         }
-        let &Request {
-            id,
-            op,
-            offset,
-            len,
-            ..
-        } = &request;
-        let error = |kind| IoError {
-            kind,
-            op,
-            offset,
-            len,
-        };
+        let op = request.op;
         match self.decide(op) {
             Some((Stage::Before, kind)) => {
                 let now = self.now();
-                self.held.complete(Completion {
-                    id,
-                    op,
-                    submitted: now,
-                    completed: now,
-                    result: Err(error(kind)),
-                    data: None,
-                });
+                let result = Err(request.error(kind));
+                let failed = Completion::of(&request, (now, now), result, None);
+                self.held.complete(failed);
             }
             Some((Stage::After, kind)) => {
+                let (id, error) = (request.id, request.error(kind));
                 self.held.submit(request)?;
-                self.marked.insert(id, error(kind));
+                self.marked.insert(id, error);
             }
             None => self.held.submit(request)?,
         }

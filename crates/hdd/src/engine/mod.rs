@@ -17,7 +17,7 @@ use crate::spec::{Scheduling, Spec, SpecError};
 use crate::store::Store;
 use arm::{Piece, Stream};
 use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
 use std::collections::VecDeque;
 
 /// The most sectors that the head passes before it is looked at again, and that a read sends at once as they come off
@@ -264,26 +264,10 @@ impl Hdd {
             Ok(()) => self.account(&active.request),
             Err(_) => None,
         };
-        let Request {
-            id,
-            op,
-            offset,
-            len,
-            ..
-        } = active.request;
-        self.finished.push(Completion {
-            id,
-            op,
-            submitted: active.submitted,
-            completed: self.now,
-            result: result.map_err(|kind| IoError {
-                kind,
-                op,
-                offset,
-                len,
-            }),
-            data,
-        });
+        let result = result.map_err(|kind| active.request.error(kind));
+        let times = (active.submitted, self.now);
+        let done = Completion::of(&active.request, times, result, data);
+        self.finished.push(done);
         self.release_held();
     }
 

@@ -119,21 +119,9 @@ impl Parent {
     /// The completion of the request.
     pub(super) fn finish(self) -> Completion {
         let request = self.request;
-        let result = self.failed.map_or(Ok(()), |kind| {
-            Err(fathom_block::IoError {
-                kind,
-                op: request.op,
-                offset: request.offset,
-                len: request.len,
-            })
-        });
-        Completion {
-            id: request.id,
-            op: request.op,
-            submitted: self.submitted,
-            completed: self.completed,
-            data: if result.is_ok() { self.read } else { None },
-            result,
-        }
+        let failed = self.failed.map(|kind| request.error(kind));
+        let data = if failed.is_none() { self.read } else { None };
+        let times = (self.submitted, self.completed);
+        Completion::of(&request, times, failed.map_or(Ok(()), Err), data)
     }
 }

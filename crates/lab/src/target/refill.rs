@@ -62,12 +62,7 @@ pub fn fill(device: &mut dyn Device, interrupted: &dyn Fn() -> bool) -> Result<C
 }
 
 fn one(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
-    let gone = IoError {
-        kind: fathom_block::IoErrorKind::Gone,
-        op: request.op,
-        offset: request.offset,
-        len: request.len,
-    };
+    let gone = request.error(fathom_block::IoErrorKind::Gone);
     device.submit(request).map_err(|_| gone)?;
     let mut done = Vec::new();
     device.wait(fathom_base::Time::MAX, &mut done);

@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use fathom_base::Time;
-use fathom_block::{Completion, IoError, IoErrorKind, Op, Request};
+use fathom_block::{Completion, IoErrorKind, Op, Request};
 
 impl Ssd {
     pub(super) fn command(&mut self, id: u32) {
@@ -93,26 +93,10 @@ impl Ssd {
         let Some(active) = self.active.remove(id) else {
             return;
         };
-        let Request {
-            id,
-            op,
-            offset,
-            len,
-            ..
-        } = active.request;
-        self.finished.push(Completion {
-            id,
-            op,
-            submitted: active.submitted,
-            completed: self.now,
-            result: result.map_err(|kind| IoError {
-                kind,
-                op,
-                offset,
-                len,
-            }),
-            data: active.data,
-        });
+        let result = result.map_err(|kind| active.request.error(kind));
+        let times = (active.submitted, self.now);
+        let done = Completion::of(&active.request, times, result, active.data);
+        self.finished.push(done);
         if self.collect_after.is_some() {
             self.note_idle();
         }
