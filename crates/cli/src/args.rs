@@ -175,7 +175,7 @@ pub(crate) struct ProbeArgs {
     /// Robust statistics, or the papers' procedures as printed [default: robust]
     #[arg(long, value_name = "METHOD", value_parser = method())]
     pub(crate) method: Option<Method>,
-    /// Measure only these parameters
+    /// Measure only these parameters, and those that they need
     #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
     pub(crate) only: Vec<Parameter>,
     /// Write at most so many bytes, or take at most so long on the drive's clock

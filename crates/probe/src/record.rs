@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Period, change point and equivalence tests against explicit null models, with adaptive sampling.
+    /// Tests against explicit null models, with adaptive sampling.
     #[default]
     Robust,
     /// Procedures 1-6 of `parameter-aware-io` and the experiment of `greedy-space` IV.A.
@@ -37,7 +37,7 @@ pub enum Series {
     RandomRead,
     /// Sequential reads of size `x` (`irbw` Figure 6).
     SequentialRead,
-    /// Scattered small writes in a row; `x` counts them.
+    /// Scattered small writes in a row; `x` counts them. Only older records have it.
     Onset,
     /// A read that the buffer cannot serve, of size `x` ("NAND" of Figure 6).
     Miss,
@@ -59,6 +59,10 @@ pub enum Series {
     Rewrite,
     /// Writes that never come back, for the write policy.
     Distinct,
+    /// Reads or writes over `x` bytes at regular places, for the ends of blocks.
+    Place,
+    /// The same around the ends of blocks.
+    Around,
 }
 
 /// What a sample timed.
@@ -84,7 +88,7 @@ pub struct Sample {
     pub parameter: Parameter,
     /// Which line of the plot.
     pub series: Series,
-    /// Where on the line: the request size in bytes (a count for [`Series::Onset`]).
+    /// Where on the line: the request size in bytes.
     pub x: u64,
     /// Which repetition.
     pub rep: u32,

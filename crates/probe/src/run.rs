@@ -19,7 +19,7 @@ pub struct RunConfig {
     pub seed: u64,
     /// How to measure.
     pub method: Method,
-    /// What to measure; the order is always that of [`Parameter::ALL`].
+    /// What to measure, beside what that needs ([`crate::probes::Probe::after`]); the order is always that of [`Parameter::ALL`].
     pub parameters: Vec<Parameter>,
     /// Write nothing.
     pub read_only: bool,
@@ -194,7 +194,7 @@ pub fn announce(config: &RunConfig, info: &DeviceInfo) -> Announcement {
         block_bytes: u64::from(info.logical_block_bytes).max(1),
         thin: config.thin.max(1),
     };
-    let probes = in_order(&config.parameters).into_iter();
+    let probes = wanted(config).into_iter();
     let probes: Vec<&dyn Probe> = probes
         .filter_map(|parameter| probes::find(config.method, parameter))
         .collect();
@@ -265,6 +265,14 @@ fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
     }
 }
 
+/// The parameters that were asked for and those that they need, in the order in which they are measured.
+fn wanted(config: &RunConfig) -> Vec<Parameter> {
+    let asked = config.parameters.iter().copied();
+    let probes = asked.clone().filter_map(|p| probes::find(config.method, p));
+    let needed = probes.filter_map(|probe| probe.after());
+    in_order(&asked.chain(needed).collect::<Vec<_>>())
+}
+
 fn in_order(parameters: &[Parameter]) -> Vec<Parameter> {
     let mut all = Parameter::ALL.to_vec();
     all.retain(|parameter| parameters.contains(parameter));
@@ -276,7 +284,7 @@ fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
         seed: config.seed,
         method: config.method,
-        parameters: in_order(&config.parameters),
+        parameters: wanted(config),
         read_only: config.read_only || info.read_only,
         budget_bytes: config.budget_bytes,
         budget_ns: config.budget_time.map(|time| time.0),

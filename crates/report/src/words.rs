@@ -184,6 +184,8 @@ pub(crate) const fn series(series: Series) -> &'static str {
         Series::Scattered => "Scattered reads",
         Series::Consecutive => "Consecutive reads",
         Series::Rewrite => "To the same places",
+        Series::Place => "At regular places",
+        Series::Around => "Around the ends of blocks",
         Series::Distinct => "To new places",
     }
 }

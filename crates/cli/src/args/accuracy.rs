@@ -24,7 +24,7 @@ pub(crate) struct AccuracyArgs {
     /// The papers' grids K times as coarse, with a K-th of the repetitions and totals
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) thin: u32,
-    /// Measure only these parameters
+    /// Measure only these parameters, and those that they need
     #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
     pub(crate) only: Vec<Parameter>,
     /// Print every answer beside the truth, as JSON

@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const MAGIC: [u8; 4] = *b"PAR1";
 /// The digits of the checksum before it is known.
 const BLANK: &str = "00000000";

@@ -72,6 +72,11 @@ pub trait Probe: Sync {
     /// What it cannot do without.
     fn needs(&self) -> Needs;
 
+    /// The parameter whose answer it needs: it is measured before, asked for or not.
+    fn after(&self) -> Option<Parameter> {
+        None
+    }
+
     /// The most that [`Probe::run`] writes beside a shared preparation, in bytes; it is stopped before it writes more. What an
     /// answer really needs, not the sum of everything that could be tried: a drive too uneven to settle costs no more.
     fn bound(&self, space: &Space) -> u64;

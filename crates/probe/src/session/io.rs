@@ -10,9 +10,12 @@ use fathom_base::{Dur, Rng, Time};
 use fathom_block::{Device, DeviceInfo, Op};
 use std::ops::Range;
 
-/// How much one transfer of [`Io::fill_sequential`] moves: long enough to fill every queue, short enough to
-/// interrupt. In bytes.
+/// How much one transfer of [`Io::fill_sequential`] moves, at most: long enough to fill every queue, short enough to
+/// interrupt. In bytes. No two in a row are as long: a drive may place what follows a pause otherwise, and that shall
+/// not come at the multiples of one size.
 const FILL_BYTES: u64 = 4 << 20;
+/// By how many of so many parts of half of that a transfer is shorter than the one before it.
+const FILL_PARTS: (u64, u64) = (19, 61);
 
 /// What was reached before the step, and who it is.
 #[derive(Clone, Copy, Debug)]
@@ -170,11 +173,14 @@ impl<'a> Io<'a> {
     pub fn fill_sequential(&mut self, range: Range<u64>) -> Result<(), Stop> {
         let wanted = range.end.saturating_sub(range.start);
         self.limits.check_bytes(wanted, self.cost.bytes_written)?;
-        let mut at = range.start;
+        let block = u64::from(self.device.info().logical_block_bytes).max(1);
+        let (mut at, mut part) = (range.start, 0);
         while at < range.end {
-            let len = FILL_BYTES.min(range.end - at);
+            let shorter = FILL_BYTES / 2 / FILL_PARTS.1 * part / block * block;
+            let len = (FILL_BYTES - shorter).min(range.end - at);
             self.transfer(Op::Write, &[(at, len)], None)?;
             at += len;
+            part = (part + FILL_PARTS.0) % FILL_PARTS.1;
         }
         self.transfer(Op::Flush, &[(0, 0)], None).map(|_| ())
     }

@@ -18,6 +18,7 @@ pub mod robust;
 pub mod separate;
 #[cfg(test)]
 mod synthetic;
+pub mod teeth;
 
 /// From `low` to `high`, both included; the unit is that of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]

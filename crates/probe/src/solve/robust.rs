@@ -40,6 +40,11 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), share)
 }
 
+/// The mean; `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// The median.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
@@ -60,11 +65,6 @@ pub fn mad(values: &[f64]) -> Option<f64> {
             .map(|v| (v - center).abs())
             .collect::<Vec<_>>(),
     )
-}
-
-/// [`mad`] scaled to the standard deviation of a normal distribution (1 / 0.6745).
-pub fn mad_sigma(values: &[f64]) -> Option<f64> {
-    mad(values).map(|m| m * 1.482_602_218_505_602)
 }
 
 /// Hodges-Lehmann location: the median of the means of all pairs, a value with itself included. Quadratic in the

@@ -1,23 +1,21 @@
-//! The clustered block (`parameter-aware-io` 4.1.2, 4.2.4): the size at which flushed random writes cost what
-//! flushed sequential ones cost.
+//! The clustered block, the unit of erasing (`parameter-aware-io` 4.1.2): the size at whose multiples reads or flushed
+//! writes take another time than elsewhere.
+//!
+//! The paper looks for the size at which random writes cost what sequential ones cost (4.2.4), which takes a write of every
+//! size that may be meant. The ends of blocks show all sizes at a time, and to the byte.
 
-use super::blocks::{LARGEST, Manner, Search};
-use super::{prepare, write_unit};
+use super::ends;
+use super::prepare;
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter};
 use crate::record::Record;
 use crate::session::{Session, Stop};
 
-const MANNER: Manner = Manner {
-    parameter: Parameter::ClusteredBlock,
-    flushed: true,
-};
-
 pub(super) struct ClusteredBlock;
 
 impl Probe for ClusteredBlock {
     fn parameter(&self) -> Parameter {
-        MANNER.parameter
+        ends::PARAMETER
     }
 
     fn needs(&self) -> Needs {
@@ -28,25 +26,20 @@ impl Probe for ClusteredBlock {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        MANNER.bound(space)
+        ends::bound(space)
     }
 
     fn expected(&self, space: &Space) -> u64 {
-        MANNER.expected(space)
+        // Blocks that reads show are found without a write, and those that short writes show with a tenth.
+        self.bound(space) / 10
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        prepare(session, MANNER.parameter)?;
-        let unit = write_unit(session);
-        let search = Search {
-            unit,
-            from: unit,
-            upto: LARGEST,
-        };
-        MANNER.run(session, search)
+        prepare(session, ends::PARAMETER)?;
+        ends::run(session)
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        MANNER.solve(record)
+        ends::solve(record)
     }
 }

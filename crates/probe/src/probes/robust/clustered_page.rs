@@ -173,6 +173,12 @@ impl ClusteredPage {
     }
 }
 
+/// The answer, where a run measured it.
+pub(super) fn known(record: &Record) -> Option<u64> {
+    let measured = record.steps.iter().any(|s| s.parameter == PARAMETER);
+    measured.then(|| ClusteredPage.solve(record).value?.bytes())?
+}
+
 /// What the sweep with one grain says.
 fn solve_sweep(record: &Record, grain: u64) -> Option<comb::CombAnswer> {
     let samples = record.series(PARAMETER, Series::Sweep);

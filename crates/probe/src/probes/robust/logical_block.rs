@@ -1,20 +1,18 @@
-//! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size at which random writes reach the throughput
-//! of sequential ones, without a flush after each.
+//! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size in which writes in random order cost what they cost
+//! in order, without a flush after each.
 //!
-//! Where the clustered block is known the search stays near it. Random and sequential reads of every size are taken
-//! beside, for the picture only (`irbw` Figure 6): they part on a disk and not on a drive of flash.
+//! The papers find it where two curves over the size meet. They meet at the clustered block, or nowhere, so that only this size
+//! is tried, aligned and shifted by half. Random and sequential reads of every size are taken beside, for the picture only
+//! (`irbw` Figure 6): they part on a disk and not on a drive of flash.
 
-use super::blocks::{LARGEST, Manner, Search};
-use super::{prepare, write_unit};
+use super::alignment::Alignment;
+use super::{ends, identified, prepare, size, without, write_unit};
 use crate::probes::{Needs, Probe, Space};
-use crate::profile::{Estimate, Parameter};
+use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
 
-const MANNER: Manner = Manner {
-    parameter: Parameter::LogicalBlock,
-    flushed: false,
-};
+const PARAMETER: Parameter = Parameter::LogicalBlock;
 /// The largest read of the picture, in bytes, and reads of each kind and size.
 const READ_MAX: u64 = 8 << 20;
 const READS: u32 = 10;
@@ -26,7 +24,7 @@ impl LogicalBlock {
         let (start, span) = (session.region().start, Space::from(&*session).span());
         let sizes = std::iter::successors(Some(unit), |len| Some(len * 2));
         for len in sizes.take_while(|len| *len <= READ_MAX && len * u64::from(READS) < span) {
-            session.step(MANNER.parameter, &format!("reads {len}"), |io| {
+            session.step(PARAMETER, &format!("reads {len}"), |io| {
                 let from = io.rng.below((span - len * u64::from(READS)) / len) * len;
                 for rep in 0..READS {
                     let place = io.rng.below(span / len) * len;
@@ -44,7 +42,7 @@ impl LogicalBlock {
 
 impl Probe for LogicalBlock {
     fn parameter(&self) -> Parameter {
-        MANNER.parameter
+        PARAMETER
     }
 
     fn needs(&self) -> Needs {
@@ -54,27 +52,54 @@ impl Probe for LogicalBlock {
         }
     }
 
+    fn after(&self) -> Option<Parameter> {
+        Some(Parameter::ClusteredBlock)
+    }
+
     fn bound(&self, space: &Space) -> u64 {
-        MANNER.bound(space)
+        Alignment::bound(space)
     }
 
     fn expected(&self, space: &Space) -> u64 {
-        // The clustered block tells where to look.
-        MANNER.expected(space) * 2 / 3
+        Alignment::expected(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        prepare(session, MANNER.parameter)?;
-        let unit = write_unit(session);
+        prepare(session, PARAMETER)?;
         let known = session.known(Parameter::ClusteredBlock);
         let block = known.and_then(|e| e.value.as_ref()?.bytes());
-        let (from, upto) = block.map_or((unit, LARGEST), |block| (block / 2, 4 * block));
-        let search = Search { unit, from, upto };
-        MANNER.run(session, search)?;
+        if let Some(block) = block {
+            Alignment::of(PARAMETER, block).run(session)?;
+        }
+        let unit = write_unit(session);
         self.reads(session, unit)
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        MANNER.solve(record)
+        let Some(block) = ends::block(record) else {
+            let reason = "it needs the clustered block, which was not found";
+            return without(PARAMETER, Verdict::NotIdentifiable, reason);
+        };
+        let Some((ratio, matters)) = Alignment::of(PARAMETER, block.bytes).matters(record) else {
+            let reason = format!(
+                "the region is too small for writes of {}",
+                size(block.bytes)
+            );
+            return without(PARAMETER, Verdict::Inconclusive, reason);
+        };
+        let bytes = size(block.bytes);
+        let estimate = if matters {
+            let reason = format!(
+                "random writes of {bytes} take {ratio:.2} times as long shifted by half as aligned"
+            );
+            let (low, high) = block.between;
+            identified(PARAMETER, Value::Bytes(block.bytes), reason).between(low, high)
+        } else {
+            let reason = format!(
+                "random writes of {bytes}, the clustered block, take {ratio:.2} times as long shifted by half: their order does not matter"
+            );
+            without(PARAMETER, Verdict::NotIdentifiable, reason)
+        };
+        estimate.figure("shifted_ratio", ratio)
     }
 }

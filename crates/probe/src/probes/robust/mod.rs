@@ -3,9 +3,10 @@
 //! Each takes its samples in steps, looks at them with the statistics of [`crate::solve`], and goes on only where
 //! that is not settled. What is not seen is *absent* or *not identifiable* with a reason, never a guess.
 
-mod blocks;
+mod alignment;
 mod clustered_block;
 mod clustered_page;
+mod ends;
 mod filling;
 mod logical_block;
 mod prefetch;
@@ -45,11 +46,6 @@ impl Space {
     /// The smallest multiple of the logical block that is at least `bytes`.
     fn round_up(&self, bytes: u64) -> u64 {
         bytes.max(1).next_multiple_of(self.block_bytes)
-    }
-
-    /// The largest multiple of the logical block that is at most `bytes`, but one at least.
-    fn round_down(&self, bytes: u64) -> u64 {
-        (bytes / self.block_bytes * self.block_bytes).max(self.block_bytes)
     }
 }
 
@@ -103,6 +99,20 @@ fn sizes(record: &Record, parameter: Parameter, series: Series) -> Vec<u64> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes
+}
+
+/// Clustered pages have no other prime factors: a power of two, over some planes and dies.
+const PAGE_FACTORS: [u64; 3] = [2, 3, 5];
+
+/// All that a size has of the factors of clustered pages. Where it is a whole number of them, this is, too.
+fn page_part(size: u64) -> u64 {
+    let (mut part, mut left) = (1, size.max(1));
+    for factor in PAGE_FACTORS {
+        while left.is_multiple_of(factor) {
+            (part, left) = (part * factor, left / factor);
+        }
+    }
+    part
 }
 
 /// The unit that writes should come in: the clustered page if an earlier probe knows it, else 16 KiB.

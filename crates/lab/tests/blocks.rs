@@ -1,0 +1,76 @@
+//! Blocks of any size, under every mapping that has them, and none where a drive shows none. The former search tried powers of two
+//! and five sizes between them, on two mappings.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fathom_base::Bytes;
+use fathom_lab::model::{Model, find};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Parameter, Profile, RunConfig, Unobserved, Value, Verdict};
+use fathom_ssd::spec::MappingKind;
+use fathom_ssd::{Spec, Ssd};
+
+/// Pages of 4 KiB in a row over all planes of `ssd-a`, in bytes.
+const ROW: u64 = 32 << 10;
+
+/// `ssd-a` with another mapping and another number of pages in a block; its size.
+fn drive(kind: MappingKind, pages: u32) -> (Spec, u64) {
+    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let Model::Ssd(mut spec) = model else {
+        panic!("ssd-a is a drive of flash");
+    };
+    let block = u64::from(pages) * ROW;
+    spec.flash.pages_per_block = pages;
+    spec.flash.clustered_block = Bytes(block);
+    spec.capacity = Bytes((768 << 20) / block * block);
+    spec.mapping.kind = kind;
+    if kind.is_paged() {
+        spec.mapping.log_blocks = 0;
+        spec.mapping.over_provisioning_percent = 20.0;
+    }
+    spec.mapping.map_cache = (kind == MappingKind::Dftl).then(|| Bytes::kib(64));
+    spec.check().unwrap();
+    (*spec, block)
+}
+
+fn profile(spec: &Spec, seed: u64) -> Profile {
+    let config = RunConfig {
+        seed,
+        parameters: vec![Parameter::ClusteredPage, Parameter::LogicalBlock],
+        ..RunConfig::default()
+    };
+    let mut drive = Ssd::new(spec, seed).unwrap();
+    solve(&run(&mut drive, &config, None, &mut Unobserved).unwrap())
+}
+
+#[test]
+fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
+    use MappingKind::{Block, Fast, Replacement};
+    for (kind, pages) in [(Block, 101), (Block, 384), (Fast, 251), (Replacement, 149)] {
+        let (spec, block) = drive(kind, pages);
+        for seed in 0..3 {
+            let profile = profile(&spec, seed);
+            let found = &profile.parameters[&Parameter::ClusteredBlock];
+            let at = format!("{kind:?}, {pages} pages, seed {seed}: {found:?}");
+            assert_eq!(found.value, Some(Value::Bytes(block)), "{at}");
+            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            assert!(high - low <= block / 50, "{at}");
+            let aligned = &profile.parameters[&Parameter::LogicalBlock];
+            assert_eq!(aligned.value, Some(Value::Bytes(block)), "{at} {aligned:?}");
+        }
+    }
+}
+
+#[test]
+fn page_mapping_shows_no_block() {
+    for kind in [MappingKind::Page, MappingKind::Dftl] {
+        let (spec, _) = drive(kind, 101);
+        for seed in 0..3 {
+            let profile = profile(&spec, seed);
+            for parameter in [Parameter::ClusteredBlock, Parameter::LogicalBlock] {
+                let answer = &profile.parameters[&parameter];
+                assert_eq!(answer.verdict, Verdict::NotIdentifiable, "{answer:?}");
+            }
+        }
+    }
+}

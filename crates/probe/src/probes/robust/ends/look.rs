@@ -1,0 +1,125 @@
+//! What a scan shows.
+
+use super::PARAMETER;
+use super::scan::{Kind, MULTIPLES_MIN, Scan};
+use crate::probes::robust::of_step;
+use crate::record::Record;
+use crate::solve::teeth::{Fit, Place, Places, Tooth, Wanted};
+
+/// How strongly multiples must differ from other places (standard normal): those of one among all sizes, and those of one size
+/// that is looked at again.
+const STRONG: f64 = 6.0;
+const STRONG_AGAIN: f64 = 4.0;
+
+/// A clustered page that is not known, in bytes.
+const PAGE: u64 = 16 << 10;
+
+impl Scan {
+    /// The sizes that it shows, by what tells them.
+    pub(super) fn shows(&self, record: &Record) -> Vec<(Tooth, Fit)> {
+        let teeth: &[Tooth] = match self.kind {
+            Kind::Reads => &[Tooth::Halved],
+            Kind::Writes => &[Tooth::First],
+            Kind::LongWrites => &[Tooth::First, Tooth::Either],
+        };
+        let fits = teeth.iter().map(|&tooth| (tooth, self.fit(record, tooth)));
+        fits.filter_map(|(tooth, fit)| Some((tooth, fit?)))
+            .collect()
+    }
+
+    /// Whether a record has it.
+    pub(super) fn measured(&self, record: &Record) -> bool {
+        of_step(record, PARAMETER, &self.name(false)).is_some()
+    }
+
+    fn fit(&self, record: &Record, tooth: Tooth) -> Option<Fit> {
+        let fit = self.best(record, tooth, (self.sizes(), STRONG))?;
+        // As far as a broad dip at the last multiple reaches.
+        let margin = (self.len + self.pitch) * fit.period / self.covered.max(1);
+        let between = (fit.between.0 - margin, fit.between.1 + margin);
+        Some(Fit { between, ..fit })
+    }
+
+    /// Whether it shows a size that another scan has shown. Memory that survives a power cut delays what a write costs, so
+    /// that the size is no more exact than before.
+    pub(super) fn shows_at(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
+        let again = self.best(record, tooth, (fit.between, STRONG_AGAIN))?;
+        let ratio = again.ratio;
+        Some(Fit { ratio, ..*fit })
+    }
+
+    fn best(
+        &self,
+        record: &Record,
+        tooth: Tooth,
+        (sizes, strength): ((u64, u64), f64),
+    ) -> Option<Fit> {
+        let wanted = Wanted {
+            sizes,
+            grain: u64::from(record.meta.target.logical_block_bytes),
+            teeth: MULTIPLES_MIN as usize,
+            strength,
+            factor: self.factor(),
+        };
+        let accesses = (self.len, self.pitch);
+        places(record, &self.name(false), tooth, accesses)?.best(&wanted)
+    }
+
+    /// The size that it shows again, more exactly.
+    pub(super) fn shows_again(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
+        let block = u64::from(record.meta.target.logical_block_bytes);
+        let (len, pitch) = self.again_len(block);
+        let places = places(record, &self.again_name(fit.period), tooth, (len, pitch))?;
+        let wanted = Wanted {
+            sizes: fit.between,
+            grain: block,
+            teeth: fit.teeth.saturating_sub(1).min(MULTIPLES_MIN as usize),
+            strength: STRONG_AGAIN,
+            factor: self.factor(),
+        };
+        let again = match tooth {
+            Tooth::Halved => {
+                let again = places.middle(&wanted, len / 2)?;
+                // A dip is lopsided where pages alternate between the lanes of a block.
+                let margin = len / 2 * again.period / self.covered.max(1);
+                let (low, high) = again.between;
+                let between = (
+                    low.min(again.period - margin),
+                    high.max(again.period + margin),
+                );
+                Fit { between, ..again }
+            }
+            Tooth::First | Tooth::Either => {
+                let again = places.nearest(&wanted)?;
+                // With FAST the first clustered page of a block has to be whole, which shows the ends later than they are.
+                let margin = 4 * len.max(PAGE) * again.period / self.covered.max(1);
+                let between = (again.between.0 - margin, again.between.1 + margin);
+                Fit { between, ..again }
+            }
+        };
+        let differs = match tooth {
+            Tooth::Halved => again.ratio * self.factor() <= 1.0,
+            Tooth::First | Tooth::Either => again.ratio >= self.factor(),
+        };
+        differs.then_some(again)
+    }
+
+    /// The factor by which the multiples must differ: many accesses tell a small one, and a merge is no small one.
+    fn factor(&self) -> f64 {
+        match self.kind {
+            Kind::Reads => 1.08,
+            Kind::Writes | Kind::LongWrites => 1.5,
+        }
+    }
+}
+
+/// The accesses of a step, where it was made.
+fn places(record: &Record, name: &str, tooth: Tooth, (len, pitch): (u64, u64)) -> Option<Places> {
+    let samples = of_step(record, PARAMETER, name)?;
+    let places = samples.map(|s| Place {
+        from: s.offset,
+        len,
+        value: s.ns as f64,
+    });
+    Some(Places::new(tooth, pitch, places.collect()))
+}

@@ -1,0 +1,180 @@
+//! Where blocks end: the size at whose multiples an access takes another time than elsewhere.
+//!
+//! Two things are looked for, the one that writes nothing first:
+//!
+//! - *Reads*. Where all of a block lies on one lane, or one set of lanes, and the next block on another, a read within a
+//!   block takes its pages one after another; of one that lies half in each, two are read at a time.
+//! - *Writes*. A drive with log blocks opens one at the first write into a block, and gives one up for that: this write
+//!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it.
+//!
+//! The places are regular, and [`crate::solve::teeth`] finds the size whose multiples are where the accesses differ. No size is
+//! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes are counted
+//! from the start of the drive: on a partition or a file that does not begin at a multiple nothing is found.
+//!
+//! On a drive that maps by pages neither happens: its pages lie side by side everywhere, and a write opens nothing. Its
+//! stripes can look like small blocks to reads, so that a small size that only reads show does not count.
+
+mod look;
+mod scan;
+
+use super::{clustered_page, identified, page_part, size, without};
+use crate::probes::Space;
+use crate::profile::{Estimate, Parameter, Value, Verdict};
+use crate::record::{Record, Target};
+use crate::session::{Session, Stop};
+use crate::solve::teeth::{Fit, Tooth};
+use scan::{Kind, Scan, all};
+
+pub(super) const PARAMETER: Parameter = Parameter::ClusteredBlock;
+
+/// A size that only reads show is larger than a stripe over all lanes (64 of 32 KiB), in bytes.
+const STRIPE_MAX: u64 = 2 << 20;
+
+/// The width of an interval over the distance at which a size is e times less likely.
+const WIDTHS: f64 = 16.0;
+
+/// The most that is written, in bytes.
+pub(super) fn bound(space: &Space) -> u64 {
+    all(space, &queued()).iter().map(Scan::bound).sum()
+}
+
+/// A drive with a queue. Without one it is read otherwise; what is written is the same.
+fn queued() -> Target {
+    Target {
+        queue_depth: 2,
+        ..Target::default()
+    }
+}
+
+/// Looks until a size is found.
+pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
+    let scans = all(&Space::from(&*session), &session.record().meta.target);
+    for scan in scans {
+        if scan.kind != Kind::Reads {
+            // Opens the logs that the next writes have to give up.
+            scan.measure(session, true)?;
+        }
+        scan.measure(session, false)?;
+        let mut periods = Vec::new();
+        for (_, fit) in counting(&scan, session.record()) {
+            if !periods.contains(&fit.period) {
+                periods.push(fit.period);
+            }
+        }
+        for &period in &periods {
+            scan.measure_again(session, period)?;
+        }
+        let closely = found_by(&scan, session.record()).is_some();
+        if scan.kind != Kind::Reads && !periods.is_empty() && !closely {
+            scan.wider().measure(session, false)?;
+        }
+        if found_by(&scan, session.record()).is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What a scan shows, without what may be a stripe.
+fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
+    let counts = |fit: &Fit| scan.kind != Kind::Reads || fit.period >= STRIPE_MAX;
+    let shown = scan.shows(record).into_iter();
+    shown.filter(|(_, fit)| counts(fit)).collect()
+}
+
+/// The size that a scan shows twice.
+fn found_by(scan: &Scan, record: &Record) -> Option<Fit> {
+    let shown = counting(scan, record).into_iter();
+    let mut again = shown.filter_map(|(tooth, fit)| {
+        let again = scan.shows_again(record, tooth, &fit);
+        again.or_else(|| scan.wider().shows_at(record, tooth, &fit))
+    });
+    again.next()
+}
+
+/// A block that was found.
+pub(super) struct Block {
+    /// In bytes.
+    pub(super) bytes: u64,
+    /// Between which sizes it lies, in bytes.
+    pub(super) between: (u64, u64),
+    kind: Kind,
+    fit: Fit,
+}
+
+/// The block that was found.
+pub(super) fn block(record: &Record) -> Option<Block> {
+    let scans = all(&Space::of(record), &record.meta.target);
+    let found = |scan: &Scan| Some((scan.kind, found_by(scan, record)?));
+    let (kind, fit) = scans.iter().find_map(found)?;
+    let bytes = whole_pages(record, &fit);
+    let (low, high) = fit.between;
+    Some(Block {
+        bytes,
+        between: (low.min(bytes), high.max(bytes)),
+        kind,
+        fit,
+    })
+}
+
+/// The answer.
+pub(super) fn solve(record: &Record) -> Estimate {
+    let Some(block) = block(record) else {
+        return not_found(record);
+    };
+    let (bytes, ratio) = (size(block.bytes), block.fit.ratio);
+    let reason = match block.kind {
+        Kind::Reads => format!(
+            "reads across the ends of blocks of {bytes} take {ratio:.2} times as long as others: two blocks are read at a time"
+        ),
+        Kind::Writes | Kind::LongWrites => format!(
+            "the first write into a block of {bytes} takes {ratio:.1} times as long as others: a merge"
+        ),
+    };
+    identified(PARAMETER, Value::Bytes(block.bytes), reason)
+        .between(block.between.0, block.between.1)
+        .figure("ratio", ratio)
+        .figure("multiples", block.fit.teeth as f64)
+}
+
+fn not_found(record: &Record) -> Estimate {
+    let scans = all(&Space::of(record), &record.meta.target);
+    let least = scans.iter().map(|scan| scan.sizes().0).min();
+    let most = scans.iter().map(|scan| scan.sizes().1).max();
+    let (Some(least), Some(most)) = (least, most) else {
+        let reason = "the region is too small for several blocks";
+        return without(PARAMETER, Verdict::Inconclusive, reason);
+    };
+    if scans.iter().any(|scan| !scan.measured(record)) {
+        let reason = "the record is of another version, which looked for blocks in another way";
+        return without(PARAMETER, Verdict::Inconclusive, reason);
+    }
+    let reason = format!(
+        "from {} to {} there is no size at whose multiples reads or flushed writes take another time: page mapping, or merges that cannot be seen",
+        size(least),
+        size(most)
+    );
+    without(PARAMETER, Verdict::NotIdentifiable, reason)
+}
+
+/// The size that is likely meant. A block has whole pages, and few sizes have large ones: that counts against the distance from the
+/// fit, whose interval is a wide one.
+fn whole_pages(record: &Record, fit: &Fit) -> u64 {
+    let (low, high) = fit.between;
+    let scale = (high - low) as f64 / WIDTHS;
+    let likely = |size: &u64| {
+        let away = size.abs_diff(fit.period) as f64;
+        (page_part(*size) as f64).ln() - away / scale.max(1.0)
+    };
+    let units = [clustered_page::known(record), Some(4 << 10), Some(2 << 10)];
+    let among = |unit: u64| {
+        let sizes = (low.div_ceil(unit)..=high / unit).map(move |n| n * unit);
+        sizes.max_by(|a, b| likely(a).total_cmp(&likely(b)))
+    };
+    let block = u64::from(record.meta.target.logical_block_bytes).max(1);
+    let units = units.into_iter().flatten();
+    let mut found = units
+        .filter(|unit| unit.is_multiple_of(block))
+        .filter_map(among);
+    found.next().unwrap_or(fit.period)
+}
