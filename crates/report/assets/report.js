@@ -23,7 +23,6 @@
   };
 
   const allX = (figure) => [...new Set(figure.lines.flatMap((line) => line.medians.x))].sort((a, b) => a - b);
-  const xName = (figure, x) => (figure.axis === "count" ? "write " + x : bytes(x));
   const yName = (figure, y) => short(y / figure.vertical.scale, 3) + " " + figure.vertical.unit;
 
   // The place of a size: itself, or the middle of its strip, with the lines side by side.
@@ -39,7 +38,7 @@
   function rawTrace(figure, line, index, at) {
     const { x, y, ns, requests, offset, rep } = line.raw;
     const text = x.map((size, i) => {
-      const rows = [`<b>${line.name}</b>, ${xName(figure, size)}`];
+      const rows = [`<b>${line.name}</b>, ${bytes(size)}`];
       rows.push(figure.vertical.unit === "MB/s" ? yName(figure, y[i]) : "latency " + time(y[i]));
       if (requests[i] > 1) rows.push(`${requests[i]} requests in ${time(ns[i])}`);
       else if (figure.vertical.unit === "MB/s") rows.push("latency " + time(ns[i]));
@@ -64,7 +63,7 @@
       name: line.name, legendgroup: line.name, showlegend: true,
       x: x.map(at), y: y.map((v) => v / scale),
       text: x.map((size, i) =>
-        `<b>${line.name}</b>, ${xName(figure, size)}<br>median ${yName(figure, y[i])}` +
+        `<b>${line.name}</b>, ${bytes(size)}<br>median ${yName(figure, y[i])}` +
         `<br>half of ${n[i]} in ${yName(figure, low[i])} – ${yName(figure, high[i])}`),
       hovertemplate: "%{text}<extra></extra>",
       line: { color: colour, width: 2, dash: DASHES[index % 4] },
@@ -100,7 +99,6 @@
 
   function xAxis(figure, sizes, width) {
     const axis = { title: { text: figure.x_title, standoff: 8 }, ...look(), tickangle: 0 };
-    if (figure.axis === "count") return { ...axis, rangemode: "tozero", nticks: Math.floor(width / 72) };
     Object.assign(axis, ticks(figure, sizes, width));
     const [low, high] = [sizes[0], sizes[sizes.length - 1]];
     if (figure.axis === "strip") axis.range = [-0.5, sizes.length - 0.5];

@@ -1,6 +1,7 @@
 //! The sentences around a figure: what there is to see in it, and how many samples it shows.
 
 use crate::figure::{Axis, Marks};
+use crate::folded::by_place;
 use crate::points::DRAWN_MAX;
 use crate::words;
 use fathom_probe::record::Series;
@@ -27,19 +28,7 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
              and the drive has to read the rest of them first."
                 .to_owned()
         }
-        (_, [Series::Onset]) => {
-            "Look for a rise: up to it the drive had room to put scattered writes aside, after \
-             it every write waits for cleaning."
-                .to_owned()
-        }
-        (Parameter::ClusteredBlock, _) => format!(
-            "Look for the size at which random writes become as fast as sequential ones{at}: from there on nothing \
-             has to be copied before an erase."
-        ),
-        (Parameter::LogicalBlock, _) => format!(
-            "Look for the size at which random writes become as fast as sequential ones{at}: from there on the \
-             order of writes does not matter."
-        ),
+        (Parameter::ClusteredBlock | Parameter::LogicalBlock, _) => blocks(parameter, series, size),
         (Parameter::ReadBuffer, _) => format!(
             "Look for the size up to which reading again is faster than reading first{at}: more does not fit into \
              the buffer."
@@ -73,6 +62,30 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
                 .to_owned()
         }
     }
+}
+
+fn blocks(parameter: Parameter, series: &[Series], size: Option<u64>) -> String {
+    let text = match (parameter, series) {
+        (_, places) if by_place(places) && size.is_some() => {
+            "All blocks are laid over one another, with the beginning of a block in the middle. Look for a dip or a \
+             peak there: reads across it are served by two blocks, and the first write behind it costs a merge."
+        }
+        (_, places) if by_place(places) => {
+            "Look for dips or peaks at equal distances: blocks would begin there."
+        }
+        (_, [Series::Aligned, ..]) => {
+            "Look for the gap between the two: a shifted write lies half in each of two blocks, which are merged \
+             for it."
+        }
+        (Parameter::ClusteredBlock, _) => {
+            "Look for the size at which random writes become as fast as sequential ones: from there on nothing \
+             has to be copied before an erase."
+        }
+        _ => {
+            "Look for the size at which random requests become as fast as sequential ones: from there on their order does not matter."
+        }
+    };
+    text.to_owned()
 }
 
 /// How many samples there are, how many of them are drawn, how many of those lie above the axis at first, and

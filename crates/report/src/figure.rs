@@ -4,6 +4,7 @@
 //! `parameter-aware-io` (Figures 4-7), `greedy-space` (Figure 2) and `irbw` (Figure 6), with the raw samples added.
 
 use crate::captions::{note, see};
+use crate::folded::{self, by_place};
 use crate::panels::{Panel, latency, panels};
 use crate::points::{self, Measure, Medians, Raw};
 use crate::words;
@@ -27,8 +28,6 @@ pub(crate) enum Axis {
     Linear,
     /// Sizes in bytes, every doubling equally long.
     Log2,
-    /// A count.
-    Count,
     /// Few sizes, side by side.
     Strip,
 }
@@ -135,11 +134,15 @@ fn figure(
     let mut heights = Vec::new();
     let mut drawn = 0;
     for &one in series {
-        let of_one: Vec<&Sample> = samples
-            .iter()
-            .copied()
-            .filter(|s| s.series == one)
-            .collect();
+        let folded = by_place(&[one]).then(|| folded::folded(samples, one, estimate));
+        let of_one: Vec<&Sample> = match &folded {
+            Some(folded) => folded.iter().collect(),
+            None => samples
+                .iter()
+                .copied()
+                .filter(|s| s.series == one)
+                .collect(),
+        };
         heights.extend(of_one.iter().map(|s| points::height(s, panel.measure)));
         let thinned = points::thinned(&of_one, panel.measure);
         drawn += thinned.len();
@@ -161,8 +164,8 @@ fn figure(
         note: note((heights.len(), drawn, above), axis, &marks),
         above,
         axis,
-        x_title: if axis == Axis::Count {
-            "writes so far"
+        x_title: if by_place(series) {
+            "place"
         } else if parameter == Parameter::WritePolicy || series == [Series::Filling] {
             "bytes written before"
         } else {
@@ -184,10 +187,11 @@ fn distinct_x(lines: &[Line]) -> BTreeSet<u64> {
 /// Doublings where the paper has them or where the sizes lie closer together at the small end.
 fn axis(parameter: Parameter, measure: Measure, series: &[Series], lines: &[Line]) -> Axis {
     let x = distinct_x(lines);
-    if series == [Series::Onset] {
-        return Axis::Count;
+    if by_place(series) {
+        return Axis::Linear;
     }
-    let choice = matches!(parameter, Parameter::Prefetch | Parameter::WritePolicy);
+    let shifted = parameter == Parameter::LogicalBlock && series[0] == Series::Aligned;
+    let choice = shifted || matches!(parameter, Parameter::Prefetch | Parameter::WritePolicy);
     if choice && x.len() <= STRIP_SIZES_MAX {
         return Axis::Strip;
     }
@@ -210,7 +214,7 @@ fn vertical(measure: Measure, axis: Axis, lines: &[Line], heights: &[u64]) -> Ve
     let medians = || lines.iter().flat_map(|line| line.medians.y.iter().copied());
     let lowest = medians().min().unwrap_or(0).max(1);
     let highest = medians().max().unwrap_or(0);
-    let steps = matches!(axis, Axis::Count | Axis::Strip);
+    let steps = axis == Axis::Strip;
     let log = measure == Measure::Latency
         && (axis == Axis::Log2 || (steps && highest / lowest >= LOG_RATIO));
     let all = heights.iter().copied().max().unwrap_or(0);
@@ -249,7 +253,14 @@ fn marks(
     let Some(estimate) = estimate else {
         return Marks::default();
     };
-    if matches!(axis, Axis::Count | Axis::Strip) {
+    if by_place(series) {
+        return Marks {
+            at: folded::block(Some(estimate)).map(|block| block / 2),
+            text: "a block begins".to_owned(),
+            ..Marks::default()
+        };
+    }
+    if axis == Axis::Strip {
         return Marks::default();
     }
     let at = estimate.value.as_ref().and_then(Value::bytes);

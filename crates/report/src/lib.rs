@@ -13,6 +13,7 @@ pub mod text;
 
 mod captions;
 mod figure;
+mod folded;
 mod panels;
 mod points;
 mod words;

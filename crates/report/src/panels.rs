@@ -17,15 +17,9 @@ const THROUGHPUT: Panel = Panel {
     series: &[
         Series::Sequential,
         Series::Random,
-        Series::Shifted,
         Series::SequentialRead,
         Series::RandomRead,
     ],
-};
-const ONSET: Panel = Panel {
-    title: "Latency of scattered writes in a row",
-    measure: Measure::Latency,
-    series: &[Series::Onset],
 };
 
 pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> Panel {
@@ -49,7 +43,20 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 &[Series::Aligned, Series::Shifted],
             ),
         ],
-        Parameter::ClusteredBlock | Parameter::LogicalBlock => vec![THROUGHPUT, ONSET],
+        Parameter::ClusteredBlock => vec![
+            latency(
+                "Latency over the place of an access",
+                &[Series::Place, Series::Around],
+            ),
+            THROUGHPUT,
+        ],
+        Parameter::LogicalBlock => vec![
+            latency(
+                "Random writes of whole blocks, aligned against shifted by half",
+                &[Series::Aligned, Series::Shifted],
+            ),
+            THROUGHPUT,
+        ],
         Parameter::ReadBuffer => vec![latency(
             "Latency of a first read and of the same read again",
             &[Series::Miss, Series::Hit],

@@ -1,7 +1,7 @@
 //! From samples to what is drawn: medians of all samples, and few enough raw points that a phone can draw them.
 
+use crate::folded::by_place;
 use fathom_probe::Sample;
-use fathom_probe::record::Series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ pub(crate) enum Measure {
 
 /// How many requests a sample timed together (`bytes` over the request's size), at least one.
 pub(crate) fn requests(sample: &Sample) -> u64 {
-    if sample.series == Series::Onset {
-        return 1; // `x` is a count there
+    if by_place(&[sample.series]) {
+        return 1; // `x` is a place there
     }
     sample.bytes.checked_div(sample.x).unwrap_or(1).max(1)
 }
@@ -131,7 +131,7 @@ pub(crate) fn raw(samples: &[&Sample], measure: Measure) -> Raw {
 mod tests {
     use super::*;
     use fathom_probe::Parameter;
-    use fathom_probe::record::Timed;
+    use fathom_probe::record::{Series, Timed};
 
     fn sample(x: u64, ns: u64, at_ns: u64) -> Sample {
         Sample {
@@ -154,7 +154,7 @@ mod tests {
         many.bytes = 10 * 4096;
         assert_eq!(height(&many, Measure::Latency), 100);
         assert_eq!(height(&many, Measure::Throughput), 40_960_000_000);
-        many.series = Series::Onset;
+        many.series = Series::Place;
         assert_eq!(height(&many, Measure::Latency), 1_000);
         assert_eq!(height(&sample(0, 7, 0), Measure::Latency), 7);
         assert_eq!(

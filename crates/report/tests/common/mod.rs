@@ -87,7 +87,6 @@ impl Builder {
                 let base = ns(x);
                 let noise = base * self.rng.below(60) / 1000;
                 let spike = if self.rng.below(97) == 0 { 4 * base } else { 0 };
-                let bytes = if series == Series::Onset { 4 * KIB } else { x };
                 let sample = Sample {
                     step,
                     parameter,
@@ -96,7 +95,7 @@ impl Builder {
                     rep,
                     timed: if read { Timed::Read } else { Timed::Write },
                     offset: self.rng.below(1 << 14) * 512,
-                    bytes,
+                    bytes: x,
                     ns: base + noise + spike,
                     at_ns: self.now_ns,
                 };
@@ -106,7 +105,7 @@ impl Builder {
                 } else {
                     &mut cost.bytes_written
                 };
-                *moved += bytes;
+                *moved += x;
                 cost.requests += 1;
                 cost.device_ns += sample.ns;
                 self.record.samples.push(sample);
@@ -168,14 +167,18 @@ fn blocks(b: &mut Builder) {
     let sizes = doublings(32 * KIB, 64 * MIB);
     b.series((p, Series::SequentialRead), &sizes, 6, |x| x * 6 + 60_000);
     b.series((p, Series::RandomRead), &sizes, 6, |x| x * 6 + 95_000);
-    let counts: Vec<u64> = (1..=600).collect();
-    let onset = |n: u64| if n < 256 { 90_000 } else { 2_400_000 };
-    b.series(
-        (Parameter::ClusteredBlock, Series::Onset),
-        &counts,
-        1,
-        onset,
-    );
+    b.series((p, Series::Aligned), &[4 * MIB], 32, |x| x * 11);
+    b.series((p, Series::Shifted), &[4 * MIB], 32, |x| x * 28);
+    let p = Parameter::ClusteredBlock;
+    b.series((p, Series::Place), &[MIB; 600], 1, |x| x * 3);
+    // Reads across the end of a block take two thirds of the time.
+    for (i, sample) in b.record.samples.iter_mut().rev().take(600).enumerate() {
+        sample.offset = i as u64 * 507_904;
+        let middle = sample.offset + MIB / 2;
+        if middle.abs_diff(middle.next_multiple_of(4 * MIB)) < MIB / 2 {
+            sample.ns -= sample.ns / 3;
+        }
+    }
 }
 
 fn buffers(b: &mut Builder) {
