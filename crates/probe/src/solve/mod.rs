@@ -7,10 +7,8 @@
 //! Samples are taken as exchangeable within a group. A drive whose speed wanders over minutes breaks that; measure
 //! the groups interleaved, not one after the other.
 
-pub mod change;
 pub mod comb;
 mod comb_model;
-pub mod equivalence;
 pub mod onset;
 pub mod paper;
 pub mod regression;
@@ -53,13 +51,4 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     Normal::standard()
         .inverse_cdf(p.clamp(1e-16, 1.0 - 1e-16))
         .clamp(-8.3, 8.3)
-}
-
-/// Quantile of Student's t with `degrees` of freedom (at least 1); the normal one where `degrees` is no number.
-pub(crate) fn student_quantile(p: f64, degrees: f64) -> f64 {
-    use statrs::distribution::{ContinuousCDF, StudentsT};
-    StudentsT::new(0.0, 1.0, degrees.max(1.0)).map_or_else(
-        |_| normal_quantile(p),
-        |t| t.inverse_cdf(p.clamp(1e-12, 1.0 - 1e-12)),
-    )
 }

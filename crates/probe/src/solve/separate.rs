@@ -2,13 +2,9 @@
 //!
 //! Mann & Whitney 1947 for the p-value (exact up to 20 values without ties, else the normal approximation with
 //! ties and continuity corrected); Hodges & Lehmann 1963 for the ratio, with the interval that inverts the test
-//! (Hollander & Wolfe 1999, 4.3; normal approximation of the rank). Compares typical values and not totals: the mean
-//! of a sample with spikes is [`super::equivalence`]'s business. All pairs are formed: thin out more than 2000 values.
+//! (Hollander & Wolfe 1999, 4.3; normal approximation of the rank). Compares typical values and not totals. All pairs are formed: thin out more than 2000 values.
 
-use super::change::permutation_p;
 use super::{Interval, normal_quantile, robust};
-use fathom_base::Rng;
-
 /// What a comparison concludes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -128,21 +124,11 @@ fn exact_p(wins: usize, m: usize, n: usize) -> f64 {
     (2.0 * tail / row.iter().sum::<f64>()).min(1.0)
 }
 
-/// Two-sided permutation p-value of the difference between the medians of logarithms. 1 where a sample is empty.
-pub fn permutation_separation_p(a: &[f64], b: &[f64], shuffles: u32, rng: &mut Rng) -> f64 {
-    let (a, b) = (robust::logs(a), robust::logs(b));
-    let first = a.len();
-    let apart = |v: &[f64]| {
-        let (x, y) = v.split_at_checked(first)?;
-        Some((robust::median(x)? - robust::median(y)?).abs())
-    };
-    permutation_p(&[a, b].concat(), apart, shuffles, rng)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::synthetic::Noise;
     use super::*;
+    use fathom_base::Rng;
 
     #[test]
     fn exact_p_values_are_those_of_the_table() {
@@ -203,15 +189,5 @@ mod tests {
         assert!(same >= 194 && greater + less <= 4);
         let [greater, less, _, undecided] = run(1.0, 0.25, 60);
         assert!(undecided >= 190 && greater + less <= 6);
-    }
-
-    #[test]
-    fn permutation_agrees_with_ranks_on_clear_cases() {
-        let mut rng = Rng::new(32, 0);
-        let a = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5];
-        let b = a.map(|v| v * 3.0);
-        assert!(permutation_separation_p(&a, &b, 999, &mut rng) < 0.02);
-        assert!(permutation_separation_p(&a, &a, 999, &mut rng) > 0.5);
-        assert_eq!(permutation_separation_p(&[], &b, 9, &mut rng), 1.0);
     }
 }
