@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use fathom_lab::store::Loaded;
+use rustix::termios::{QueueSelector, tcflush};
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -85,8 +86,10 @@ pub(crate) fn loaded<T>(loaded: Loaded<T>) -> T {
     loaded.value
 }
 
-/// Asks a question that only `y` or `yes` answers with yes.
+/// Asks a question that only `y` or `yes` answers with yes, typed after it was asked.
 pub(crate) fn confirm(question: &str) -> bool {
+    // An error means that there is no terminal, so that nothing was typed.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
     let mut answer = String::new();

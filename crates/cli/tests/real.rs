@@ -361,6 +361,35 @@ fn a_device_under_a_mounted_loop_device_is_refused_with_its_name() {
     assert!(checked.unwrap().success(), "the file system was damaged");
 }
 
+/// A probe of a device at a terminal of its own; `None` where script(1) is not installed.
+fn at_a_terminal(device: &Loop) -> Option<std::process::Child> {
+    let probe = format!(
+        "{} probe {device} --destroy {device} --only {QUICK} --budget 64MiB",
+        assert_cmd::cargo::cargo_bin("fathom").display(),
+        device = device.0.display()
+    );
+    let script = Command::new("script")
+        .args(["--quiet", "--return", "--command", &probe, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    if script.is_err() {
+        eprintln!("skipped: script(1) is not installed");
+    }
+    script.ok()
+}
+
+/// What is said until the question stands.
+fn until_asked(stdout: &mut impl std::io::Read) -> Vec<u8> {
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&said).contains("Go on?") && stdout.read(&mut byte).unwrap() > 0
+    {
+        said.push(byte[0]);
+    }
+    said
+}
+
 #[test]
 fn what_comes_while_the_question_stands_is_not_destroyed() {
     use std::io::{Read, Write};
@@ -369,28 +398,11 @@ fn what_comes_while_the_question_stands_is_not_destroyed() {
     let Some(device) = Loop::new(dir.path()) else {
         return;
     };
-    let probe = format!(
-        "{} probe {device} --destroy {device} --only {QUICK} --budget 64MiB",
-        assert_cmd::cargo::cargo_bin("fathom").display(),
-        device = device.0.display()
-    );
-    // A terminal of its own, at which the question is asked.
-    let script = Command::new("script")
-        .args(["--quiet", "--return", "--command", &probe, "/dev/null"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn();
-    let Ok(mut script) = script else {
-        eprintln!("skipped: script(1) is not installed");
+    let Some(mut script) = at_a_terminal(&device) else {
         return;
     };
     let (mut stdin, mut stdout) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
-    let mut said = Vec::new();
-    let mut byte = [0];
-    while !String::from_utf8_lossy(&said).contains("Go on?") && stdout.read(&mut byte).unwrap() > 0
-    {
-        said.push(byte[0]);
-    }
+    let mut said = until_asked(&mut stdout);
     let disk = fs::OpenOptions::new().write(true).open(&device.0).unwrap();
     disk.write_all_at(b"LUKS\xba\xbe", 0).unwrap();
     disk.sync_all().unwrap();
@@ -402,4 +414,30 @@ fn what_comes_while_the_question_stands_is_not_destroyed() {
     assert!(said.contains("LUKS"), "{said}");
     let image = fs::read(dir.path().join("image")).unwrap();
     assert_eq!(&image[..6], b"LUKS\xba\xbe");
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    use std::io::{Read, Write};
+    let dir = disk_dir();
+    let Some(device) = Loop::new(dir.path()) else {
+        return;
+    };
+    let before = fs::read(dir.path().join("image")).unwrap();
+    let Some(mut script) = at_a_terminal(&device) else {
+        return;
+    };
+    let (mut stdin, mut stdout) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+    stdin.write_all(b"y\n").unwrap();
+    let mut said = until_asked(&mut stdout);
+    if !String::from_utf8_lossy(&said).contains("y\r\n") {
+        eprintln!("skipped: the terminal was slower than the question");
+        return;
+    }
+    stdin.write_all(b"n\n").unwrap();
+    stdout.read_to_end(&mut said).unwrap();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert_ne!(script.wait().unwrap().code(), Some(0), "{said}");
+    let after = fs::read(dir.path().join("image")).unwrap();
+    assert!(before == after, "the device was written: {said}");
 }
