@@ -32,6 +32,13 @@ impl Scan {
         of_step(record, PARAMETER, &self.name(false)).is_some()
     }
 
+    /// Whether it has shown a size that was then looked at again. What it shows takes some time to compute.
+    pub(super) fn measured_again(&self, record: &Record) -> bool {
+        let begin = self.again_begin();
+        let mut names = record.steps.iter().filter(|s| s.parameter == PARAMETER);
+        names.any(|step| step.name.starts_with(&begin))
+    }
+
     fn fit(&self, record: &Record, tooth: Tooth) -> Option<Fit> {
         let fit = self.best(record, tooth, (self.sizes(), STRONG))?;
         // As far as a broad dip at the last multiple reaches.

@@ -84,6 +84,9 @@ fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
 
 /// The size that a scan shows twice.
 fn found_by(scan: &Scan, record: &Record) -> Option<Fit> {
+    if !scan.measured_again(record) {
+        return None;
+    }
     let shown = counting(scan, record).into_iter();
     let mut again = shown.filter_map(|(tooth, fit)| {
         let again = scan.shows_again(record, tooth, &fit);

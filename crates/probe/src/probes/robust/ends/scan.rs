@@ -119,7 +119,12 @@ impl Scan {
 
     /// The name of the step that looks again.
     pub(super) fn again_name(&self, period: u64) -> String {
-        format!("{} around multiples of {period}", self.name(false))
+        format!("{}{period}", self.again_begin())
+    }
+
+    /// The beginning of that name.
+    pub(super) fn again_begin(&self) -> String {
+        format!("{} around multiples of ", self.name(false))
     }
 
     /// The most that it writes, in bytes.
