@@ -67,11 +67,11 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
 fn blocks(parameter: Parameter, series: &[Series], size: Option<u64>) -> String {
     let text = match (parameter, series) {
         (_, places) if by_place(places) && size.is_some() => {
-            "All blocks are laid over one another, with the beginning of a block in the middle. Look for a dip or a \
+            "Of the last scan alone. All blocks are laid over one another, with the beginning of a block in the middle. Look for a dip or a \
              peak there: reads across it are served by two blocks, and the first write behind it costs a merge."
         }
         (_, places) if by_place(places) => {
-            "Look for dips or peaks at equal distances: blocks would begin there."
+            "Of the last scan alone. Look for dips or peaks at equal distances: blocks would begin there."
         }
         (_, [Series::Aligned, ..]) => {
             "Look for the gap between the two: a shifted write lies half in each of two blocks, which are merged \

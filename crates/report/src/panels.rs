@@ -30,7 +30,8 @@ pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> P
     }
 }
 
-/// The drawings of a parameter. Samples of any other series get one of their own: nothing in a record is hidden.
+/// The drawings of a parameter. Samples of any other series get one of their own: nothing in a record is hidden,
+/// but that accesses at places are those of the last step of their kind.
 pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
     match parameter {
         Parameter::ClusteredPage => vec![

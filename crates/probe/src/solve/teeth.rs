@@ -67,6 +67,8 @@ pub struct Wanted {
 
 /// Logarithms over the typical value are cut here.
 const CUT: f64 = 2.0;
+/// More slots than any scan needs: places that need more are no scan, and none is kept.
+const SLOTS_MAX: u64 = 1 << 22;
 /// The share of a wanted strength that slots must show. They give one tooth in eight to the wrong place.
 const BY_SLOTS: f64 = 0.6;
 /// Sizes that explain so large a share of what the best explains may be meant as well, as far as so many pitches at the
@@ -102,6 +104,12 @@ impl Places {
     /// Places of which neighbours lie `pitch` bytes apart, in any order.
     pub fn new(tooth: Tooth, pitch: u64, mut places: Vec<Place>) -> Self {
         places.sort_by_key(|place| place.from);
+        let pitch = pitch.max(1);
+        let slot = (pitch / 4).max(1).ilog2();
+        let far = |(first, last): (&Place, &Place)| (last.from - first.from) >> slot > SLOTS_MAX;
+        if places.first().zip(places.last()).is_some_and(far) {
+            places.clear();
+        }
         let mut values: Vec<f64> = places.iter().map(|place| place.value).collect();
         if tooth == Tooth::Either {
             let next = values.iter().skip(1).copied().chain([0.0]);
@@ -116,8 +124,10 @@ impl Places {
         let logs: Vec<f64> = values.iter().map(log).collect();
         let mean = robust::mean(&logs).unwrap_or(0.0);
         let squares: Vec<f64> = logs.iter().map(|l| (l - mean).powi(2)).collect();
-        let extents: Vec<(u64, u64)> = places.iter().map(|p| (p.from, p.from + p.len)).collect();
-        let pitch = pitch.max(1);
+        let extents: Vec<(u64, u64)> = places
+            .iter()
+            .map(|p| (p.from, p.from.saturating_add(p.len)))
+            .collect();
         let mut places = Self {
             tooth,
             extents,
@@ -127,7 +137,7 @@ impl Places {
             values,
             pitch,
             slots: Vec::new(),
-            slot: (pitch / 4).max(1).ilog2(),
+            slot,
         };
         places.slots = places.slots();
         places

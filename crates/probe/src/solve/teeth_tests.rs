@@ -130,6 +130,25 @@ fn the_middle_of_a_dip_is_exact() {
 }
 
 #[test]
+fn places_that_are_no_scan_show_nothing_and_take_no_memory() {
+    let place = |i: u64| Place {
+        from: i * (u64::MAX / 64),
+        len: KIB,
+        value: if i.is_multiple_of(8) { 9.0 } else { 1.0 },
+    };
+    let places = Places::new(Tooth::First, KIB, (0..64).map(place).collect());
+    let wanted = Wanted {
+        sizes: (MIB, 2 * MIB),
+        grain: KIB,
+        teeth: 4,
+        strength: 1.0,
+        factor: 1.1,
+    };
+    assert!(places.extents.is_empty());
+    assert_eq!(places.best(&wanted), None);
+}
+
+#[test]
 fn normal_scores_by_hand() {
     // Ranks 1, 2.5, 2.5, 4 of 5: quantiles of 0.2, 0.5, 0.5 and 0.8.
     let found = scores(&[3.0, 7.0, 7.0, 9.0]);
