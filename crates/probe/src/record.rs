@@ -63,6 +63,10 @@ pub enum Series {
     Place,
     /// The same around the ends of blocks.
     Around,
+    /// Small writes across multiples of `x` bytes, beside `Within`.
+    Across,
+    /// Writes of the same length at any other place.
+    Within,
 }
 
 /// What a sample timed.

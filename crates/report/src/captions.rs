@@ -23,6 +23,19 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
              before it.",
             said("every")
         ),
+        (Parameter::ClusteredPage, [Series::RandomRead]) => {
+            "Hold it against the small flushed writes: where they are faster than reads, memory takes them, and \
+             the flash does not show."
+                .to_owned()
+        }
+        (Parameter::ClusteredPage, places) if by_place(places) && size.is_some() => {
+            "All units are laid over one another, with the end of a unit in the middle. Look for a peak there: a write \
+             across it has two units read and written."
+                .to_owned()
+        }
+        (Parameter::ClusteredPage, places) if by_place(places) => {
+            "Over the whole drive. Where a unit is found, all units are laid over one another.".to_owned()
+        }
         (Parameter::ClusteredPage, _) => {
             "Look for the gap between the lines: a shifted write covers pages in part, \
              and the drive has to read the rest of them first."

@@ -256,7 +256,11 @@ fn marks(
     if by_place(series) {
         return Marks {
             at: folded::block(Some(estimate)).map(|block| block / 2),
-            text: "a block begins".to_owned(),
+            text: match parameter {
+                Parameter::ClusteredPage => "a unit ends",
+                _ => "a block begins",
+            }
+            .to_owned(),
             ..Marks::default()
         };
     }

@@ -1,4 +1,4 @@
-//! Accesses at regular places, laid over one another: block upon block where the block was found.
+//! Accesses over their place, laid over one another: block upon block, or unit upon unit, where its size was found.
 
 use fathom_probe::record::Series;
 use fathom_probe::{Estimate, Sample};
@@ -8,19 +8,19 @@ const COLUMNS: u64 = 128;
 
 /// Whether a series is drawn over the place of its accesses.
 pub(crate) fn by_place(series: &[Series]) -> bool {
-    series
-        .iter()
-        .all(|one| matches!(one, Series::Place | Series::Around))
+    use Series::{Across, Around, Place, Within};
+    let one_is = |one: &Series| matches!(one, Place | Around | Across | Within);
+    series.iter().all(one_is)
 }
 
-/// The found block, in bytes.
+/// The found block or unit, in bytes.
 pub(crate) fn block(estimate: Option<&Estimate>) -> Option<u64> {
     let value = estimate?.value.as_ref()?;
     value.bytes().filter(|bytes| *bytes > 1)
 }
 
-/// The samples of the last step of a series, with the column of their middle as `x`: the place in a block, whose
-/// beginning is at half of the axis, or on the drive.
+/// The samples of a series, of scans those of the last step, with the column of their middle as `x`: the place in a block or
+/// unit, whose beginning is at half of the axis, or on the drive.
 pub(crate) fn folded(
     samples: &[&Sample],
     series: Series,
@@ -28,10 +28,11 @@ pub(crate) fn folded(
 ) -> Vec<Sample> {
     let of_series = samples.iter().filter(|s| s.series == series);
     let last = of_series.clone().map(|s| s.step).max();
-    let chosen = of_series.filter(|s| Some(s.step) == last);
+    let scan = matches!(series, Series::Place | Series::Around);
+    let chosen = of_series.filter(|s| !scan || Some(s.step) == last);
     let block = block(estimate);
     let place = |s: &Sample| {
-        let middle = s.offset.saturating_add(s.x / 2);
+        let middle = s.offset.saturating_add(s.bytes / 2);
         block.map_or(middle, |block| (middle % block + block / 2) % block)
     };
     let end = chosen.clone().map(|s| place(s)).max().unwrap_or(0);

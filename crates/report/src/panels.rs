@@ -36,6 +36,10 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
     match parameter {
         Parameter::ClusteredPage => vec![
             latency(
+                "Latency of small flushed writes over their place",
+                &[Series::Across, Series::Within],
+            ),
+            latency(
                 "Latency of flushed writes over their size",
                 &[Series::Sweep],
             ),
@@ -43,6 +47,7 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 "Aligned against shifted",
                 &[Series::Aligned, Series::Shifted],
             ),
+            latency("Reads from the flash", &[Series::RandomRead]),
         ],
         Parameter::ClusteredBlock => vec![
             latency(

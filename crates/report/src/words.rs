@@ -186,6 +186,8 @@ pub(crate) const fn series(series: Series) -> &'static str {
         Series::Rewrite => "To the same places",
         Series::Place => "At regular places",
         Series::Around => "Around the ends of blocks",
+        Series::Across => "Across multiples of a size that is tried",
+        Series::Within => "Anywhere else",
         Series::Distinct => "To new places",
     }
 }

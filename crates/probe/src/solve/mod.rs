@@ -7,15 +7,10 @@
 //! Samples are taken as exchangeable within a group. A drive whose speed wanders over minutes breaks that; measure
 //! the groups interleaved, not one after the other.
 
-pub mod comb;
-mod comb_model;
 pub mod onset;
 pub mod paper;
-pub mod regression;
 pub mod robust;
 pub mod separate;
-#[cfg(test)]
-mod synthetic;
 pub mod teeth;
 
 /// From `low` to `high`, both included; the unit is that of the quantity.
@@ -41,9 +36,6 @@ impl Interval {
         }
     }
 }
-
-/// BIC differences (in units of -2 ln likelihood) from here on are strong evidence (Kass & Raftery 1995, 3.2).
-pub const STRONG_BIC: f64 = 6.0;
 
 /// Standard normal quantile of `p` in (0, 1); clamped to +-8.3 outside of what `f64` resolves.
 pub(crate) fn normal_quantile(p: f64) -> f64 {

@@ -8,7 +8,7 @@
 //!
 //! It takes the places as exchangeable. Where neighbours are alike for another reason, access them in random order.
 
-use super::{normal_quantile, robust};
+use super::robust;
 use std::ops::Range;
 
 /// One access.
@@ -131,7 +131,10 @@ impl Places {
         let mut places = Self {
             tooth,
             extents,
-            scores: scores(&values).into_iter().map(|s| sign * s).collect(),
+            scores: robust::normal_scores(&values)
+                .into_iter()
+                .map(|s| sign * s)
+                .collect(),
             logs: logs.into_iter().map(|l| l - mean).collect(),
             deviation: robust::mean(&squares).unwrap_or(0.0).sqrt().max(1e-9),
             values,
@@ -377,21 +380,6 @@ impl Places {
         };
         Some(of(true)? / of(false)?)
     }
-}
-
-/// The normal scores of values; equal ones share theirs.
-fn scores(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    let mut scores = vec![0.0; values.len()];
-    let mut before = 0;
-    for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
-        let rank = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
-        let score = normal_quantile(rank / (values.len() as f64 + 1.0));
-        tied.iter().for_each(|index| scores[*index] = score);
-        before += tied.len();
-    }
-    scores
 }
 
 #[cfg(test)]

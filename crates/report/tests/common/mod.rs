@@ -143,6 +143,11 @@ fn flushed_write_ns(size: u64) -> u64 {
 
 fn pages(b: &mut Builder) {
     let p = Parameter::ClusteredPage;
+    b.series((p, Series::Across), &[KIB; 300], 1, |_| 340_000);
+    for (i, sample) in (0u64..).zip(b.record.samples.iter_mut()) {
+        sample.offset = (1 + i * 37 % 512) * 16 * KIB - sample.bytes / 2;
+    }
+    b.series((p, Series::Within), &[KIB; 300], 1, |_| 210_000);
     b.series(
         (p, Series::Sweep),
         &even(2 * KIB, 256 * KIB),

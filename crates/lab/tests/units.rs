@@ -1,0 +1,81 @@
+//! Mapping units of any size, whole clustered pages or parts of them, and none where a unit is a logical block.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fathom_base::Bytes;
+use fathom_lab::model::{Model, find};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_ssd::spec::MappingKind;
+use fathom_ssd::{Spec, Ssd};
+
+/// A small `ssd-a` with clustered pages of so many planes, each of 4 KiB, under a mapping.
+fn drive(kind: MappingKind, planes: u32, unit: Option<u64>) -> Spec {
+    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let Model::Ssd(mut spec) = model else {
+        panic!("ssd-a is a drive of flash");
+    };
+    let page = u64::from(planes) * 4096;
+    let block = page * 4 * u64::from(spec.flash.pages_per_block);
+    spec.flash.planes_per_die = planes;
+    spec.flash.clustered_page = Bytes(page);
+    spec.flash.clustered_block = Bytes(block);
+    spec.capacity = Bytes((512 << 20) / block * block);
+    spec.mapping.kind = kind;
+    spec.mapping.unit = unit.map(Bytes);
+    if kind.is_paged() {
+        spec.mapping.log_blocks = 0;
+        spec.mapping.over_provisioning_percent = 20.0;
+    }
+    spec.check().unwrap();
+    *spec
+}
+
+fn answer(spec: &Spec, seed: u64) -> Estimate {
+    let config = RunConfig {
+        seed,
+        parameters: vec![Parameter::ClusteredPage],
+        ..RunConfig::default()
+    };
+    let mut drive = Ssd::new(spec, seed).unwrap();
+    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
+    let mut parameters = solve(&record).parameters;
+    parameters.remove(&Parameter::ClusteredPage).unwrap()
+}
+
+#[test]
+fn units_of_odd_sizes_are_found() {
+    use MappingKind::{Block, Fast, Page};
+    for (kind, planes) in [(Block, 3), (Block, 5), (Fast, 6), (Page, 3), (Page, 2)] {
+        let spec = drive(kind, planes, None);
+        for seed in 0..3 {
+            let found = answer(&spec, seed);
+            let unit = u64::from(planes) * 4096;
+            assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_unit_of_a_logical_block_is_none() {
+    // Two planes are programmed together, which long writes show; with a single one nothing shows.
+    for (planes, verdict) in [(2, Verdict::NotIdentifiable), (1, Verdict::Absent)] {
+        let spec = drive(MappingKind::Page, planes, Some(512));
+        for seed in 0..5 {
+            let found = answer(&spec, seed);
+            assert_eq!(found.verdict, verdict, "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn protected_memory_that_answers_flushed_writes_leaves_it_open() {
+    let mut spec = drive(MappingKind::Page, 2, Some(512));
+    let buffer = spec.write_buffer.as_mut().unwrap();
+    (buffer.battery, buffer.capacity) = (true, Bytes(32 << 20));
+    spec.check().unwrap();
+    let found = answer(&spec, 0);
+    assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+    let reason = &found.evidence.reason;
+    assert!(reason.contains("sooner than reads"), "{reason}");
+}

@@ -1,0 +1,240 @@
+//! The clustered page (`parameter-aware-io` 4.1.1, 4.2.3), as far as writes show it: the unit that is read, modified and
+//! written as a whole.
+//!
+//! Small flushed writes at multiples of many sizes tell the unit ([`straddle`]); writes of whole units, aligned and
+//! shifted by half, tell what it costs. A unit that no write shows is *absent* only where a flushed write reaches the flash.
+
+mod straddle;
+
+use super::{identified, prepare, size, without};
+use crate::probes::{Needs, Probe, Space};
+use crate::profile::{Estimate, Parameter, Value, Verdict};
+use crate::record::{Record, Series};
+use crate::session::{Session, Stop};
+use crate::solve::robust;
+use crate::solve::separate::{Decision, Separation, separate};
+
+const PARAMETER: Parameter = Parameter::ClusteredPage;
+/// Aligned and shifted writes each in a round, and rounds at most.
+const PAIRS: u64 = 24;
+const SHIFT_ROUNDS: u64 = 4;
+/// Sizes whose shift is tried where no unit showed, in bytes: together they are multiples of nearly any small one.
+const WHOLE: [u64; 3] = [64 << 10, 240 << 10, 252 << 10];
+/// The confidence of a ratio, and the difference below which there is none.
+const CONFIDENCE: f64 = 0.999;
+const NONE: f64 = 0.05;
+/// The least ratio by which a unit matters: of writes across its ends to others, or of shifted ones to aligned ones.
+const MATTERS: f64 = 1.01;
+/// Reads of what is on the flash.
+const READS: u64 = 64;
+/// The share of the fastest flushed writes that are held against reads.
+const FASTEST: f64 = 0.05;
+
+pub(super) struct ClusteredPage;
+
+/// Writes of `len` at multiples of it, and shifted from there by half, in random order.
+fn compare(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    for round in 0..SHIFT_ROUNDS {
+        compare_once(session, len, round)?;
+        let settled = |test: Separation| test.decision != Decision::Undecided;
+        if shift(session.record(), len).is_some_and(settled) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn compare_once(session: &mut Session<'_>, len: u64, round: u64) -> Result<(), Stop> {
+    let space = Space::from(&*session);
+    let (region, span) = (session.region().start, space.span());
+    let (start, shift) = (
+        region.next_multiple_of(len) - region,
+        space.round_up(len / 2),
+    );
+    session.step(PARAMETER, &format!("shift {len} round {round}"), |io| {
+        for rep in 0..PAIRS {
+            let groups = (span - start) / (8 * len);
+            let base = region + start + io.rng.below(groups.max(1)) * 8 * len;
+            let mut arms = [(Series::Aligned, 0), (Series::Shifted, shift)];
+            io.rng.shuffle(&mut arms);
+            // The first write in a place pays for what was there before.
+            io.write_flush(base, len)?;
+            for (i, (series, shift)) in (1u64..).zip(arms) {
+                io.write_flush(base + 2 * i * len + shift, len)?;
+                io.sample(series, len, (round * PAIRS + rep) as u32);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Sizes of [`WHOLE`] that fit.
+fn wholes(space: &Space) -> impl Iterator<Item = u64> {
+    let (block, span) = (space.block_bytes, space.span());
+    let fits = move |len: &u64| len.is_multiple_of(2 * block) && 9 * len <= span;
+    WHOLE.into_iter().filter(fits)
+}
+
+/// Reads of the length of the small writes.
+fn read(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = Space::from(&*session);
+    let (start, len) = (session.region().start, 2 * space.block_bytes);
+    session.step(PARAMETER, "reads", |io| {
+        for rep in 0..READS {
+            let offset = start + io.rng.below(space.span() / len) * len;
+            io.read(offset, len)?;
+            io.sample(Series::RandomRead, len, rep as u32);
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The shift test of one size.
+fn shift(record: &Record, len: u64) -> Option<Separation> {
+    let of = |series| super::at(record, PARAMETER, series, len);
+    separate(&of(Series::Shifted), &of(Series::Aligned), CONFIDENCE, NONE)
+}
+
+/// Whether flushed writes are answered sooner than reads: not by the flash.
+fn from_memory(record: &Record) -> bool {
+    let of = |series| -> Vec<f64> {
+        let samples = record.series(PARAMETER, series);
+        samples.map(|s| s.ns as f64).collect()
+    };
+    let fastest = robust::quantile(&of(Series::Within), FASTEST);
+    let read = robust::median(&of(Series::RandomRead));
+    fastest.zip(read).is_some_and(|(write, read)| write < read)
+}
+
+/// A unit, and how many times as long writes take that do not keep to it.
+struct Unit {
+    bytes: u64,
+    /// Small ones across its ends, to others.
+    straddling: f64,
+    /// Whole ones shifted by half, to aligned ones.
+    shifted: f64,
+}
+
+impl Unit {
+    fn matters(&self) -> bool {
+        self.straddling.max(self.shifted) >= MATTERS
+    }
+}
+
+/// What showed, and showed again.
+fn unit(record: &Record) -> Option<Unit> {
+    let bytes = straddle::shown(record).filter(|size| straddle::shown_again(record, *size))?;
+    let [across, within] = straddle::arms(record, bytes);
+    Some(Unit {
+        bytes,
+        straddling: separate(&across, &within, CONFIDENCE, NONE)?.ratio,
+        shifted: shift(record, bytes).map_or(1.0, |test| test.ratio),
+    })
+}
+
+/// The answer, where a run measured it.
+pub(super) fn known(record: &Record) -> Option<u64> {
+    Some(unit(record).filter(Unit::matters)?.bytes)
+}
+
+fn named(unit: &Unit) -> Estimate {
+    let reason = format!(
+        "a small flushed write across a multiple of {unit} takes {:.2} times as long as elsewhere, one of {unit} shifted by half {:.2} times as long as aligned",
+        unit.straddling,
+        unit.shifted,
+        unit = size(unit.bytes)
+    );
+    identified(PARAMETER, Value::Bytes(unit.bytes), reason)
+        .figure("straddling_ratio", unit.straddling)
+        .figure("shifted_ratio", unit.shifted)
+}
+
+/// Why there is no value.
+fn nameless(record: &Record) -> (Verdict, String) {
+    let space = Space::of(record);
+    let open = |reason: &str| (Verdict::Inconclusive, reason.to_owned());
+    if straddle::sizes(&space).is_empty() {
+        return open("the region is too small to measure it in");
+    }
+    if let Some(unit) = unit(record) {
+        let reason = format!(
+            "writes across multiples of {} take {:.3} times as long as elsewhere: too little to matter",
+            size(unit.bytes),
+            unit.straddling.max(unit.shifted)
+        );
+        return open(&reason);
+    }
+    if straddle::shown(record).is_some() {
+        return open("writes at multiples of a size took longer, and did not in the repetition");
+    }
+    if from_memory(record) {
+        return open(
+            "flushed writes are answered sooner than reads: memory takes them, and what the flash does does not show",
+        );
+    }
+    let shifts: Vec<Decision> = wholes(&space)
+        .map(|len| shift(record, len).map_or(Decision::Undecided, |test| test.decision))
+        .collect();
+    let said = |verdict, reason: &str| (verdict, reason.to_owned());
+    match (straddle::nowhere(record), shifts.as_slice()) {
+        (true, shifts) if shifts.contains(&Decision::Greater) => said(
+            Verdict::NotIdentifiable,
+            "no small write takes longer for where it begins, but long ones do that are shifted: a program unit or a stripe, \
+             not one that is read and modified",
+        ),
+        (true, shifts) if shifts.iter().all(|s| *s == Decision::NotDifferent) => said(
+            Verdict::Absent,
+            "no write takes longer for where it begins: a partly written unit costs nothing that can be seen",
+        ),
+        _ => open("the noise hides whether a write across the end of a unit takes longer"),
+    }
+}
+
+impl Probe for ClusteredPage {
+    fn parameter(&self) -> Parameter {
+        PARAMETER
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            writes: true,
+            prepared: true,
+        }
+    }
+
+    fn bound(&self, space: &Space) -> u64 {
+        let whole: u64 = wholes(space).sum();
+        straddle::bound(space) + 3 * PAIRS * SHIFT_ROUNDS * whole.max(256 << 10)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        straddle::expected(space) + 3 * PAIRS * (64 << 10)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, PARAMETER)?;
+        if straddle::sizes(&Space::from(&*session)).is_empty() {
+            return Ok(());
+        }
+        straddle::look(session)?;
+        if let Some(size) = straddle::shown(session.record()) {
+            straddle::look_again(session, size)?;
+            return compare(session, size);
+        }
+        read(session)?;
+        for len in wholes(&Space::from(&*session)) {
+            compare(session, len)?;
+        }
+        Ok(())
+    }
+
+    fn solve(&self, record: &Record) -> Estimate {
+        if let Some(unit) = unit(record).filter(Unit::matters) {
+            return named(&unit);
+        }
+        let (verdict, reason) = nameless(record);
+        without(PARAMETER, verdict, reason)
+    }
+}

@@ -1,0 +1,260 @@
+//! Small writes across the ends of units: the size at whose multiples a flushed write of two logical blocks takes longer than
+//! elsewhere.
+//!
+//! A write that lies in two mapping units has both of them read, modified and written. It is small, so that nothing dilutes
+//! the difference, and it shows every multiple of the unit at a time: writes at random multiples of many sizes tell which size
+//! explains the slow ones.
+
+use super::super::{PAGE_FACTORS, of_step};
+use super::PARAMETER;
+use crate::probes::Space;
+use crate::record::{Record, Series};
+use crate::session::{Session, Stop};
+use crate::solve::robust;
+
+/// Pairs at multiples of each size in a round, and of the size that was found.
+const PAIRS: u64 = 12;
+const PAIRS_AGAIN: u64 = 64;
+/// Rounds at most.
+const ROUNDS: u64 = 4;
+const ROUNDS_AGAIN: u64 = 16;
+/// So many pairs in a row lie in a window of so many bytes: with log blocks the first write into a block costs a merge.
+const PAIRS_IN_ROW: u64 = 32;
+const WINDOW: u64 = 1 << 20;
+/// Places in a window at least.
+const PLACES_MIN: u64 = 4;
+/// Mean scores over their standard error: the best of all sizes, and the same size again.
+const STRONG: f64 = 6.0;
+const STRONG_AGAIN: f64 = 4.0;
+/// Relative differences below this are none, and by so many standard errors.
+const NONE: f64 = 0.05;
+const CERTAIN: f64 = 3.3;
+/// Logarithms of latencies so many median deviations away are taken as that far away.
+const FAR: f64 = 6.0;
+
+/// A flushed write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Written {
+    /// Its middle, in bytes.
+    middle: u64,
+    /// How long it took.
+    ns: f64,
+}
+
+/// Sizes that are tried, in bytes: multiples of the logical block without large prime factors.
+pub(super) fn sizes(space: &Space) -> Vec<u64> {
+    let (block, window) = (space.block_bytes, WINDOW.min(space.span()));
+    let smooth = |n: &u64| {
+        let mut left = *n;
+        for factor in PAGE_FACTORS.into_iter().chain([7]) {
+            while left.is_multiple_of(factor) {
+                left /= factor;
+            }
+        }
+        left == 1
+    };
+    let numbers = (2..=window / PLACES_MIN / block).filter(smooth);
+    numbers.map(|n| n * block).collect()
+}
+
+/// Writes at multiples of all sizes, until one shows or none can.
+pub(super) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
+    let sizes = sizes(&Space::from(&*session));
+    for round in 0..ROUNDS {
+        write(session, &format!("{LOOK}{round}"), &sizes, PAIRS)?;
+        if shown(session.record()).is_some() || nowhere(session.record()) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Writes at multiples of the size that showed, until it shows once more.
+pub(super) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Stop> {
+    for round in 0..ROUNDS_AGAIN {
+        let name = format!("{}{round}", again(size));
+        write(session, &name, &[size], PAIRS_AGAIN)?;
+        if shown_again(session.record(), size) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that so many rounds of looking, and of looking again, write.
+fn written(space: &Space, (rounds, again): (u64, u64)) -> u64 {
+    let pairs = sizes(space).len() as u64 * PAIRS * rounds + PAIRS_AGAIN * again;
+    pairs * 4 * space.block_bytes
+}
+
+/// The most that is written, in bytes.
+pub(super) fn bound(space: &Space) -> u64 {
+    written(space, (ROUNDS, ROUNDS_AGAIN))
+}
+
+/// What is written where a unit shows at once, in bytes.
+pub(super) fn expected(space: &Space) -> u64 {
+    written(space, (1, 1))
+}
+
+/// What the names of the steps begin with.
+const LOOK: &str = "straddles round ";
+
+fn again(size: u64) -> String {
+    format!("straddles of {size} round ")
+}
+
+fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Result<(), Stop> {
+    let space = Space::from(&*session);
+    let (start, span, block) = (session.region().start, space.span(), space.block_bytes);
+    session.step(PARAMETER, name, |io| {
+        let mut order: Vec<u64> = (0..pairs).flat_map(|_| sizes.iter().copied()).collect();
+        io.rng.shuffle(&mut order);
+        let mut window = start;
+        for (number, size) in (0u64..).zip(order) {
+            if number.is_multiple_of(PAIRS_IN_ROW) {
+                window = start + io.rng.below((span / WINDOW).max(1)) * WINDOW;
+            }
+            // A window need not begin at a multiple.
+            let first = window.next_multiple_of(size).max(size);
+            let places = (window + WINDOW.min(span)).saturating_sub(first) / size;
+            let place = first + io.rng.below(places.max(1)) * size;
+            let inside = place + (1 + io.rng.below(size / block - 1)) * block;
+            let mut arms = [(Series::Across, place), (Series::Within, inside)];
+            io.rng.shuffle(&mut arms);
+            for (series, middle) in arms {
+                io.write_flush(middle - block, 2 * block)?;
+                io.sample(series, size, number as u32);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The writes of all rounds whose names begin so.
+fn writes(record: &Record, name: &str) -> Vec<Written> {
+    let rounds =
+        (0..ROUNDS_AGAIN).filter_map(|round| of_step(record, PARAMETER, &format!("{name}{round}")));
+    let written = |s: &crate::record::Sample| Written {
+        middle: s.offset + s.bytes / 2,
+        ns: s.ns as f64,
+    };
+    rounds.flatten().map(written).collect()
+}
+
+fn at_ends(writes: &[Written], size: u64) -> Vec<bool> {
+    let end = |w: &Written| w.middle.is_multiple_of(size);
+    writes.iter().map(end).collect()
+}
+
+fn times(writes: &[Written]) -> Vec<f64> {
+    writes.iter().map(|w| w.ns).collect()
+}
+
+/// The size at whose multiples writes take longer, by all of them.
+pub(super) fn shown(record: &Record) -> Option<u64> {
+    let writes = writes(record, LOOK);
+    let scores = robust::normal_scores(&times(&writes));
+    let strengths = sizes(&Space::of(record)).into_iter().filter_map(|size| {
+        let (difference, error) = difference(&scores, &at_ends(&writes, size))?;
+        Some((size, difference / error.max(1e-12)))
+    });
+    let strong = strengths.filter(|(_, strength)| *strength >= STRONG);
+    Some(strong.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
+}
+
+/// Whether writes at multiples of the size took longer once more.
+pub(super) fn shown_again(record: &Record, size: u64) -> bool {
+    let writes = writes(record, &again(size));
+    let scores = robust::normal_scores(&times(&writes));
+    difference(&scores, &at_ends(&writes, size))
+        .is_some_and(|(difference, error)| difference >= STRONG_AGAIN * error && difference > 0.0)
+}
+
+/// Writes across ends of units of the size, and others, when looked at again: latencies in nanoseconds.
+pub(super) fn arms(record: &Record, size: u64) -> [Vec<f64>; 2] {
+    let writes = writes(record, &again(size));
+    [true, false].map(|end| {
+        let chosen = writes
+            .iter()
+            .filter(|w| w.middle.is_multiple_of(size) == end);
+        chosen.map(|w| w.ns).collect()
+    })
+}
+
+/// Whether there is no size at whose multiples writes take longer by what matters.
+pub(super) fn nowhere(record: &Record) -> bool {
+    let writes = writes(record, LOOK);
+    let logs = clipped(
+        &writes
+            .iter()
+            .map(|w| w.ns.max(1.0).ln())
+            .collect::<Vec<_>>(),
+    );
+    !writes.is_empty()
+        && sizes(&Space::of(record)).into_iter().all(|size| {
+            difference(&logs, &at_ends(&writes, size)).is_some_and(|(difference, error)| {
+                difference.abs() + CERTAIN * error < NONE.ln_1p()
+            })
+        })
+}
+
+/// Values, none of them farther away than [`FAR`].
+fn clipped(values: &[f64]) -> Vec<f64> {
+    let center = robust::median(values).unwrap_or(0.0);
+    let far = FAR * robust::mad(values).unwrap_or(0.0);
+    let clip = |v: &f64| v.clamp(center - far, center + far);
+    values.iter().map(clip).collect()
+}
+
+/// By how much the mean of the values at ends is larger than that of the others, and its standard error; `None` without values of both kinds.
+fn difference(values: &[f64], ends: &[bool]) -> Option<(f64, f64)> {
+    let of = |end: bool| -> Vec<f64> {
+        let both = values.iter().zip(ends).filter(|(_, e)| **e == end);
+        both.map(|(v, _)| *v).collect()
+    };
+    let (at, other) = (of(true), of(false));
+    let mean = robust::mean(values)?;
+    let variance = robust::mean(
+        &values
+            .iter()
+            .map(|v| (v - mean).powi(2))
+            .collect::<Vec<_>>(),
+    )?;
+    let shares = 1.0 / at.len() as f64 + 1.0 / other.len() as f64;
+    Some((
+        robust::mean(&at)? - robust::mean(&other)?,
+        (variance * shares).sqrt(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_small_factors_and_leave_places() {
+        let space = Space {
+            region: 0..1 << 30,
+            block_bytes: 512,
+            thin: 1,
+        };
+        let sizes = sizes(&space);
+        assert_eq!((sizes[0], sizes.last()), (1024, Some(&(256 << 10))));
+        assert!(sizes.contains(&(18 << 10)) && !sizes.contains(&(11 << 10)));
+    }
+
+    #[test]
+    fn a_difference_by_hand() {
+        // Means 5 and 2; all about the mean of 3: variance (4 + 4 + 0 + 1 + 1 + 4) / 6 = 14/6.
+        let found = difference(
+            &[5.0, 5.0, 3.0, 2.0, 2.0, 1.0],
+            &[true, true, false, false, false, false],
+        );
+        let (difference, error) = found.unwrap();
+        assert!((difference - 3.0).abs() < 1e-12);
+        assert!((error - (14.0f64 / 6.0 * 0.75).sqrt()).abs() < 1e-12);
+        assert_eq!(super::difference(&[1.0, 2.0], &[true, true]), None);
+    }
+}
