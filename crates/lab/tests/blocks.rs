@@ -61,6 +61,69 @@ fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
     }
 }
 
+/// A drive on one slow channel, of which reads show seven blocks as one.
+const SEVEN_AS_ONE: &str = r#"
+name = "one channel, eight dies"
+capacity = "1462800KiB"
+[host]
+protocol = "nvme"
+bandwidth = "179MB/s"
+command_overhead = "3us"
+latency = "0ns"
+queue_depth = 64
+logical_block = "512B"
+max_request = "512KiB"
+[flash]
+channels = 1
+packages_per_channel = 2
+dies_per_package = 4
+planes_per_die = 5
+pages_per_block = 318
+page = "4KiB"
+bus = "23MB/s"
+read = "20us"
+program = "180us"
+erase = "5059us"
+clustered_page = "40KiB"
+clustered_block = "12720KiB"
+arbitration = "suspend"
+suspend_overhead = "2us"
+copy_back = false
+[mapping]
+kind = "fast"
+unit = "20KiB"
+over_provisioning_percent = 1.5
+log_blocks = 57
+striping = "dynamic"
+partial_program = false
+[read_buffer]
+capacity = "124KiB"
+line = "4KiB"
+min_request = "512B"
+[gc]
+victim = "fifo"
+choices = 8
+separate = "copies"
+background_percent = 12.4
+background_delay = "46ms"
+wear_gap = 0
+least_worn_first = false
+[noise]
+command_percent = 0.0
+flash_percent = 4.6
+background_interval = "997568us"
+background_duration = "2397us"
+"#;
+
+#[test]
+fn a_part_of_what_reads_show_is_found() {
+    let spec = Spec::from_toml(SEVEN_AS_ONE).unwrap();
+    // Of few seeds do reads show the seven and not the one.
+    let profile = profile(&spec, 7481379681378826708);
+    let found = &profile.parameters[&Parameter::ClusteredBlock];
+    assert_eq!(found.value, Some(Value::Bytes(12720 << 10)), "{found:?}");
+}
+
 #[test]
 fn page_mapping_shows_no_block() {
     for kind in [MappingKind::Page, MappingKind::Dftl] {

@@ -16,6 +16,8 @@
 //!   matter, it is less than the clustered block, and where in between depends on the tolerance.
 //! - In a `superblock` the block that takes the writes of four data blocks is part full when a write begins, so that no
 //!   size of one block is switched as a whole.
+//! - The four data blocks of a superblock lie as many blocks apart as there are groups, so that superblocks end where those of all
+//!   groups do.
 //! - In `fast` a write to the first unit of a block takes the log for sequential writes, and what was in it is merged.
 //! - Page mapping puts every unit anywhere. Blocks are filled in the order of the writes, whatever their addresses, and
 //!   what collection costs falls with one over the size of the writes: it has no edge at the block. A drive that is filled and
@@ -51,7 +53,7 @@ pub(super) fn clustered_block(spec: &Spec) -> Truth {
         return Truth::new(Sight::Hidden, sizes(&[block, row]), BY_PAGES);
     }
     let right = match kind {
-        MappingKind::Superblock => sizes(&[block, block * SUPERBLOCK]),
+        MappingKind::Superblock => sizes(&[block, block * SUPERBLOCK * speeds.groups]),
         _ => sizes(&[block]),
     };
     let order = match kind {

@@ -52,7 +52,8 @@ impl Scan {
     pub(super) fn shows_at(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
         let again = self.best(record, tooth, (fit.between, STRONG_AGAIN))?;
         let ratio = again.ratio;
-        Some(Fit { ratio, ..*fit })
+        let fit = Fit { ratio, ..*fit };
+        self.differs(tooth, ratio).then_some(fit)
     }
 
     fn best(
@@ -104,11 +105,15 @@ impl Scan {
                 Fit { between, ..again }
             }
         };
-        let differs = match tooth {
-            Tooth::Halved => again.ratio * self.factor() <= 1.0,
-            Tooth::First | Tooth::Either => again.ratio >= self.factor(),
-        };
-        differs.then_some(again)
+        self.differs(tooth, again.ratio).then_some(again)
+    }
+
+    /// Whether multiples differ enough.
+    pub(super) fn differs(&self, tooth: Tooth, ratio: f64) -> bool {
+        match tooth {
+            Tooth::Halved => ratio * self.factor() <= 1.0,
+            Tooth::First | Tooth::Either => ratio >= self.factor(),
+        }
     }
 
     /// The factor by which the multiples must differ: many accesses tell a small one, and a merge is no small one.
@@ -121,7 +126,12 @@ impl Scan {
 }
 
 /// The accesses of a step, where it was made.
-fn places(record: &Record, name: &str, tooth: Tooth, (len, pitch): (u64, u64)) -> Option<Places> {
+pub(super) fn places(
+    record: &Record,
+    name: &str,
+    tooth: Tooth,
+    (len, pitch): (u64, u64),
+) -> Option<Places> {
     let samples = of_step(record, PARAMETER, name)?;
     let places = samples.map(|s| Place {
         from: s.offset,

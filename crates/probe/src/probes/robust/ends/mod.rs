@@ -15,6 +15,7 @@
 //! stripes can look like small blocks to reads, so that a small size that only reads show does not count.
 
 mod look;
+mod parts;
 mod scan;
 
 use super::{clustered_page, identified, page_part, size, without};
@@ -23,6 +24,7 @@ use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Target};
 use crate::session::{Session, Stop};
 use crate::solve::teeth::{Fit, Tooth};
+use parts::Part;
 use scan::{Kind, Scan, all};
 
 pub(super) const PARAMETER: Parameter = Parameter::ClusteredBlock;
@@ -35,7 +37,8 @@ const WIDTHS: f64 = 16.0;
 
 /// The most that is written, in bytes.
 pub(super) fn bound(space: &Space) -> u64 {
-    all(space, &queued()).iter().map(Scan::bound).sum()
+    let scans = all(space, &queued());
+    parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>()
 }
 
 /// A drive with a queue. Without one it is read otherwise; what is written is the same.
@@ -68,22 +71,33 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
         if scan.kind != Kind::Reads && !periods.is_empty() && !closely {
             scan.wider().measure(session, false)?;
         }
-        if found_by(&scan, session.record()).is_some() {
-            break;
+        if let Some(found) = found_by(&scan, session.record()) {
+            if found.kind == Kind::Reads {
+                parts::run(session, found)?;
+            }
+            if counts(&parts::smallest(session.record(), found)) {
+                break;
+            }
         }
     }
     Ok(())
 }
 
+/// Whether it is no stripe.
+fn counts(part: &Part) -> bool {
+    part.kind != Kind::Reads || part.fit.period >= STRIPE_MAX
+}
+
 /// What a scan shows, without what may be a stripe.
 fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
-    let counts = |fit: &Fit| scan.kind != Kind::Reads || fit.period >= STRIPE_MAX;
+    let kind = scan.kind;
     let shown = scan.shows(record).into_iter();
-    shown.filter(|(_, fit)| counts(fit)).collect()
+    let sizes = shown.filter(|&(_, fit)| counts(&Part { kind, fit }));
+    sizes.collect()
 }
 
 /// The size that a scan shows twice.
-fn found_by(scan: &Scan, record: &Record) -> Option<Fit> {
+fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
     if !scan.measured_again(record) {
         return None;
     }
@@ -92,7 +106,11 @@ fn found_by(scan: &Scan, record: &Record) -> Option<Fit> {
         let again = scan.shows_again(record, tooth, &fit);
         again.or_else(|| scan.wider().shows_at(record, tooth, &fit))
     });
-    again.next()
+    let kind = scan.kind;
+    Some(Part {
+        kind,
+        fit: again.next()?,
+    })
 }
 
 /// A block that was found.
@@ -108,8 +126,9 @@ pub(super) struct Block {
 /// The block that was found.
 pub(super) fn block(record: &Record) -> Option<Block> {
     let scans = all(&Space::of(record), &record.meta.target);
-    let found = |scan: &Scan| Some((scan.kind, found_by(scan, record)?));
-    let (kind, fit) = scans.iter().find_map(found)?;
+    let found = scans.iter().filter_map(|scan| found_by(scan, record));
+    let mut sizes = found.map(|found| parts::smallest(record, found));
+    let Part { kind, fit } = sizes.find(counts)?;
     let bytes = whole_pages(record, &fit);
     let (low, high) = fit.between;
     Some(Block {

@@ -210,15 +210,25 @@ impl Scan {
             .step_by(each as usize)
             .map(|k| k * period)
             .collect();
-        session.step(PARAMETER, &self.again_name(period), |io| match self.kind {
-            Kind::Reads => self.read_around(io, &multiples),
-            Kind::Writes | Kind::LongWrites => self.write_around(io, &multiples, period),
+        self.measure_around(session, (&self.again_name(period), period), &multiples)
+    }
+
+    /// Accesses around some multiples of a size, as a step of its own.
+    pub(super) fn measure_around(
+        &self,
+        session: &mut Session<'_>,
+        (name, period): (&str, u64),
+        multiples: &[u64],
+    ) -> Result<(), Stop> {
+        session.step(PARAMETER, name, |io| match self.kind {
+            Kind::Reads => self.read_around(io, multiples),
+            Kind::Writes | Kind::LongWrites => self.write_around(io, multiples, period),
         })?;
         Ok(())
     }
 
     /// How far around a multiple accesses begin, in bytes.
-    fn reach(&self, block: u64) -> u64 {
+    pub(super) fn reach(&self, block: u64) -> u64 {
         let (len, _) = self.again_len(block);
         2 * self.pitch.max(len)
     }
