@@ -254,6 +254,19 @@ impl DeviceInfo {
     }
 }
 
+/// What a device tells of a place, beside how long it takes to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Nothing.
+    Untold,
+    /// That nothing is kept there: it was never written, or given back. A read touches no medium.
+    Hole,
+    /// That all its bytes are equal, as those of a place that was never written are.
+    Blank,
+    /// That it was written: its bytes differ.
+    Data,
+}
+
 /// A drive, modelled or real, or a layer over one.
 pub trait Device {
     /// What it tells about itself.
@@ -274,6 +287,14 @@ pub trait Device {
     /// With `until` at or before [`Device::now`] it only collects. With nothing in flight it goes to `until`
     /// (a model with `Time::MAX` and nothing in flight stays where it is).
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>);
+
+    /// What the device tells of a place, whose offset and length a read may have. May read it, and wait for that.
+    ///
+    /// # Errors
+    /// As a read of the place completes with.
+    fn contents(&mut self, _offset: u64, _len: u64) -> Result<Contents, IoError> {
+        Ok(Contents::Untold)
+    }
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {
@@ -288,6 +309,9 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         (**self).wait(until, done);
+    }
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        (**self).contents(offset, len)
     }
 }
 
@@ -304,5 +328,8 @@ impl<D: Device + ?Sized> Device for &mut D {
     }
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         (**self).wait(until, done);
+    }
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        (**self).contents(offset, len)
     }
 }

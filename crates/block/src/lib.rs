@@ -9,7 +9,8 @@ pub mod devices;
 pub mod layers;
 
 pub use contract::{
-    Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId, Tag,
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
+    Tag,
 };
 pub use devices::{NullDevice, RamDevice};
 pub use layers::{Delayed, Faulty, Noisy, Paced, Stats, Traced};

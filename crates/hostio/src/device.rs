@@ -8,6 +8,8 @@
 //! - A flush is an `fdatasync` of the file; for a device that includes the drive's own cache.
 //! - A trim punches a hole into a file, whose room is then no longer reserved. On a block device it is a discard, which Linux offers as a
 //!   blocking call: it is made within the next `wait`, one at a time, and its latency includes what it waited for that.
+//! - What a place holds is asked of the file system (holes, also what is allocated and not written), then read outside of the
+//!   ring. A loop device and a drive tell of no holes.
 //! - With `read_only`, a flush completes at once: there is nothing of ours to flush, and nothing of anybody's is written.
 
 use crate::buffer::{AlignedBuffer, Noise};
@@ -20,9 +22,12 @@ use crate::ioctl;
 use crate::ring::{Ring, Transfer};
 use crate::target::HostConfig;
 use fathom_base::Time;
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_block::{
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request,
+};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::{Errno, pread};
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
@@ -185,6 +190,31 @@ impl HostDevice {
         ));
     }
 
+    /// Reads a place, outside of the ring.
+    fn read_aside(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Errno> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match pread(self.ring.file(), &mut bytes[done..], offset + done as u64) {
+                Err(Errno::INTR) => {}
+                Ok(0) => return Err(Errno::OVERFLOW),
+                other => done += other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the file system keeps nothing at a place of a file. One that knows no holes says that it keeps everything.
+    fn is_hole(&self, offset: u64, len: u64) -> bool {
+        if self.inspection().kind == Kind::Block {
+            return false;
+        }
+        match seek(self.ring.file(), SeekFrom::Data(offset)) {
+            Ok(data) => data >= offset + len,
+            // No data behind the place.
+            Err(errno) => errno == Errno::NXIO,
+        }
+    }
+
     /// Moves what is complete to `done`; whether there was anything.
     fn collect(&mut self, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
@@ -258,6 +288,27 @@ impl Device for HostDevice {
             }
         }
     }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        let request = Request::new(0, Op::Read, offset, len);
+        self.info.check(&request)?;
+        if self.is_hole(offset, len) {
+            return Ok(Contents::Hole);
+        }
+        let failed = |errno| request.error(kind_of(errno, Op::Read));
+        let mut buffer = AlignedBuffer::new(len).map_err(failed)?;
+        let bytes = &mut buffer.bytes_mut()[..len as usize];
+        self.read_aside(offset, bytes).map_err(failed)?;
+        Ok(match is_blank(bytes) {
+            true => Contents::Blank,
+            false => Contents::Data,
+        })
+    }
+}
+
+/// Whether all bytes are equal.
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// What an error number of the kernel means for a request.

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Loop, Mounted, destroying, directory, one, refusal, write_of};
 use fathom_base::Time;
-use fathom_block::{Device, IoErrorKind, Op, Request};
+use fathom_block::{Contents, Device, IoErrorKind, Op, Request};
 use fathom_hostio::{HostConfig, HostDevice, HostError, open};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -55,6 +55,43 @@ fn writes_without_data_differ_in_every_sector() {
         sectors.extend(data.chunks(512).map(<[u8]>::to_vec));
     }
     assert_eq!(sectors.len() as u64, 4 * MIB / 512);
+}
+
+#[test]
+fn a_place_is_told_as_a_hole_blank_or_data() {
+    use std::os::unix::fs::FileExt;
+    let directory = directory();
+    let path = directory.path().join("file");
+    let file = std::fs::File::create(&path).unwrap();
+    file.set_len(8 * MIB).unwrap();
+    let bytes: Vec<u8> = (0..MIB).map(|i| (i % 251) as u8).collect();
+    file.write_all_at(&bytes, 2 * MIB).unwrap();
+    file.write_all_at(&vec![0xff; MIB as usize], 4 * MIB)
+        .unwrap();
+    file.sync_all().unwrap();
+    let config = HostConfig {
+        read_only: true,
+        ..HostConfig::new(&path)
+    };
+    let mut device = open(&config).unwrap();
+    let mut told = |offset| device.contents(offset, 8192);
+    for hole in [0, MIB, 3 * MIB, 5 * MIB, 8 * MIB - 8192] {
+        assert_eq!(told(hole), Ok(Contents::Hole), "{hole}");
+    }
+    assert_eq!(told(2 * MIB), Ok(Contents::Data));
+    assert_eq!(told(3 * MIB - 4096), Ok(Contents::Data), "in part");
+    assert_eq!(told(4 * MIB + 4096), Ok(Contents::Blank));
+    let outside = told(8 * MIB).unwrap_err();
+    assert_eq!(outside.kind, IoErrorKind::OutOfRange);
+    let mut scratch = scratch(directory.path(), MIB);
+    assert_eq!(
+        scratch.contents(0, 4096),
+        Ok(Contents::Hole),
+        "allocated and not written"
+    );
+    let written = Request::new(1, Op::Write, 0, 65_536);
+    assert_eq!(one(&mut scratch, written).result, Ok(()));
+    assert_eq!(scratch.contents(0, 4096), Ok(Contents::Data));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::PerOp;
 use super::held::Held;
-use crate::{Busy, Completion, Device, DeviceInfo, Request};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Request};
 use fathom_base::{Dur, Rng, Time};
 
 /// How much later the completions of one kind of request come.
@@ -49,6 +49,10 @@ impl<D: Device> Device for Delayed<D> {
 
     fn now(&self) -> Time {
         self.held.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.held.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -5,7 +5,9 @@
 //! Which requests fail is a function of the faults, the seed and the order of submission alone.
 
 use super::held::Held;
-use crate::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId};
+use crate::{
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
+};
 use fathom_base::{Rng, Time};
 use std::collections::BTreeMap;
 
@@ -91,6 +93,10 @@ impl<D: Device> Device for Faulty<D> {
 
     fn now(&self) -> Time {
         self.held.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.held.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -5,7 +5,7 @@
 //! all there is: a drive without a mechanism.
 
 use super::held::Held;
-use crate::{Busy, Completion, Device, DeviceInfo, Op, Request, RequestId};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Request, RequestId};
 use fathom_base::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,10 @@ impl<D: Device, L: Latencies> Device for Noisy<D, L> {
 
     fn now(&self) -> Time {
         self.held.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.held.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -8,7 +8,7 @@
 //! Requests wait in order; none overtakes another. Every request counts as one; only reads and writes move bytes, and
 //! a wrong request moves none. Latency includes the time spent waiting here.
 
-use crate::{Busy, Completion, Device, DeviceInfo, Op, Request, RequestId};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Request, RequestId};
 use fathom_base::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
@@ -157,6 +157,10 @@ impl<D: Device> Device for Paced<D> {
 
     fn now(&self) -> Time {
         self.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -4,7 +4,7 @@
 //! requests that succeeded; histograms keep three significant digits.
 
 use super::PerOp;
-use crate::{Busy, Completion, Device, DeviceInfo, Request, RequestId};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Request, RequestId};
 use fathom_base::Time;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -96,6 +96,10 @@ impl<D: Device> Device for Stats<D> {
 
     fn now(&self) -> Time {
         self.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

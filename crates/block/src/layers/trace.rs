@@ -3,7 +3,10 @@
 //! Changes nothing. A request that the device was too busy for is not recorded; it will be when it is taken. Bytes are
 //! not kept.
 
-use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag};
+use crate::{
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
+    Tag,
+};
 use fathom_base::Time;
 
 /// Something that passed.
@@ -99,6 +102,10 @@ impl<D: Device, S: Sink> Device for Traced<D, S> {
 
     fn now(&self) -> Time {
         self.inner.now()
+    }
+
+    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+        self.inner.contents(offset, len)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
