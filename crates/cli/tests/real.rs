@@ -72,6 +72,59 @@ fn a_scratch_file_is_measured_and_leaves_nothing() {
     assert_eq!(names(dir.path()), ["run", "scratch"]);
 }
 
+/// What a read-only run of what it can measure says of `FILE` in `dir`, beside its status: the answers, as JSON.
+fn read_only(dir: &Path, method: &str) -> serde_json::Value {
+    let args = [
+        "probe",
+        "FILE",
+        "--read-only",
+        "--json",
+        "--only",
+        "read_buffer,prefetch",
+    ];
+    let args = [&args[..], &["--method", method]].concat();
+    let output = fathom(dir).args(args).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let profile: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    profile["parameters"].clone()
+}
+
+/// Reads of a hole touch no drive, so that nothing can be said of one.
+#[test]
+fn of_a_sparse_file_nothing_is_said() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    let file = fs::File::create(dir.path().join("FILE")).unwrap();
+    file.set_len(64 << 20).unwrap();
+    for method in ["robust", "paper"] {
+        let answers = read_only(dir.path(), method);
+        for parameter in ["read_buffer", "prefetch"] {
+            let answer = &answers[parameter];
+            assert_eq!(answer["verdict"], "inconclusive", "{method}: {answers}");
+            let why = answer["evidence"]["reason"].as_str().unwrap();
+            assert!(why.contains("0 % of what it reads"), "{method}: {why}");
+        }
+    }
+    // Two thirds of it are written: still not all that is read.
+    let bytes: Vec<u8> = (0..1 << 20).map(|i: u32| (i % 251) as u8).collect();
+    for mebibyte in (0..64).filter(|i| i % 3 != 0) {
+        std::os::unix::fs::FileExt::write_all_at(&file, &bytes, mebibyte << 20).unwrap();
+    }
+    file.sync_all().unwrap();
+    let answers = read_only(dir.path(), "robust");
+    assert_eq!(answers["prefetch"]["verdict"], "inconclusive", "{answers}");
+    // All of it: now the drive is asked.
+    for mebibyte in (0..64).filter(|i| i % 3 == 0) {
+        std::os::unix::fs::FileExt::write_all_at(&file, &bytes, mebibyte << 20).unwrap();
+    }
+    file.sync_all().unwrap();
+    let answers = read_only(dir.path(), "robust");
+    assert!(!answers.to_string().contains("hold data"), "{answers}");
+}
+
 /// Whether a step is among `steps` as it was; what was cut short is booked anew.
 fn whole(step: &Step, steps: &[Step]) -> bool {
     step.name.starts_with("abandoned") || steps.contains(step)

@@ -67,6 +67,14 @@ pub enum Series {
     Across,
     /// Writes of the same length at any other place.
     Within,
+    /// A place that holds nothing, as the drive tells.
+    Hole,
+    /// A place whose bytes are all equal; the time is that of asking.
+    Blank,
+    /// A place whose bytes differ; likewise.
+    Data,
+    /// Reads of the same places in every round.
+    Again,
 }
 
 /// What a sample timed.

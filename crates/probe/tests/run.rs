@@ -9,7 +9,7 @@ use fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;
 use fathom_block::IoErrorKind;
 use fathom_probe::run::{answer, run, solve, write_bound};
-use fathom_probe::{Method, Parameter, Record, RunConfig, RunError, Unobserved, Verdict};
+use fathom_probe::{Estimate, Method, Parameter, Record, RunConfig, RunError, Unobserved, Verdict};
 
 fn drive() -> Fake {
     let planted = Planted {
@@ -187,8 +187,60 @@ fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
     let profile = solve(&record);
     for (parameter, estimate) in &profile.parameters {
         let reads = matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
-        let refused = estimate.evidence.reason.contains("read-only");
+        let refused = estimate.evidence.reason.contains("needs writing");
         assert_eq!(refused, !reads, "{parameter}: {estimate:?}");
+    }
+}
+
+/// What is read is looked at once, and the answers from the record alone are those of the run.
+#[test]
+fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_tells() {
+    use fathom_block::Contents::{Blank, Data, Hole, Untold};
+    let cases = [
+        // No flash: every place takes as long.
+        (0, [Untold; 2], false),
+        (0, [Blank; 2], false),
+        // Pages that are read whole.
+        (16 << 10, [Untold; 2], true),
+        (16 << 10, [Blank; 2], true),
+        (0, [Data; 2], true),
+        (0, [Data, Blank], false),
+        (16 << 10, [Hole; 2], false),
+        (16 << 10, [Data, Hole], false),
+    ];
+    for method in [Method::Paper, Method::Robust] {
+        for (page, told, answered) in cases {
+            let planted = Planted {
+                read_page: page,
+                ..Planted::default()
+            };
+            let mut device = Fake::new(64 * MIB, planted);
+            device.told = told;
+            let config = RunConfig {
+                method,
+                read_only: true,
+                parameters: vec![Parameter::ReadBuffer, Parameter::Prefetch],
+                ..config()
+            };
+            let record = measure(&mut device, &config, None);
+            let steps = record.steps.iter().filter(|step| step.name == "written");
+            assert_eq!(steps.count(), 1, "{told:?}");
+            for (parameter, estimate) in solve(&record).parameters {
+                let refused = estimate.verdict == Verdict::Inconclusive
+                    && estimate.evidence.reason.contains("seen to hold data");
+                assert_eq!(
+                    refused, !answered,
+                    "{method:?} {page} {told:?} {parameter}: {estimate:?}"
+                );
+                assert_eq!(
+                    estimate,
+                    Estimate {
+                        cost: estimate.cost,
+                        ..answer(&record, parameter)
+                    }
+                );
+            }
+        }
     }
 }
 

@@ -189,6 +189,10 @@ pub(crate) const fn series(series: Series) -> &'static str {
         Series::Across => "Across multiples of a size that is tried",
         Series::Within => "Anywhere else",
         Series::Distinct => "To new places",
+        Series::Hole => "Nothing is kept",
+        Series::Blank => "All bytes are equal",
+        Series::Data => "Bytes differ",
+        Series::Again => "The same places again",
     }
 }
 

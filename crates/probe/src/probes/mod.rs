@@ -2,6 +2,7 @@
 
 pub mod paper;
 pub mod robust;
+mod written;
 
 use crate::profile::{Estimate, Parameter};
 use crate::record::{Method, Record};

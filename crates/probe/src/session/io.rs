@@ -7,7 +7,7 @@ use super::transfer::{Queue, Span, split};
 use crate::profile::{Cost, Parameter};
 use crate::record::{Sample, Series, Timed};
 use fathom_base::{Dur, Rng, Time};
-use fathom_block::{Device, DeviceInfo, Op};
+use fathom_block::{Contents, Device, DeviceInfo, Op};
 use std::ops::Range;
 
 /// How much one transfer of [`Io::fill_sequential`] moves, at most: long enough to fill every queue, short enough to
@@ -125,6 +125,22 @@ impl<'a> Io<'a> {
     /// Any [`Stop`] but `Mismatch` and `Repeated`; so do the other transfers.
     pub fn read(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         self.timed(Timed::Read, Op::Read, offset, len)
+    }
+
+    /// What the drive tells of `len` bytes at `offset`; what it answers by reading counts as a read.
+    pub fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, Stop> {
+        self.may_go_on(Dur::ZERO)?;
+        let place = [(offset, len)];
+        self.limits
+            .check(Op::Read, &place, self.cost.bytes_written)?;
+        let at = self.now();
+        let told = self.device.contents(offset, len)?;
+        if matches!(told, Contents::Blank | Contents::Data) {
+            self.cost.requests += 1;
+            self.cost.bytes_read += len;
+        }
+        self.keep(Timed::Read, (offset, len), at, self.now())?;
+        Ok(told)
     }
 
     /// Writes `len` bytes at `offset`.

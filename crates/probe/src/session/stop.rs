@@ -40,6 +40,15 @@ pub enum Stop {
     /// The parameter cannot be measured without writing, and the run is read-only.
     #[error("needs writing, and the run is read-only; allow writing")]
     ReadOnly,
+    /// The run is read-only, and what it reads is not seen to hold data.
+    #[error(
+        "the run is read-only, and {percent} % of what it reads is seen to hold data: a read of what was never written \
+         touches no flash; write all of it before, or allow writing"
+    )]
+    Unwritten {
+        /// Of the places that were looked at, rounded down.
+        percent: u32,
+    },
     /// A request failed.
     #[error(transparent)]
     Io(#[from] IoError),
@@ -72,7 +81,8 @@ impl Stop {
             Stop::Allowance { .. }
             | Stop::BudgetBytes { .. }
             | Stop::BudgetTime { .. }
-            | Stop::ReadOnly => false,
+            | Stop::ReadOnly
+            | Stop::Unwritten { .. } => false,
             Stop::Io(error) => {
                 !matches!(error.kind, IoErrorKind::Medium | IoErrorKind::Unsupported)
             }

@@ -9,6 +9,7 @@
 
 pub mod onset;
 pub mod paper;
+pub mod place;
 pub mod robust;
 pub mod separate;
 pub mod teeth;

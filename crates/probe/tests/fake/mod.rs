@@ -3,7 +3,9 @@
 #![allow(dead_code)] // every test file uses another part
 
 use fathom_base::{Dur, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_block::{
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request,
+};
 use fathom_probe::{Observer, Progress, Record};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,6 +22,8 @@ pub(crate) struct Planted {
     pub(crate) write_buffer: u64,
     /// A write that repeats an earlier one, with at most so many bytes of others in between, needs no room.
     pub(crate) rewrite_within: Option<u64>,
+    /// Reads take the longer the more of these they touch.
+    pub(crate) read_page: u64,
     /// Reads at offset 0 are served ahead.
     pub(crate) read_ahead: bool,
 }
@@ -28,6 +32,8 @@ pub(crate) struct Planted {
 pub(crate) struct Fake {
     pub(crate) info: DeviceInfo,
     pub(crate) planted: Planted,
+    /// What it tells of the two halves of each 16 KiB.
+    pub(crate) told: [Contents; 2],
     /// Every request taken.
     pub(crate) log: Vec<(Op, u64, u64)>,
     pub(crate) bytes_written: u64,
@@ -65,6 +71,7 @@ impl Fake {
         Self {
             info: info(capacity_bytes),
             planted,
+            told: [Contents::Untold; 2],
             log: Vec::new(),
             bytes_written: 0,
             in_flight_max: 0,
@@ -101,7 +108,11 @@ impl Fake {
         let again = self.last_read == Some((offset, len)) && len <= self.planted.read_buffer;
         self.last_read = Some((offset, len));
         let ahead = self.planted.read_ahead && offset == 0;
-        Dur(1_000 + len * if again || ahead { 1 } else { 10 })
+        let pages = match self.planted.read_page {
+            0 => 0,
+            page => (offset + len).div_ceil(page) - offset / page,
+        };
+        Dur(1_000 + 50_000 * pages + len * if again || ahead { 1 } else { 10 })
     }
 
     /// 2 ns per byte over the link; what the buffer cannot take costs 20 more, partly written pages are read, and a
@@ -137,6 +148,10 @@ impl Device for Fake {
 
     fn now(&self) -> Time {
         self.now
+    }
+
+    fn contents(&mut self, offset: u64, _: u64) -> Result<Contents, IoError> {
+        Ok(self.told[(offset / (8 * KIB) % 2) as usize])
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -5,7 +5,7 @@
 //! papers' is in `scaling.rs`. The answers come from the naive rules of [`crate::solve::paper`]: they have no
 //! interval and no null model, and are *identified* whenever the rule finds something.
 //!
-//! In a read-only run the procedures that only read leave `write_init` out.
+//! In a read-only run the procedures that only read leave `write_init` out, and make sure that what they read was written.
 
 mod clustered_block;
 mod clustered_page;
@@ -24,7 +24,7 @@ pub use read_buffer::ReadBuffer;
 pub use write_buffer::WriteBuffer;
 pub use write_policy::WritePolicy;
 
-use super::Probe;
+use super::{Probe, Space, written};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Method, Record, Sample, Series, Timed};
 use crate::session::{Io, Session, Stop};
@@ -46,7 +46,9 @@ pub const PROBES: &[&dyn Probe] = &[
 /// `write_init`: "sequentially updating all the available sectors".
 fn write_init(session: &mut Session<'_>, parameter: Parameter, name: &str) -> Result<(), Stop> {
     if session.read_only() {
-        return Ok(());
+        let places = Space::from(&*session).read_places();
+        let end = places.garbage_start + places.garbage_slots * places.slot_bytes;
+        return written::look(session, parameter, places.target_start..end);
     }
     let region = session.region();
     session

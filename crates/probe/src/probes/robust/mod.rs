@@ -14,7 +14,7 @@ mod read_buffer;
 mod write_buffer;
 mod write_policy;
 
-use super::{Probe, Space};
+use super::{Probe, Space, written};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Method, Record, Sample, Series};
 use crate::session::{Session, Stop};
@@ -50,17 +50,18 @@ impl Space {
 }
 
 /// Writes the span once in order, so that every page has a place: reads of what was never written are no reads,
-/// and writes to it change nothing. Once a run; not at all in a read-only one.
+/// and writes to it change nothing. Once a run; a read-only one makes sure that it was written before.
 fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
-    if prepared(session.record()) || session.read_only() {
+    let start = session.region().start;
+    let span = start..start + Space::from(&*session).span();
+    if session.read_only() {
+        return written::look(session, parameter, span);
+    }
+    if prepared(session.record()) {
         return Ok(());
     }
-    let start = session.region().start;
-    let span = Space::from(&*session).span();
     session
-        .step(parameter, INIT, |io| {
-            io.fill_sequential(start..start + span)
-        })
+        .step(parameter, INIT, |io| io.fill_sequential(span))
         .map(|_| ())
 }
 

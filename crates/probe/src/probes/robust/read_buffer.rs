@@ -6,15 +6,16 @@
 //! measured again after a pause.
 //!
 //! What is faster the second time need not be memory for data: a drive that reads its map from flash saves that. Its
-//! second read still takes longer than one of a place that holds nothing, which no buffered read does.
+//! second read still takes longer than one of a place that holds nothing, which no buffered read does. A read-only run has no
+//! such place; there the time of buffered reads must not depend on the place.
 
-use super::{identified, prepare, prepared, size, times, without};
-use crate::probes::{Needs, Probe, Space};
+use super::{identified, of_step, prepare, prepared, size, times, without};
+use crate::probes::{Needs, Probe, Space, written};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::robust;
 use crate::solve::separate::mann_whitney_p;
+use crate::solve::{place, robust};
 use fathom_base::Dur;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
@@ -48,6 +49,12 @@ const SERVED: f64 = 0.3;
 /// A first pass takes at least so many times as long as one that is served.
 const FIRST_MIN: f64 = 1.005;
 const PAUSE: Dur = Dur::ms(300);
+/// Batches of reads within what is kept, reads of one, and rounds.
+const BATCHES: u64 = 8;
+const BATCH: u64 = 8;
+const ROUNDS: u32 = 9;
+/// Their place matters with this p-value.
+const P_PLACE: f64 = 0.01;
 
 pub(super) struct ReadBuffer;
 
@@ -131,12 +138,16 @@ enum Stage {
     Try(Manner),
     Unmapped(Manner),
     Make(Pass, u32),
+    /// Reads within so many bytes, which a second pass is served from.
+    Within(Pass),
     /// Memory serves the first size and not the second.
     Found(u64, u64),
     /// Every size up to this one is served.
     Larger(u64),
     /// The second read saves a look-up only.
     Map,
+    /// Perhaps it does: a read of what is kept depends on its place.
+    Flash,
     Nothing,
     Unsettled(u64),
 }
@@ -305,10 +316,27 @@ fn search(
             Ok(_) => return Stage::Unsettled(bytes),
         }
     }
-    match high - low <= low / COARSEST {
-        true => Stage::Found(low, high),
-        false => Stage::Unsettled(low),
+    if high - low > low / COARSEST {
+        return Stage::Unsettled(low);
     }
+    if record.meta.read_only {
+        let within = pass(good, (low / 2).next_multiple_of(shortest), best);
+        match from_memory(record, &within) {
+            None => return Stage::Within(within),
+            Some(false) => return Stage::Flash,
+            Some(true) => {}
+        }
+    }
+    Stage::Found(low, high)
+}
+
+/// Whether reads of what a pass has read take as long everywhere; `None` where they were not made.
+fn from_memory(record: &Record, pass: &Pass) -> Option<bool> {
+    let samples: Vec<_> = of_step(record, PARAMETER, &pass.manner.name("within"))?.collect();
+    Some(!place::matters(
+        &written::rounds(&samples, Series::Hit),
+        P_PLACE,
+    ))
 }
 
 impl ReadBuffer {
@@ -360,6 +388,33 @@ impl ReadBuffer {
         Ok(())
     }
 
+    /// Reads an area, then the same places of it in every round.
+    fn within(&self, session: &mut Session<'_>, pass: Pass) -> Result<(), Stop> {
+        let start = session.region().start;
+        session.step(PARAMETER, &pass.manner.name("within"), |io| {
+            let block = u64::from(io.info().logical_block_bytes).max(1);
+            let read = pass.manner.read.min(pass.bytes);
+            let part = (pass.bytes - read) / BATCHES / block;
+            let mut batches: Vec<Vec<(u64, u64)>> = Vec::new();
+            for number in 0..BATCHES {
+                let first = number * part + io.rng.below(part.max(1));
+                let others = (1..BATCH).map(|_| io.rng.below((pass.bytes - read) / block + 1));
+                let places: Vec<u64> = std::iter::once(first).chain(others).collect();
+                batches.push(places.iter().map(|at| (start + at * block, read)).collect());
+            }
+            pass.manner.read(io, &pass.places(start))?;
+            for round in 0..ROUNDS {
+                io.rng.shuffle(&mut batches);
+                for batch in &batches {
+                    io.read_queued(batch, u32::MAX)?;
+                    io.sample(Series::Hit, pass.bytes, round);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     fn make(&self, session: &mut Session<'_>, pass: Pass, round: u32) -> Result<(), Stop> {
         let (start, span) = (session.region().start, Space::from(&*session).span());
         let area = (pass.bytes + 1).next_multiple_of(ALIGNED);
@@ -401,13 +456,18 @@ impl Probe for ReadBuffer {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        prepare(session, PARAMETER)?;
+        if !session.read_only() {
+            prepare(session, PARAMETER)?;
+        }
         let space = Space::from(&*session);
         loop {
             match stage(session.record(), &space) {
                 Stage::Try(manner) => self.try_out(session, manner)?,
                 Stage::Unmapped(manner) => self.unmapped(session, manner)?,
                 Stage::Make(pass, round) => self.make(session, pass, round)?,
+                Stage::Within(pass) => self.within(session, pass)?,
+                // A second read that is faster shows that the first one touched flash.
+                Stage::Nothing if session.read_only() => return prepare(session, PARAMETER),
                 _ => return Ok(()),
             }
         }
@@ -425,6 +485,12 @@ impl Probe for ReadBuffer {
                 PARAMETER,
                 Verdict::Absent,
                 "a second read is faster, but still takes longer than one of a place that holds nothing: what is kept is not data",
+            ),
+            Stage::Flash => without(
+                PARAMETER,
+                Verdict::Inconclusive,
+                "a second read is faster, but its time depends on the place as that of flash does: perhaps the map is kept and \
+                 no data; a run that may write tells",
             ),
             Stage::Found(low, high) => {
                 let reason = format!(
@@ -449,7 +515,7 @@ impl Probe for ReadBuffer {
                 );
                 without(PARAMETER, Verdict::Inconclusive, reason)
             }
-            Stage::Try(_) | Stage::Unmapped(_) | Stage::Make(..) => without(
+            Stage::Try(_) | Stage::Unmapped(_) | Stage::Make(..) | Stage::Within(_) => without(
                 PARAMETER,
                 Verdict::Inconclusive,
                 "it was not measured to its end",
