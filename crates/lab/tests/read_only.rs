@@ -117,7 +117,8 @@ fn of_a_drive_that_was_never_written_nothing_is_said() {
 
 #[test]
 fn of_a_drive_that_was_written_in_part_nothing_is_said() {
-    let parts: [(&str, fn(u64) -> bool); 4] = [
+    type Part = (&'static str, fn(u64) -> bool);
+    let parts: [Part; 4] = [
         ("first half", |i| i < 1024),
         ("every other", |i| i % 2 == 0),
         ("three of four", |i| i % 4 != 0),

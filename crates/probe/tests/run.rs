@@ -198,20 +198,24 @@ fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_t
     use fathom_block::Contents::{Blank, Data, Hole, Untold};
     let cases = [
         // No flash: every place takes as long.
-        (0, [Untold; 2], false),
-        (0, [Blank; 2], false),
+        (0, false, [Untold; 2], false),
+        (0, false, [Blank; 2], false),
+        // Memory that keeps all that was read: a drive's, or a page cache's over holes.
+        (0, true, [Untold; 2], true),
+        (0, true, [Blank; 2], false),
         // Pages that are read whole.
-        (16 << 10, [Untold; 2], true),
-        (16 << 10, [Blank; 2], true),
-        (0, [Data; 2], true),
-        (0, [Data, Blank], false),
-        (16 << 10, [Hole; 2], false),
-        (16 << 10, [Data, Hole], false),
+        (16 << 10, false, [Untold; 2], true),
+        (16 << 10, false, [Blank; 2], true),
+        (0, false, [Data; 2], true),
+        (0, false, [Data, Blank], false),
+        (16 << 10, false, [Hole; 2], false),
+        (16 << 10, false, [Data, Hole], false),
     ];
     for method in [Method::Paper, Method::Robust] {
-        for (page, told, answered) in cases {
+        for (page, keeps, told, answered) in cases {
             let planted = Planted {
                 read_page: page,
+                keeps,
                 ..Planted::default()
             };
             let mut device = Fake::new(64 * MIB, planted);
@@ -219,7 +223,7 @@ fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_t
             let config = RunConfig {
                 method,
                 read_only: true,
-                parameters: vec![Parameter::ReadBuffer, Parameter::Prefetch],
+                parameters: vec![Parameter::Prefetch],
                 ..config()
             };
             let record = measure(&mut device, &config, None);

@@ -8,7 +8,7 @@ use fathom_block::{
 };
 use fathom_probe::{Observer, Progress, Record};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
@@ -24,6 +24,8 @@ pub(crate) struct Planted {
     pub(crate) rewrite_within: Option<u64>,
     /// Reads take the longer the more of these they touch.
     pub(crate) read_page: u64,
+    /// What was read once is kept for ever.
+    pub(crate) keeps: bool,
     /// Reads at offset 0 are served ahead.
     pub(crate) read_ahead: bool,
 }
@@ -46,6 +48,7 @@ pub(crate) struct Fake {
     busy_until: Time,
     in_flight: Vec<(Time, Completion)>,
     last_read: Option<(u64, u64)>,
+    kept: BTreeSet<(u64, u64)>,
     last_write_end: u64,
     buffered: u64,
     /// What had been written when this was.
@@ -81,6 +84,7 @@ impl Fake {
             busy_until: Time::ZERO,
             in_flight: Vec::new(),
             last_read: None,
+            kept: BTreeSet::new(),
             last_write_end: 0,
             buffered: 0,
             written: BTreeMap::new(),
@@ -108,11 +112,12 @@ impl Fake {
         let again = self.last_read == Some((offset, len)) && len <= self.planted.read_buffer;
         self.last_read = Some((offset, len));
         let ahead = self.planted.read_ahead && offset == 0;
+        let kept = !self.kept.insert((offset, len)) && self.planted.keeps;
         let pages = match self.planted.read_page {
             0 => 0,
             page => (offset + len).div_ceil(page) - offset / page,
         };
-        Dur(1_000 + 50_000 * pages + len * if again || ahead { 1 } else { 10 })
+        Dur(1_000 + 50_000 * pages + len * if again || ahead || kept { 1 } else { 10 })
     }
 
     /// 2 ns per byte over the link; what the buffer cannot take costs 20 more, partly written pages are read, and a
