@@ -25,6 +25,7 @@ fn meta(modelled: bool) -> RecordMeta {
         read_only: false,
         budget_bytes: Some(1 << 30),
         budget_ns: None,
+        cheapest_first: false,
         region: Some([0, 1 << 30]),
         thin: 1,
         target: Target {

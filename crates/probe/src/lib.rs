@@ -3,6 +3,7 @@
 //!
 //! Sees a drive only through [`fathom_block::Device`]. Depends on no model: the black box stays black.
 
+pub mod plan;
 pub mod probes;
 pub mod profile;
 pub mod record;

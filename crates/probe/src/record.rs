@@ -182,6 +182,10 @@ pub struct RecordMeta {
     /// quarter of the repetitions.
     #[serde(default = "as_printed")]
     pub thin: u32,
+    /// Whether the cheapest parameter came first, and each was measured in the part of the region that it needs: so it is
+    /// under a budget.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cheapest_first: bool,
     /// Which drive.
     pub target: Target,
     /// Whether the run came to its end.

@@ -1,16 +1,20 @@
-//! A run: the probes of a method, one parameter after the other, into a record; and the answers, from the record
+//! A run: the probes of a method, one parameter after the other as planned, into a record; and the answers, from the record
 //! alone.
 //!
 //! A parameter that needs what it may not have (writing, more budget) is *inconclusive* with the reason, and the
 //! run goes on with the next one. An interruption or a drive that fails ends the run; what was measured is kept.
 
+use crate::plan::{self, Needed, Plan, Reach};
 use crate::probes::{self, Probe, Space, robust};
 use crate::profile::{Cost, Estimate, Parameter, Profile, Verdict};
 use crate::record::{Method, Record, RecordMeta, Target};
 use crate::session::{Ending, Observer, OtherRun, Session, Stop, marks};
 use fathom_base::Dur;
 use fathom_block::{Device, DeviceInfo};
+use std::borrow::Cow;
 use std::ops::Range;
+
+pub use crate::plan::{Announcement, Part};
 
 /// What to measure, how, and within which limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub struct RunConfig {
     pub seed: u64,
     /// How to measure.
     pub method: Method,
-    /// What to measure, beside what that needs ([`crate::probes::Probe::after`]); the order is always that of [`Parameter::ALL`].
+    /// What to measure, beside what that needs ([`crate::probes::Probe::after`]); [`crate::plan`] says in which order.
     pub parameters: Vec<Parameter>,
     /// Write nothing.
     pub read_only: bool,
@@ -33,6 +37,29 @@ pub struct RunConfig {
     pub thin: u32,
     /// Which drive, for the record; [`target_of`] the device where absent.
     pub target: Option<Target>,
+    /// Whether the cheapest parameter comes first ([`crate::plan`]): as in the record of a real drive that the run goes on from,
+    /// and else, where absent, under a budget.
+    pub cheapest_first: Option<bool>,
+}
+
+impl RunConfig {
+    /// Whether the cheapest parameter comes first.
+    pub fn cheapest_first(&self) -> bool {
+        let budget = self.budget_bytes.is_some() || self.budget_time.is_some();
+        self.cheapest_first.unwrap_or(budget)
+    }
+
+    /// As far as a run that goes on from `record` has no choice: what was measured on a real drive was measured in that order.
+    #[must_use]
+    pub fn going_on_from(self, record: &RecordMeta) -> Self {
+        match record.target.modelled {
+            true => self,
+            false => Self {
+                cheapest_first: Some(record.cheapest_first),
+                ..self
+            },
+        }
+    }
 }
 
 impl Default for RunConfig {
@@ -47,6 +74,7 @@ impl Default for RunConfig {
             region: None,
             thin: 1,
             target: None,
+            cheapest_first: None,
         }
     }
 }
@@ -131,12 +159,18 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Record, RunError> {
     check(config, device.info())?;
-    let bound = write_bound(config, device.info());
+    let config = match &previous {
+        Some(record) => &config.clone().going_on_from(&record.meta),
+        None => config,
+    };
+    let plan = Plan::of(config, device.info());
+    let bound = plan.announcement().bound_bytes;
     let meta = meta(config, device.info());
-    let parameters = meta.parameters.clone();
     let mut session = Session::open(device, observer, meta, previous, bound)?;
-    for parameter in parameters {
-        match measure(&mut session, parameter) {
+    let mut reach = Reach::default();
+    for part in &plan.parts {
+        let parameter = part.parameter;
+        match measure(&mut session, part, &mut reach) {
             Ok(()) => {}
             Err(Stop::Interrupted) => return Ok(session.finish(Some(parameter))),
             Err(stop) => {
@@ -152,63 +186,50 @@ pub fn run(
 }
 
 /// Measures one parameter; an error ends the run.
-fn measure(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
+fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<(), Stop> {
+    let parameter = part.parameter;
     let Some(probe) = probes::find(session.record().meta.method, parameter) else {
         return Ok(());
     };
-    let space = Space::from(&*session);
-    let prepares = probe.needs().prepared && !robust::prepared(session.record());
-    let preparation = if prepares { space.span() } else { 0 };
-    session.begin(parameter, probe.bound(&space).saturating_add(preparation));
+    let space = Space::from(&*session).within(part.region.clone());
+    let preparation = match session.read_only() {
+        true => 0,
+        false => {
+            plan::prepared(probe, &space).saturating_sub(robust::prepared_bytes(session.record()))
+        }
+    };
+    let bound = probe.bound(&space).saturating_add(preparation);
+    session.begin(parameter, part.region.clone(), bound);
     let result = if probe.needs().writes && session.read_only() {
         Err(Stop::ReadOnly)
+    } else if session.record().meta.cheapest_first {
+        // Where what it needs has no value it answers from that alone.
+        let needs = match probe.after().and_then(|other| session.known(other)) {
+            Some(other) if other.value.is_none() => Needed::default(),
+            _ => session.still_needs(parameter, part.needs_after(preparation)),
+        };
+        let budget = (session.spent_bytes(), session.budget_left());
+        reach.begin(needs, budget).and_then(|()| probe.run(session))
     } else {
         probe.run(session)
     };
     match result {
         Err(stop) if stop.ends_run() => return Err(stop),
-        other => session.close(parameter, other.as_ref().copied()),
+        Err(stop) => {
+            reach.stopped(&stop);
+            session.close(parameter, Err(&stop));
+        }
+        Ok(()) => session.close(parameter, Ok(())),
     }
     let estimate = answer(session.record(), parameter);
     session.learn(parameter, estimate);
     Ok(())
 }
 
-/// What a run is going to write, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Announcement {
-    /// On a drive that gives answers; a rule of thumb, at most the bound.
-    pub expected_bytes: u64,
-    /// Never more than this.
-    pub bound_bytes: u64,
-}
-
 /// What a run is going to write: what is shown before the first byte is written. A resumed run counts only what it
 /// writes itself.
 pub fn announce(config: &RunConfig, info: &DeviceInfo) -> Announcement {
-    if config.read_only || info.read_only {
-        return Announcement::default();
-    }
-    let space = Space {
-        region: config.region.clone().unwrap_or(0..info.capacity_bytes),
-        block_bytes: u64::from(info.logical_block_bytes).max(1),
-        thin: config.thin.max(1),
-    };
-    let probes = wanted(config).into_iter();
-    let probes: Vec<&dyn Probe> = probes
-        .filter_map(|parameter| probes::find(config.method, parameter))
-        .collect();
-    let prepared = probes.iter().any(|probe| probe.needs().prepared);
-    let prepared = if prepared { space.span() } else { 0 };
-    let sum = |bytes: &dyn Fn(&dyn Probe) -> u64| {
-        let each = probes.iter().map(|probe| bytes(*probe));
-        each.fold(prepared, u64::saturating_add)
-    };
-    let most = config.budget_bytes.unwrap_or(u64::MAX);
-    Announcement {
-        expected_bytes: sum(&|probe| probe.expected(&space)).min(most),
-        bound_bytes: sum(&|probe| probe.bound(&space)).min(most),
-    }
+    Plan::of(config, info).announcement()
 }
 
 /// The most that a run may write, in bytes: the bound of [`announce`].
@@ -218,7 +239,7 @@ pub fn write_bound(config: &RunConfig, info: &DeviceInfo) -> u64 {
 
 /// The answers, from the record alone.
 pub fn solve(record: &Record) -> Profile {
-    let parameters = in_order(&record.meta.parameters);
+    let parameters = plan::in_order(&record.meta.parameters);
     let mut cost = Cost::default();
     record.steps.iter().for_each(|step| cost += step.cost);
     Profile {
@@ -257,7 +278,13 @@ pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
 }
 
 fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
-    let estimate = probe.solve(record);
+    let seen = seen(probe, record);
+    let mut estimate = probe.solve(&seen);
+    if let (Cow::Owned(part), false) = (&seen, estimate.verdict == Verdict::Identified) {
+        let mib = Space::of(part).bytes() >> 20;
+        let within = format!("; looked for in {mib} MiB, because of the budget");
+        estimate.evidence.reason.push_str(&within);
+    }
     match record.meta.thin {
         0 | 1 => estimate,
         thin if record.meta.method == Method::Paper => estimate.figure("thin", f64::from(thin)),
@@ -265,18 +292,16 @@ fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
     }
 }
 
-/// The parameters that were asked for and those that they need, in the order in which they are measured.
-fn wanted(config: &RunConfig) -> Vec<Parameter> {
-    let asked = config.parameters.iter().copied();
-    let probes = asked.clone().filter_map(|p| probes::find(config.method, p));
-    let needed = probes.filter_map(|probe| probe.after());
-    in_order(&asked.chain(needed).collect::<Vec<_>>())
-}
-
-fn in_order(parameters: &[Parameter]) -> Vec<Parameter> {
-    let mut all = Parameter::ALL.to_vec();
-    all.retain(|parameter| parameters.contains(parameter));
-    all
+/// A record as it would be of a run in the part of the region that a probe was given.
+fn seen<'r>(probe: &dyn Probe, record: &'r Record) -> Cow<'r, Record> {
+    let space = Space::of(record);
+    let part = plan::region(probe, &space);
+    if !record.meta.cheapest_first || record.meta.read_only || part == space.region {
+        return Cow::Borrowed(record);
+    }
+    let mut record = record.clone();
+    record.meta.region = Some([part.start, part.end]);
+    Cow::Owned(record)
 }
 
 fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
@@ -284,13 +309,14 @@ fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
         seed: config.seed,
         method: config.method,
-        parameters: wanted(config),
+        parameters: plan::wanted(config),
         read_only: config.read_only || info.read_only,
         budget_bytes: config.budget_bytes,
         budget_ns: config.budget_time.map(|time| time.0),
         region: config.region.as_ref().map(|r| [r.start, r.end]),
         thin: config.thin.max(1),
         target: config.target.clone().unwrap_or_else(|| target_of(info)),
+        cheapest_first: config.cheapest_first(),
         complete: false,
     }
 }

@@ -24,6 +24,7 @@ fn meta(device: &Fake) -> RecordMeta {
         read_only: false,
         budget_bytes: None,
         budget_ns: None,
+        cheapest_first: false,
         region: None,
         thin: 1,
         target: target_of(device.info()),

@@ -9,8 +9,10 @@ use crate::watch::{self, Watch};
 use fathom_base::Dur;
 use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE};
 use fathom_lab::target::{self, OpenOptions, Opened, TargetName};
+use fathom_probe::plan as probe;
 use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Parameter, Record};
+use fathom_report::text::human_bytes;
 use std::path::{Path, PathBuf};
 
 /// A run that is about to begin or to go on.
@@ -45,7 +47,11 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         let what = format!("{} cannot be measured", plan.opened.target.name);
         Failure::input("fathom::run::region", what).because(e)
     })?;
-    let mut bytes = run::announce(&plan.config, plan.opened.device.info());
+    let planned = probe::Plan::of(&plan.config, plan.opened.device.info());
+    if let (Some(note), false) = (beyond(&planned), args.quiet) {
+        out::note(&note);
+    }
+    let mut bytes = planned.announcement();
     if plan.refills() {
         let scratch = plan.opened.target.capacity_bytes;
         bytes.expected_bytes = bytes.expected_bytes.saturating_add(scratch);
@@ -63,6 +69,22 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
     };
     confirm(&plan.opened, bound, consent)?;
     measure(plan, &args)
+}
+
+/// What a budget of bytes is not expected to reach.
+fn beyond(plan: &probe::Plan) -> Option<String> {
+    let (parameters, all) = plan.beyond();
+    let names: Vec<&str> = parameters
+        .iter()
+        .map(|parameter| parameter.name())
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The budget is not expected to reach {}; about {} are for all.",
+            names.join(", "),
+            human_bytes(all)
+        )
+    })
 }
 
 fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
@@ -137,7 +159,9 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         region: meta.region.map(|[start, end]| start..end),
         thin: meta.thin,
         target: Some(meta.target.clone()),
-    };
+        ..RunConfig::default()
+    }
+    .going_on_from(meta);
     Ok(Plan {
         opened,
         config,

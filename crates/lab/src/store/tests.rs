@@ -41,6 +41,7 @@ fn record(seed: u64) -> Record {
             read_only: false,
             budget_bytes: None,
             budget_ns: None,
+            cheapest_first: false,
             region: None,
             thin: 1,
             target: Target {

@@ -104,6 +104,7 @@ mod tests {
                 read_only: false,
                 budget_bytes: None,
                 budget_ns: None,
+                cheapest_first: false,
                 region: None,
                 thin: 1,
                 target: fathom_probe::run::target_of(device.info()),

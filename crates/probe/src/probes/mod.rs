@@ -34,6 +34,14 @@ impl Space {
     pub fn bytes(&self) -> u64 {
         self.region.end.saturating_sub(self.region.start)
     }
+
+    /// The same drive with another region.
+    pub(crate) fn within(&self, region: Range<u64>) -> Self {
+        Self {
+            region,
+            ..self.clone()
+        }
+    }
 }
 
 impl Space {
@@ -65,7 +73,7 @@ impl From<&Session<'_>> for Space {
 /// Measures one parameter.
 ///
 /// `run` only takes samples, `solve` only reads them: what `run` decides on the way it decides by the same
-/// functions. Both see the samples of their own parameter and of those before it in [`Parameter::ALL`].
+/// functions. Both see the samples of their own parameter and of those measured before it ([`crate::plan`]).
 pub trait Probe: Sync {
     /// What it measures.
     fn parameter(&self) -> Parameter;
@@ -85,6 +93,16 @@ pub trait Probe: Sync {
     /// What it writes beside a shared preparation on a drive that gives answers, in bytes; a rule of thumb.
     fn expected(&self, space: &Space) -> u64 {
         self.bound(space)
+    }
+
+    /// What must be left of a budget for it to begin, beside a shared preparation, in bytes: with less it seldom answers.
+    fn least(&self, space: &Space) -> u64 {
+        self.expected(space)
+    }
+
+    /// How much of the region it needs under a budget, in bytes from its start: less than all of it where less shows the same.
+    fn reach(&self, space: &Space) -> u64 {
+        space.bytes()
     }
 
     /// Takes the samples, in steps.

@@ -25,6 +25,7 @@ pub use observer::{Observer, Progress, Unobserved};
 pub use resume::OtherRun;
 pub use stop::Stop;
 
+use crate::plan::Needed;
 use crate::profile::{Cost, Estimate, Parameter};
 use crate::record::{Record, RecordMeta, Sample, Step};
 use fathom_base::Rng;
@@ -96,7 +97,7 @@ impl<'d> Session<'d> {
         self.device.info()
     }
 
-    /// The part of the drive that the run may touch.
+    /// The part of the drive that may be touched: that of the run, or that of the parameter at work.
     pub fn region(&self) -> Range<u64> {
         self.region.clone()
     }
@@ -125,7 +126,13 @@ impl<'d> Session<'d> {
         }
     }
 
-    fn budget_left(&self) -> u64 {
+    /// Everything written, in bytes, in this process and in the runs that it resumes.
+    pub(crate) fn spent_bytes(&self) -> u64 {
+        self.spent.bytes_written
+    }
+
+    /// What is left of the budget of bytes.
+    pub(crate) fn budget_left(&self) -> u64 {
         let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
         budget.saturating_sub(self.spent.bytes_written)
     }
@@ -241,8 +248,18 @@ impl<'d> Session<'d> {
         samples
     }
 
-    /// Begins a parameter whose probe may write `announced_bytes`.
-    pub(crate) fn begin(&mut self, parameter: Parameter, announced_bytes: u64) {
+    /// What a parameter needs beside what was measured of it before.
+    pub(crate) fn still_needs(&self, parameter: Parameter, needs: Needed) -> Needed {
+        let done = self.old.done_bytes(parameter);
+        Needed {
+            least: needs.least.saturating_sub(done),
+            expected: needs.expected.saturating_sub(done),
+        }
+    }
+
+    /// Begins a parameter that is measured in `region` and whose probe may write `announced_bytes`.
+    pub(crate) fn begin(&mut self, parameter: Parameter, region: Range<u64>, announced_bytes: u64) {
+        self.region = region;
         self.announced_left = announced_bytes;
         for (name, cost) in self.old.lost(parameter) {
             self.push_abandoned(parameter, &name, cost);

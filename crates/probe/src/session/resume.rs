@@ -1,9 +1,9 @@
 //! What an earlier, unfinished run left: whole steps, and costs of steps that were cut short.
 
-use super::marks;
+use super::marks::{self, Ending};
 use crate::profile::{Cost, Parameter};
 use crate::record::{Record, RecordMeta, Sample};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A record that a run cannot go on from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +28,8 @@ pub(super) struct Old {
     modelled: bool,
     steps: BTreeMap<Key, (Cost, Vec<Sample>)>,
     lost: BTreeMap<Parameter, Vec<(String, Cost)>>,
+    /// Parameters that were measured to their end.
+    ended: BTreeSet<Parameter>,
     /// What the earlier run spent, as far as this run counts it.
     pub(super) spent: Cost,
 }
@@ -47,6 +49,16 @@ impl Old {
             modelled,
             ..Self::default()
         };
+        let measured = |p: &&Parameter| marks::ending(&record, **p) == Ending::Whole;
+        if !modelled {
+            old.ended = record
+                .meta
+                .parameters
+                .iter()
+                .filter(measured)
+                .copied()
+                .collect();
+        }
         let mut samples = vec![Vec::new(); record.steps.len()];
         for sample in record.samples {
             if let Some(list) = samples.get_mut(sample.step as usize) {
@@ -94,6 +106,18 @@ impl Old {
             .is_none_or(|(old_cost, old)| {
                 *old_cost == cost && old.iter().map(place).eq(samples.iter().map(place))
             })
+    }
+
+    /// What need not be written for `parameter` again, in bytes; everything where it was measured to its end.
+    pub(super) fn done_bytes(&self, parameter: Parameter) -> u64 {
+        if self.modelled {
+            return 0;
+        }
+        if self.ended.contains(&parameter) {
+            return u64::MAX;
+        }
+        let steps = self.steps.iter().filter(|((p, _), _)| *p == parameter);
+        steps.map(|(_, (cost, _))| cost.bytes_written).sum()
     }
 
     /// What was spent on `parameter` without a result.

@@ -29,6 +29,19 @@ pub enum Stop {
         /// What may still be written, in bytes.
         left: u64,
     },
+    /// The user's budget does not reach for the parameter.
+    #[error(
+        "needs about {} MiB and the budget of bytes leaves {} MiB for it; allow at least {} MiB",
+        needs_bytes.div_ceil(1 << 20), left_bytes >> 20, allow_bytes.div_ceil(1 << 20)
+    )]
+    Unreached {
+        /// What it is expected to write, in bytes.
+        needs_bytes: u64,
+        /// What is left for it, in bytes.
+        left_bytes: u64,
+        /// A budget that is expected to reach, in bytes.
+        allow_bytes: u64,
+    },
     /// The user's budget of time on the drive's clock is spent.
     #[error("the budget of time is spent: {spent_ns} ns of {budget_ns} ns; allow more")]
     BudgetTime {
@@ -80,6 +93,7 @@ impl Stop {
         match self {
             Stop::Allowance { .. }
             | Stop::BudgetBytes { .. }
+            | Stop::Unreached { .. }
             | Stop::BudgetTime { .. }
             | Stop::ReadOnly
             | Stop::Unwritten { .. } => false,

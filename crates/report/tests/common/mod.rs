@@ -45,6 +45,7 @@ impl Builder {
             read_only: false,
             budget_bytes: None,
             budget_ns: None,
+            cheapest_first: false,
             region: None,
             thin: 1,
             target: target(),

@@ -34,6 +34,10 @@ impl Probe for ClusteredBlock {
         self.bound(space) / 10
     }
 
+    fn least(&self, space: &Space) -> u64 {
+        self.bound(space) / 20
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, ends::PARAMETER)?;
         ends::run(session)

@@ -50,23 +50,31 @@ impl Space {
 }
 
 /// Writes the span once in order, so that every page has a place: reads of what was never written are no reads,
-/// and writes to it change nothing. Once a run; a read-only one makes sure that it was written before.
+/// and writes to it change nothing. Once a run, or what is missing where a probe before needed less; a read-only run makes sure
+/// that it was written before.
 fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
     let start = session.region().start;
-    let span = start..start + Space::from(&*session).span();
+    let end = start + Space::from(&*session).span();
     if session.read_only() {
-        return written::look(session, parameter, span);
+        return written::look(session, parameter, start..end);
     }
-    if prepared(session.record()) {
+    let from = start + prepared_bytes(session.record());
+    if from >= end {
         return Ok(());
     }
     session
-        .step(parameter, INIT, |io| io.fill_sequential(span))
+        .step(parameter, INIT, |io| io.fill_sequential(from..end))
         .map(|_| ())
 }
 
+/// How much of the region was written so in this run, in bytes from its start.
+pub(crate) fn prepared_bytes(record: &Record) -> u64 {
+    let steps = record.steps.iter().filter(|step| step.name == INIT);
+    steps.map(|step| step.cost.bytes_written).sum()
+}
+
 /// Whether the span was written in this run.
-pub(crate) fn prepared(record: &Record) -> bool {
+fn prepared(record: &Record) -> bool {
     record.steps.iter().any(|step| step.name == INIT)
 }
 

@@ -154,6 +154,11 @@ impl Probe for Prefetch {
         0
     }
 
+    fn reach(&self, _: &Space) -> u64 {
+        // All lengths are tried from there on.
+        8 * ROW * READ_MAX
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
         let space = Space::from(&*session);

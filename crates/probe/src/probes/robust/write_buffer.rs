@@ -269,6 +269,15 @@ impl Probe for WriteBuffer {
         self.bound(space) / 4
     }
 
+    fn least(&self, space: &Space) -> u64 {
+        // What the runs take that find a buffer of a quarter of a mebibyte.
+        self.bound(space) / 256
+    }
+
+    fn reach(&self, _: &Space) -> u64 {
+        2 * LARGEST
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
         let space = Space::from(&*session);

@@ -30,6 +30,8 @@ const PIECES: u64 = 32;
 const VOLUMES: u64 = 2;
 /// The capacity that one batch is set aside for, in bytes; smaller ones have all.
 const CAPACITY_WORTH: u64 = 64 << 20;
+/// What it needs under a budget, in bytes: the places of the largest buffer that is looked for.
+const REACH: u64 = 384 << 20;
 /// A wait of less than this share of a piece that fits does not matter.
 const MATTERS: f64 = 0.05;
 
@@ -163,6 +165,15 @@ impl Probe for WritePolicy {
 
     fn expected(&self, space: &Space) -> u64 {
         self.bound(space) / 32
+    }
+
+    fn least(&self, space: &Space) -> u64 {
+        // As much for a small buffer.
+        self.bound(space) / 512
+    }
+
+    fn reach(&self, _: &Space) -> u64 {
+        REACH
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

@@ -25,6 +25,8 @@ const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.05;
 /// The least ratio by which a unit matters: of writes across its ends to others, or of shifted ones to aligned ones.
 const MATTERS: f64 = 1.01;
+/// What it needs under a budget, in bytes: small writes lie in enough different places.
+const REACH: u64 = 256 << 20;
 /// Reads of what is on the flash.
 const READS: u64 = 64;
 /// The share of the fastest flushed writes that are held against reads.
@@ -211,6 +213,10 @@ impl Probe for ClusteredPage {
 
     fn expected(&self, space: &Space) -> u64 {
         straddle::expected(space) + 3 * PAIRS * (64 << 10)
+    }
+
+    fn reach(&self, _: &Space) -> u64 {
+        REACH
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

@@ -166,7 +166,7 @@ mod tests {
         };
         let scan = fitting(&scans, &part).last().unwrap();
         let found = multiples(&space, &scan, &part, 3);
-        assert_eq!(found[..4], [8 << 20, 16 << 20, 20 << 20, 28 << 20]);
+        assert_eq!(found[..4], [4 << 20, 8 << 20, 16 << 20, 20 << 20]);
         assert_eq!(found.len(), MULTIPLES);
     }
 }

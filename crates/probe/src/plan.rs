@@ -1,0 +1,394 @@
+//! The plan of a run: what is measured in which order, in which part of the region, and for how many bytes. It is made before the
+//! first byte is written, from what is known then.
+//!
+//! Without a budget the order is that of [`Parameter::ALL`], and all share the whole region.
+//!
+//! Under a budget the cheapest parameter comes first, and each has only as much of the region prepared as it needs. Order and
+//! parts do not depend on how large the budget is. A run with a larger one therefore does the same to the drive, and goes on where
+//! the smaller one ends: it answers at least as much. For the same reason nothing is measured after the first parameter
+//! that the budget does not reach, although a later one may cost less than what is left.
+
+use crate::probes::{self, Probe, Space};
+use crate::profile::Parameter;
+use crate::run::RunConfig;
+use crate::session::Stop;
+use fathom_block::DeviceInfo;
+use std::ops::Range;
+
+/// One parameter in a plan. What it writes excludes the preparation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is measured.
+    pub parameter: Parameter,
+    /// Where, in bytes.
+    pub region: Range<u64>,
+    /// How much of the region it prepares that none before it does, in bytes.
+    pub prepares_bytes: u64,
+    /// What is left of a budget when it begins, in bytes, or it does not begin.
+    pub least_bytes: u64,
+    /// What it writes on a drive that gives answers, in bytes.
+    pub expected_bytes: u64,
+    /// The most that it writes, in bytes.
+    pub bound_bytes: u64,
+}
+
+/// All parts, in the order in which they are measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// The most to write, in bytes.
+    budget_bytes: Option<u64>,
+}
+
+/// What a run is going to write, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Announcement {
+    /// On a drive that gives answers; a rule of thumb, at most the bound.
+    pub expected_bytes: u64,
+    /// Never more than this.
+    pub bound_bytes: u64,
+}
+
+/// Whose answers a probe looks at where they are known, beside [`Probe::after`].
+fn looks_at(parameter: Parameter) -> &'static [Parameter] {
+    match parameter {
+        Parameter::ClusteredBlock | Parameter::LogicalBlock => &[Parameter::ClusteredPage],
+        Parameter::WritePolicy => &[Parameter::ClusteredPage, Parameter::WriteBuffer],
+        _ => &[],
+    }
+}
+
+impl Plan {
+    /// The plan for a drive.
+    pub fn of(config: &RunConfig, info: &DeviceInfo) -> Self {
+        let space = Space {
+            region: config.region.clone().unwrap_or(0..info.capacity_bytes),
+            block_bytes: u64::from(info.logical_block_bytes).max(1),
+            thin: config.thin.max(1),
+        };
+        let writes = !(config.read_only || info.read_only);
+        let mut probes: Vec<&dyn Probe> = wanted(config)
+            .into_iter()
+            .filter_map(|parameter| probes::find(config.method, parameter))
+            .collect();
+        if config.cheapest_first() {
+            probes = cheapest_first(probes, &space);
+        }
+        let mut done = 0;
+        let parts = probes.into_iter().map(|probe| {
+            // Without writing there is nothing to save.
+            let space = match config.cheapest_first() && writes {
+                true => space.within(region(probe, &space)),
+                false => space.clone(),
+            };
+            let mut part = Part::new(probe, &space, writes);
+            part.prepares_bytes = part.prepares_bytes.saturating_sub(done);
+            done += part.prepares_bytes;
+            part
+        });
+        Self {
+            parts: parts.collect(),
+            budget_bytes: config.budget_bytes,
+        }
+    }
+
+    /// The parts that are expected to begin.
+    pub fn reached(&self) -> &[Part] {
+        let most = self.budget_bytes.unwrap_or(u64::MAX);
+        let mut before = 0u64;
+        let beyond = self.parts.iter().position(|part| {
+            let begins = before.saturating_add(part.needs().least) <= most;
+            before = before.saturating_add(part.needs().expected);
+            !begins
+        });
+        &self.parts[..beyond.unwrap_or(self.parts.len())]
+    }
+
+    /// The parameters that are not expected to begin, and a budget that is expected to reach all, in bytes.
+    pub fn beyond(&self) -> (Vec<Parameter>, u64) {
+        let beyond = &self.parts[self.reached().len()..];
+        let all = self.parts.iter().map(|part| part.needs().expected);
+        (
+            beyond.iter().map(|part| part.parameter).collect(),
+            all.fold(0, u64::saturating_add),
+        )
+    }
+
+    /// What is shown before the first byte is written.
+    pub fn announcement(&self) -> Announcement {
+        let most = self.budget_bytes.unwrap_or(u64::MAX);
+        let sum = |parts: &[Part], bytes: &dyn Fn(&Part) -> u64| {
+            let each = parts.iter().map(bytes);
+            each.fold(0, u64::saturating_add).min(most)
+        };
+        Announcement {
+            expected_bytes: sum(self.reached(), &|part| part.needs().expected),
+            bound_bytes: sum(&self.parts, &|part| {
+                part.prepares_bytes.saturating_add(part.bound_bytes)
+            }),
+        }
+    }
+}
+
+/// What a part writes together with its preparation, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needed {
+    /// What is left of a budget when it begins, or it does not begin.
+    pub(crate) least: u64,
+    /// On a drive that gives answers.
+    pub(crate) expected: u64,
+}
+
+impl Part {
+    fn new(probe: &dyn Probe, space: &Space, writes: bool) -> Self {
+        let bytes = |bytes: u64| if writes { bytes } else { 0 };
+        Self {
+            parameter: probe.parameter(),
+            region: space.region.clone(),
+            prepares_bytes: bytes(prepared(probe, space)),
+            least_bytes: bytes(probe.least(space)),
+            expected_bytes: bytes(probe.expected(space)),
+            bound_bytes: bytes(probe.bound(space)),
+        }
+    }
+
+    fn needs(&self) -> Needed {
+        self.needs_after(self.prepares_bytes)
+    }
+
+    /// With so many bytes of preparation.
+    pub(crate) fn needs_after(&self, prepares_bytes: u64) -> Needed {
+        Needed {
+            least: self.least_bytes.saturating_add(prepares_bytes),
+            expected: self.expected_bytes.saturating_add(prepares_bytes),
+        }
+    }
+}
+
+/// How far a budget has reached.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// What the parts need that it did not reach, in bytes; `None` before there is one.
+    missing_bytes: Option<u64>,
+    /// How it ended, where that was by time.
+    time: Option<Stop>,
+}
+
+impl Reach {
+    /// Whether a part may begin that needs so much, after `spent` and with `left` of the budget, in bytes.
+    ///
+    /// # Errors
+    /// [`Stop::BudgetTime`] and [`Stop::Unreached`].
+    pub(crate) fn begin(&mut self, needs: Needed, (spent, left): (u64, u64)) -> Result<(), Stop> {
+        if let Some(stop) = &self.time {
+            return Err(stop.clone());
+        }
+        if self.missing_bytes.is_none() && needs.least <= left {
+            return Ok(());
+        }
+        let missing = self.missing_bytes.unwrap_or_default();
+        let all = missing.saturating_add(needs.expected);
+        self.missing_bytes = Some(all);
+        Err(Stop::Unreached {
+            needs_bytes: needs.expected,
+            left_bytes: left.saturating_sub(missing),
+            allow_bytes: spent.saturating_add(all),
+        })
+    }
+
+    /// Takes note of why a part was stopped.
+    pub(crate) fn stopped(&mut self, stop: &Stop) {
+        match stop {
+            Stop::BudgetBytes { wanted, .. } => self.missing_bytes = Some(*wanted),
+            Stop::BudgetTime { .. } => self.time = Some(stop.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// The parameters that were asked for and those that they need, in the order of [`Parameter::ALL`].
+pub(crate) fn wanted(config: &RunConfig) -> Vec<Parameter> {
+    let asked = config.parameters.iter().copied();
+    let probes = asked.clone().filter_map(|p| probes::find(config.method, p));
+    let needed = probes.filter_map(|probe| probe.after());
+    in_order(&asked.chain(needed).collect::<Vec<_>>())
+}
+
+/// Parameters in the order of [`Parameter::ALL`].
+pub(crate) fn in_order(parameters: &[Parameter]) -> Vec<Parameter> {
+    let mut all = Parameter::ALL.to_vec();
+    all.retain(|parameter| parameters.contains(parameter));
+    all
+}
+
+/// The part of a region that a probe needs under a budget, in bytes.
+pub(crate) fn region(probe: &dyn Probe, space: &Space) -> Range<u64> {
+    let start = space.region.start;
+    let bytes = probe.reach(space).next_multiple_of(space.block_bytes);
+    start..start + bytes.min(space.bytes())
+}
+
+/// How much a probe needs prepared, in bytes.
+pub(crate) fn prepared(probe: &dyn Probe, space: &Space) -> u64 {
+    if probe.needs().prepared {
+        space.span()
+    } else {
+        0
+    }
+}
+
+/// Always next the one that needs least to begin, of those whose forerunners are measured. What it is expected to write would
+/// not do: that is far more on the few drives that show nothing than on most others.
+fn cheapest_first<'p>(mut probes: Vec<&'p dyn Probe>, space: &Space) -> Vec<&'p dyn Probe> {
+    let mut ordered = Vec::new();
+    let mut done = 0;
+    while !probes.is_empty() {
+        let waits = |probe: &dyn Probe| {
+            let after = probe.after();
+            let mut before = looks_at(probe.parameter()).iter().chain(&after);
+            before.any(|other| probes.iter().any(|p| p.parameter() == *other))
+        };
+        let adds = |probe: &dyn Probe| {
+            let space = space.within(region(probe, space));
+            let prepares = prepared(probe, &space).saturating_sub(done);
+            prepares.saturating_add(probe.least(&space))
+        };
+        let free = (0..probes.len()).filter(|i| !waits(probes[*i]));
+        let next = free.min_by_key(|i| adds(probes[*i])).unwrap_or(0);
+        let next = probes.remove(next);
+        done = done.max(prepared(next, &space.within(region(next, space))));
+        ordered.push(next);
+    }
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Plan, Reach};
+    use crate::profile::Parameter::{self, *};
+    use crate::run::RunConfig;
+    use crate::session::Stop;
+    use fathom_block::DeviceInfo;
+
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+
+    fn info() -> DeviceInfo {
+        DeviceInfo {
+            name: "plan".into(),
+            capacity_bytes: 64 * GIB,
+            logical_block_bytes: 512,
+            max_request_bytes: MIB,
+            queue_depth: 32,
+            volatile_cache: true,
+            trim: true,
+            read_only: false,
+            modelled: true,
+        }
+    }
+
+    fn plan(budget_bytes: Option<u64>) -> Plan {
+        let config = RunConfig {
+            budget_bytes,
+            ..RunConfig::default()
+        };
+        Plan::of(&config, &info())
+    }
+
+    fn order(plan: &Plan) -> Vec<Parameter> {
+        plan.parts.iter().map(|part| part.parameter).collect()
+    }
+
+    #[test]
+    fn without_a_budget_all_share_one_preparation_in_the_usual_order() {
+        let plan = plan(None);
+        assert_eq!(order(&plan), Parameter::ALL);
+        assert!(plan.parts.iter().all(|part| part.region == (0..64 * GIB)));
+        let prepared: Vec<u64> = plan.parts.iter().map(|p| p.prepares_bytes).collect();
+        assert_eq!(prepared, [2 * GIB, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(plan.reached().len(), 7);
+    }
+
+    #[test]
+    fn the_cheapest_comes_first_in_what_it_needs() {
+        let plan = plan(Some(0));
+        let cheapest = [
+            Prefetch,
+            ClusteredPage,
+            WriteBuffer,
+            WritePolicy,
+            ReadBuffer,
+            ClusteredBlock,
+            LogicalBlock,
+        ];
+        assert_eq!(order(&plan), cheapest);
+        let prepared = plan.parts.iter().map(|p| p.prepares_bytes / MIB);
+        assert_eq!(prepared.collect::<Vec<_>>(), [192, 64, 0, 128, 1664, 0, 0]);
+        // A probe reaches at least as far as those whose answers it looks at.
+        let ends: Vec<u64> = plan.parts.iter().map(|p| p.region.end).collect();
+        assert!(ends.is_sorted(), "{ends:?}");
+    }
+
+    #[test]
+    fn order_and_parts_are_the_same_for_every_budget() {
+        let small = plan(Some(1));
+        for budget in (0..40).map(|i| i * 512 * MIB) {
+            let plan = plan(Some(budget));
+            assert_eq!(plan.parts, small.parts);
+            let announced = plan.announcement();
+            assert!(announced.expected_bytes <= announced.bound_bytes);
+            assert!(announced.bound_bytes <= budget);
+        }
+        let reached = |budget| plan(Some(budget)).reached().len();
+        assert_eq!([0, 192 * MIB, 272 * MIB].map(reached), [0, 1, 2]);
+        let all = plan(Some(0)).beyond();
+        assert_eq!((all.0.len(), reached(all.1)), (7, 7));
+    }
+
+    #[test]
+    fn what_is_needed_is_prepared_for_what_is_asked_for_only() {
+        let config = RunConfig {
+            parameters: vec![ReadBuffer, LogicalBlock],
+            budget_bytes: Some(GIB),
+            ..RunConfig::default()
+        };
+        let asked = Plan::of(&config, &info());
+        assert_eq!(order(&asked), [ReadBuffer, ClusteredBlock, LogicalBlock]);
+        let read_only = RunConfig {
+            read_only: true,
+            ..config
+        };
+        let read_only = Plan::of(&read_only, &info());
+        assert_eq!(read_only.announcement().bound_bytes, 0);
+        assert!(read_only.parts.iter().all(|p| p.region == (0..64 * GIB)));
+    }
+
+    #[test]
+    fn nothing_begins_after_the_first_that_is_not_reached() {
+        let parts = plan(Some(0)).parts;
+        let mut reach = Reach::default();
+        let needs = |at: usize| parts[at].needs();
+        assert_eq!(reach.begin(needs(0), (0, 192 * MIB)), Ok(()));
+        let left = (192 * MIB, 8 * MIB);
+        let unreached = |needs_bytes, left_bytes, allow_bytes| {
+            Err(Stop::Unreached {
+                needs_bytes,
+                left_bytes,
+                allow_bytes,
+            })
+        };
+        let needed = needs(1).expected;
+        let all = 192 * MIB + needed;
+        assert_eq!(reach.begin(needs(1), left), unreached(needed, 8 * MIB, all));
+        let nothing = super::Needed::default();
+        assert_eq!(reach.begin(nothing, left), unreached(0, 0, all));
+        let mut reach = Reach::default();
+        let stop = Stop::BudgetTime {
+            spent_ns: 1,
+            budget_ns: 1,
+        };
+        reach.stopped(&stop);
+        assert_eq!(reach.begin(nothing, (0, u64::MAX)), Err(stop));
+    }
+}
