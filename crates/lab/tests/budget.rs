@@ -142,6 +142,8 @@ fn a_small_budget_answers_what_costs_little() {
 #[test]
 fn what_a_budget_does_not_reach_says_what_would() {
     let profile = measured("ssd-a", &of_bytes(512 * MIB));
+    let needs = &profile.parameters[&Parameter::LogicalBlock].evidence;
+    assert!(needs.reason.contains("about 4096 MiB"), "{needs:?}");
     let reason = &profile.parameters[&Parameter::ClusteredBlock]
         .evidence
         .reason;

@@ -50,6 +50,16 @@ fn all_absent(spec: &Spec, parameter: Parameter) {
     }
 }
 
+#[test]
+fn a_flush_that_takes_no_time_is_none_that_drains() {
+    let model = Model::from_toml(find("epo").unwrap().toml).unwrap();
+    let Model::Ssd(spec) = model else {
+        panic!("epo is a drive of flash");
+    };
+    // A run that could not tell whether a flush drains asked again, without end.
+    assert_eq!(answers(&spec, Parameter::WriteBuffer).len(), 8);
+}
+
 fn memory(capacity: Bytes, policy: WritePolicy) -> impl Fn(&mut WriteBuffer) {
     move |buffer| (buffer.capacity, buffer.policy) = (capacity, policy)
 }

@@ -153,7 +153,8 @@ impl Part {
         }
     }
 
-    fn needs(&self) -> Needed {
+    /// With what it prepares.
+    pub(crate) fn needs(&self) -> Needed {
         self.needs_after(self.prepares_bytes)
     }
 
@@ -195,6 +196,11 @@ impl Reach {
             left_bytes: left.saturating_sub(missing),
             allow_bytes: spent.saturating_add(all),
         })
+    }
+
+    /// Whether it has reached all parts so far.
+    pub(crate) fn reaches(&self) -> bool {
+        self.missing_bytes.is_none() && self.time.is_none()
     }
 
     /// Takes note of why a part was stopped.

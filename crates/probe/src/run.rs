@@ -205,8 +205,10 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
     } else if session.record().meta.cheapest_first {
         // Where what it needs has no value it answers from that alone.
         let needs = match probe.after().and_then(|other| session.known(other)) {
-            Some(other) if other.value.is_none() => Needed::default(),
-            _ => session.still_needs(parameter, part.needs_after(preparation)),
+            Some(other) if other.value.is_none() && reach.reaches() => Needed::default(),
+            _ if reach.reaches() => session.still_needs(parameter, part.needs_after(preparation)),
+            // What one before it needs is prepared then.
+            _ => session.still_needs(parameter, part.needs()),
         };
         let budget = (session.spent_bytes(), session.budget_left());
         reach.begin(needs, budget).and_then(|()| probe.run(session))

@@ -78,7 +78,9 @@ impl Kind {
 fn flush_drains(record: &Record) -> Option<bool> {
     let tried = sizes(record, PARAMETER, Series::FlushAfter);
     let len = tried.last().copied().filter(|len| *len > 0)?;
-    let arms = [len, 0].map(|x| at(record, PARAMETER, Series::FlushAfter, x));
+    // A flush may take no time at all.
+    let times = |x| at(record, PARAMETER, Series::FlushAfter, x).into_iter();
+    let arms = [len, 0].map(|x| times(x).map(|ns| ns.max(1.0)).collect::<Vec<_>>());
     let test = separate(&arms[0], &arms[1], 0.99, 0.2)?;
     Some(test.interval.low > 1.2)
 }
