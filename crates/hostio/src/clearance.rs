@@ -73,7 +73,12 @@ impl Clearance {
         let Some(opened) = &self.opened else {
             return Ok(());
         };
-        let look = opened.look(&self.inspection)?;
+        let look = match opened.look(&self.inspection) {
+            Err(HostError::NotFound { .. }) => {
+                return Err(self.refused(vec![changed(&self.inspection)]));
+            }
+            other => other?,
+        };
         let changed = (look.stamp != opened.stamp).then(|| changed(&self.inspection));
         let before = &self.inspection.findings;
         let new = |finding: &Finding| {
@@ -85,11 +90,15 @@ impl Clearance {
         if found.is_empty() {
             return Ok(());
         }
-        Err(HostError::Refused(Refused {
+        Err(self.refused(found))
+    }
+
+    fn refused(&self, found: Vec<Finding>) -> HostError {
+        HostError::Refused(Refused {
             path: self.inspection.path.clone(),
             found,
             advice: "This was not there when leave to write was asked for; see who did it, and start again".into(),
-        }))
+        })
     }
 }
 

@@ -268,6 +268,8 @@ fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8
 /// What is to be known of a regular file.
 fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) {
     found.push(Finding::ExistingFile);
+    let names = metadata.nlink();
+    found.extend((names > 1).then_some(Finding::HardLinks { names }));
     let allocated_bytes = metadata.blocks().saturating_mul(512);
     if allocated_bytes < metadata.len() {
         found.push(Finding::Sparse { allocated_bytes });
@@ -336,6 +338,17 @@ mod tests {
         assert!(seen.free_bytes.is_some_and(|free| free > 0));
         let text = seen.describe().join("\n");
         assert!(text.contains("1MiB") || text.contains("1 MiB"), "{text}");
+    }
+
+    #[test]
+    fn other_names_of_a_file_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, other] = ["file", "other"].map(|name| dir.path().join(name));
+        fs::write(&file, [1; 4096]).unwrap();
+        assert_eq!(inspect(&file).unwrap().findings, [Finding::ExistingFile]);
+        fs::hard_link(&file, &other).unwrap();
+        let text = inspect(&file).unwrap().describe().join("\n");
+        assert!(text.contains("2 names"), "{text}");
     }
 
     #[test]

@@ -144,6 +144,11 @@ pub enum Finding {
         /// Bytes that have a place on the drive.
         allocated_bytes: u64,
     },
+    /// A file with several names: what is written shows under all of them.
+    HardLinks {
+        /// How many names it has, this one among them.
+        names: u64,
+    },
     /// Its ends are neither zeros nor a known signature.
     UnknownData,
     /// It is write-protected.
@@ -176,6 +181,7 @@ impl Finding {
             | Finding::Unread { .. }
             | Finding::ExistingFile => Weight::NameIt,
             Finding::Sparse { .. }
+            | Finding::HardLinks { .. }
             | Finding::UnknownData
             | Finding::Blind { .. }
             | Finding::Unseen { .. } => Weight::Note,
@@ -219,6 +225,10 @@ impl fmt::Display for Finding {
             Finding::Sparse { allocated_bytes } => {
                 write!(f, "it is sparse: {allocated_bytes} bytes of it have a place on the drive")
             }
+            Finding::HardLinks { names } => write!(
+                f,
+                "it has {names} names (hard links): what is written to it shows under each of them"
+            ),
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
             Finding::Unseen { processes } => write!(

@@ -327,6 +327,18 @@ fn a_file_that_was_written_to_in_between_is_refused() {
     );
 }
 
+#[test]
+fn a_file_that_was_removed_in_between_is_refused() {
+    let (_directory, path) = file();
+    let device = open(&destroying(&path)).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let findings = found(device.clearance().renew().unwrap_err());
+    assert!(
+        matches!(findings[..], [Finding::Changed { .. }]),
+        "{findings:?}"
+    );
+}
+
 /// The partition that is used lies below a loop device, and the target is another loop device over all of the drive.
 #[test]
 fn what_is_used_beside_the_way_to_the_target_is_refused() {
