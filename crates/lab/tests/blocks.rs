@@ -137,3 +137,69 @@ fn page_mapping_shows_no_block() {
         }
     }
 }
+
+/// A page of its map holds the places of 4 MiB.
+const MAP_IN_FLASH: &str = r#"
+name = "a map in flash"
+capacity = "818688KiB"
+[host]
+protocol = "sata"
+bandwidth = "534MB/s"
+command_overhead = "10us"
+latency = "0ns"
+queue_depth = 1024
+logical_block = "512B"
+max_request = "2MiB"
+[flash]
+channels = 1
+packages_per_channel = 1
+dies_per_package = 2
+planes_per_die = 6
+pages_per_block = 533
+page = "16KiB"
+bus = "52MB/s"
+read = "92us"
+program = "1123us"
+erase = "9509us"
+clustered_page = "48KiB"
+clustered_block = "51168KiB"
+arbitration = "command-first"
+suspend_overhead = "0ns"
+copy_back = false
+[mapping]
+kind = "dftl"
+unit = "4KiB"
+over_provisioning_percent = 51.5
+log_blocks = 0
+striping = "dynamic"
+map_cache = "784B"
+partial_program = true
+[write_buffer]
+policy = "lb-clock"
+capacity = "1MiB"
+block = "432KiB"
+drain = "on-full"
+idle_delay = "0ns"
+battery = true
+[gc]
+victim = "cost-benefit"
+choices = 26
+separate = "copies"
+background_percent = 0.0
+background_delay = "15ms"
+wear_gap = 0
+least_worn_first = true
+[noise]
+command_percent = 0.0
+flash_percent = 0.7
+background_interval = "787080us"
+background_duration = "7763us"
+"#;
+
+#[test]
+fn a_segment_of_the_map_is_no_block() {
+    let spec = Spec::from_toml(MAP_IN_FLASH).unwrap();
+    let profile = profile(&spec, 3471701928961009294);
+    let found = &profile.parameters[&Parameter::ClusteredBlock];
+    assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
+}

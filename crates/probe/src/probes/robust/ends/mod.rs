@@ -75,7 +75,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
             if found.kind == Kind::Reads {
                 parts::run(session, found)?;
             }
-            if counts(&parts::smallest(session.record(), found)) {
+            if stands(&parts::smallest(session.record(), found)) {
                 break;
             }
         }
@@ -86,6 +86,15 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
 /// Whether it is no stripe.
 fn counts(part: &Part) -> bool {
     part.kind != Kind::Reads || part.fit.period >= STRIPE_MAX
+}
+
+/// Whether it is no segment of a map that the drive keeps in flash either: as many entries as a page holds, a power of two as
+/// pages and units are. Reads of one segment wait for one page of the map, reads across its end for two at a time. Writes
+/// tell a block of such a size.
+fn stands(part: &Part) -> bool {
+    let (low, high) = part.fit.between;
+    let segment = low.next_power_of_two() <= high;
+    counts(part) && (part.kind != Kind::Reads || !segment)
 }
 
 /// What a scan shows, without what may be a stripe.
@@ -128,7 +137,7 @@ pub(super) fn block(record: &Record) -> Option<Block> {
     let scans = all(&Space::of(record), &record.meta.target);
     let found = scans.iter().filter_map(|scan| found_by(scan, record));
     let mut sizes = found.map(|found| parts::smallest(record, found));
-    let Part { kind, fit } = sizes.find(counts)?;
+    let Part { kind, fit } = sizes.find(stands)?;
     let bytes = whole_pages(record, &fit);
     let (low, high) = fit.between;
     Some(Block {
