@@ -24,7 +24,7 @@ pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
         return None;
     }
     let (b, k) = (rounds.len() as f64, places as f64);
-    let ranked: Vec<Vec<f64>> = rounds.iter().map(|round| ranks(round)).collect();
+    let ranked: Vec<Vec<f64>> = rounds.iter().map(|round| robust::ranks(round)).collect();
     let squares: f64 = ranked.iter().flatten().map(|rank| rank * rank).sum();
     let expected = b * k * (k + 1.0) * (k + 1.0) / 4.0;
     if squares <= expected {
@@ -35,17 +35,6 @@ pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     let sums: f64 = (0..places).map(|place| sum_of(place).powi(2)).sum();
     let statistic = (k - 1.0) * (sums - b * expected) / (squares - expected);
     Some(ChiSquared::new(k - 1.0).ok()?.sf(statistic.max(0.0)))
-}
-
-/// Ranks from 1; equal values share the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let ascending = robust::sorted(values);
-    let rank = |value: &f64| {
-        let below = ascending.partition_point(|other| other < value);
-        let up_to = ascending.partition_point(|other| other <= value);
-        (below + up_to + 1) as f64 / 2.0
-    };
-    values.iter().map(rank).collect()
 }
 
 /// The slowest place over the fastest one, each by the median of its rounds; `rounds` as for [`friedman_p`]. `None` without

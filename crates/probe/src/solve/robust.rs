@@ -59,19 +59,28 @@ pub fn mad(values: &[f64]) -> Option<f64> {
     )
 }
 
-/// The normal scores of values: standard normal quantiles of rank over n + 1; equal values share theirs.
-pub fn normal_scores(values: &[f64]) -> Vec<f64> {
+/// Ranks from 1; equal values share the mean of theirs.
+pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    let mut scores = vec![0.0; values.len()];
+    let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
     for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
         let rank = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
-        let score = normal_quantile(rank / (values.len() as f64 + 1.0));
-        tied.iter().for_each(|index| scores[*index] = score);
+        tied.iter().for_each(|index| ranks[*index] = rank);
         before += tied.len();
     }
-    scores
+    ranks
+}
+
+/// The normal scores of values: standard normal quantiles of rank over n + 1.
+pub fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let mut ranks = ranks(values);
+    for rank in &mut ranks {
+        *rank = normal_quantile(*rank / (n + 1.0));
+    }
+    ranks
 }
 
 #[cfg(test)]
@@ -93,6 +102,12 @@ mod tests {
     fn the_deviation_by_hand() {
         // Deviations from 3: 2 1 0 1 97, their median 1.
         assert_eq!(mad(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
+    }
+
+    #[test]
+    fn equal_values_share_the_mean_of_their_ranks() {
+        assert_eq!(ranks(&[7.0, 3.0, 7.0, 9.0]), [2.5, 1.0, 2.5, 4.0]);
+        assert_eq!(ranks(&[5.0; 3]), [2.0; 3]);
     }
 
     #[test]

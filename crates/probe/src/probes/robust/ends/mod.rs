@@ -72,9 +72,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
             scan.wider().measure(session, false)?;
         }
         if let Some(found) = found_by(&scan, session.record()) {
-            if found.kind == Kind::Reads {
-                parts::run(session, found)?;
-            }
+            parts::run(session, found)?;
             if stands(&parts::smallest(session.record(), found)) {
                 break;
             }

@@ -30,8 +30,11 @@ pub(super) struct Part {
     pub(super) fit: Fit,
 }
 
-/// Looks at parts until none shows.
+/// Looks at parts of what reads show until none shows. Writes tell blocks one by one.
 pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
+    if whole.kind != Kind::Reads {
+        return Ok(());
+    }
     let space = Space::from(&*session);
     let scans = all(&space, &session.record().meta.target);
     let mut size = whole;
@@ -60,6 +63,10 @@ pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
 
 /// The size that a record's looks at parts leave.
 pub(super) fn smallest(record: &Record, whole: Part) -> Part {
+    // What reads have shown of the same size does not outweigh writes.
+    if whole.kind != Kind::Reads {
+        return whole;
+    }
     let scans = all(&Space::of(record), &record.meta.target);
     let next = |size: &Part| smaller(record, &scans, &size.fit);
     let sizes = std::iter::successors(Some(whole), next);
