@@ -79,3 +79,20 @@ fn protected_memory_that_answers_flushed_writes_leaves_it_open() {
     let reason = &found.evidence.reason;
     assert!(reason.contains("sooner than reads"), "{reason}");
 }
+
+#[test]
+fn streams_show_the_unit_behind_protected_memory() {
+    use MappingKind::Page;
+    for (kind, planes, unit) in [(Page, 2, None), (Page, 3, None), (Page, 4, Some(8192))] {
+        let mut spec = drive(kind, planes, unit);
+        let buffer = spec.write_buffer.as_mut().unwrap();
+        (buffer.battery, buffer.capacity) = (true, Bytes(1 << 20));
+        spec.check().unwrap();
+        let unit = unit.unwrap_or(u64::from(planes) * 4096);
+        for seed in 0..2 {
+            let found = answer(&spec, seed);
+            assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
+            assert!(found.evidence.reason.contains("streams"), "{found:?}");
+        }
+    }
+}

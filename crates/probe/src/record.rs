@@ -67,6 +67,10 @@ pub enum Series {
     Across,
     /// Writes of the same length at any other place.
     Within,
+    /// Streams of small writes across multiples of `x` bytes, without flushes, beside `StreamWithin`.
+    StreamAcross,
+    /// Streams of writes of the same length at any other place.
+    StreamWithin,
     /// A place that holds nothing, as the drive tells.
     Hole,
     /// A place whose bytes are all equal; the time is that of asking.

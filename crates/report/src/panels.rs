@@ -48,6 +48,11 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 &[Series::Aligned, Series::Shifted],
             ),
             latency("Reads from the flash", &[Series::RandomRead]),
+            Panel {
+                title: "Throughput of small writes without flushes",
+                measure: Measure::Throughput,
+                series: &[Series::StreamAcross, Series::StreamWithin],
+            },
         ],
         Parameter::ClusteredBlock => vec![
             latency(

@@ -188,6 +188,8 @@ pub(crate) const fn series(series: Series) -> &'static str {
         Series::Around => "Around the ends of blocks",
         Series::Across => "Across multiples of a size that is tried",
         Series::Within => "Anywhere else",
+        Series::StreamAcross => "Streams of writes across multiples of a size",
+        Series::StreamWithin => "Streams of writes anywhere else",
         Series::Distinct => "To new places",
         Series::Hole => "Nothing is kept",
         Series::Blank => "All bytes are equal",

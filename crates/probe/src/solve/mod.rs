@@ -7,6 +7,7 @@
 //! Samples are taken as exchangeable within a group. A drive whose speed wanders over minutes breaks that; measure
 //! the groups interleaved, not one after the other.
 
+pub mod multiples;
 pub mod onset;
 pub mod paper;
 pub mod place;

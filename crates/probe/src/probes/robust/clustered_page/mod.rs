@@ -5,6 +5,7 @@
 //! shifted by half, tell what it costs. A unit that no write shows is *absent* only where a flushed write reaches the flash.
 
 mod straddle;
+mod stream;
 
 use super::{identified, prepare, size, without};
 use crate::probes::{Needs, Probe, Space};
@@ -138,7 +139,9 @@ fn unit(record: &Record) -> Option<Unit> {
 
 /// The answer, where a run measured it.
 pub(super) fn known(record: &Record) -> Option<u64> {
-    Some(unit(record).filter(Unit::matters)?.bytes)
+    let flushed = unit(record).filter(Unit::matters);
+    let shown = flushed.map(|unit| unit.bytes);
+    shown.or_else(|| Some(stream::shown(record)?.bytes))
 }
 
 fn named(unit: &Unit) -> Estimate {
@@ -151,6 +154,15 @@ fn named(unit: &Unit) -> Estimate {
     identified(PARAMETER, Value::Bytes(unit.bytes), reason)
         .figure("straddling_ratio", unit.straddling)
         .figure("shifted_ratio", unit.shifted)
+}
+
+fn named_by_streams(shown: &stream::Shown) -> Estimate {
+    let reason = format!(
+        "memory answers flushed writes; streams of small writes across multiples of {} take {:.2} times as long as others once it is full",
+        size(shown.bytes),
+        shown.ratio
+    );
+    identified(PARAMETER, Value::Bytes(shown.bytes), reason).figure("stream_ratio", shown.ratio)
 }
 
 /// Why there is no value.
@@ -208,7 +220,9 @@ impl Probe for ClusteredPage {
 
     fn bound(&self, space: &Space) -> u64 {
         let whole: u64 = wholes(space).sum();
-        straddle::bound(space) + 3 * PAIRS * SHIFT_ROUNDS * whole.max(256 << 10)
+        straddle::bound(space)
+            + stream::bound(space)
+            + 3 * PAIRS * SHIFT_ROUNDS * whole.max(256 << 10)
     }
 
     fn expected(&self, space: &Space) -> u64 {
@@ -225,11 +239,18 @@ impl Probe for ClusteredPage {
             return Ok(());
         }
         straddle::look(session)?;
-        if let Some(size) = straddle::shown(session.record()) {
+        let shown = straddle::shown(session.record());
+        if let Some(size) = shown {
             straddle::look_again(session, size)?;
-            return compare(session, size);
+            compare(session, size)?;
+            if known(session.record()).is_some() {
+                return Ok(());
+            }
         }
         read(session)?;
+        if shown.is_some() || from_memory(session.record()) {
+            return stream::look(session);
+        }
         for len in wholes(&Space::from(&*session)) {
             compare(session, len)?;
         }
@@ -239,6 +260,9 @@ impl Probe for ClusteredPage {
     fn solve(&self, record: &Record) -> Estimate {
         if let Some(unit) = unit(record).filter(Unit::matters) {
             return named(&unit);
+        }
+        if let Some(shown) = stream::shown(record) {
+            return named_by_streams(&shown);
         }
         let (verdict, reason) = nameless(record);
         without(PARAMETER, verdict, reason)
