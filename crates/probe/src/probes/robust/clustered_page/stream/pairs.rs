@@ -81,7 +81,8 @@ impl Stream {
                 for series in arms {
                     let list = (0..2 * self.writes).map(|_| {
                         let place = io.rng.below(places);
-                        (first + self.place(series, place, block), 2 * block)
+                        let middle = first + self.middle(series, place, block);
+                        (middle - block, 2 * block)
                     });
                     let list: Vec<(u64, u64)> = list.collect();
                     let (before, stream) = list.split_at(self.writes as usize);
@@ -97,12 +98,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Where a write begins, from the first multiple. There are as many different places within as there are multiples.
-    fn place(self, series: Series, multiple: u64, block: u64) -> u64 {
+    /// Where the middle of a write lies, from the first multiple. There are as many different places within as there are multiples.
+    fn middle(self, series: Series, multiple: u64, block: u64) -> u64 {
         let inside = match series {
             Series::StreamAcross => 0,
             _ => 1 + multiple.wrapping_mul(SCATTER) % (self.size / block - 1),
         };
-        multiple * self.size + inside * block - block
+        multiple * self.size + inside * block
     }
 }
