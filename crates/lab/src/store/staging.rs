@@ -149,7 +149,8 @@ pub(super) fn split(target: &Path) -> Result<(PathBuf, Vec<PathBuf>), StoreError
     let mut missing = Vec::new();
     let mut at = target;
     while !at.as_os_str().is_empty() && !at.is_dir() {
-        if at.symlink_metadata().is_ok() {
+        // It may have been made since: another process writes there, too.
+        if at.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             let path = at.to_owned();
             return Err(StoreError::NotADirectory { path });
         }
