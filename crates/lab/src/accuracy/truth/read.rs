@@ -84,11 +84,11 @@ fn gained(spec: &Spec, buffer: &ReadBuffer, (least, depth): (u64, u64)) -> f64 {
     let sizes = std::iter::successors(Some(first), |bytes| Some(bytes * 2));
     sizes
         .take_while(|bytes| *bytes <= most)
-        .map(|bytes| gained_at(spec, bytes, depth))
+        .map(|bytes| gained_at(spec, buffer, (bytes, depth)))
         .fold(0.0, f64::max)
 }
 
-fn gained_at(spec: &Spec, bytes: u64, depth: u64) -> f64 {
+fn gained_at(spec: &Spec, buffer: &ReadBuffer, (bytes, depth): (u64, u64)) -> f64 {
     let speeds = Speeds::of(spec);
     let (unit, page) = (spec.unit(), speeds.page());
     let alone = speeds.command() + speeds.link(bytes);
@@ -98,5 +98,9 @@ fn gained_at(spec: &Spec, bytes: u64, depth: u64) -> f64 {
     let parts = bytes as f64 / part as f64;
     let side_by_side = ((depth / page).max(1) as f64).min(speeds.stations_in_order());
     let supplied = parts * (speeds.read + speeds.bus(part)) / side_by_side;
+    // Flash that is faster than the host has replaced the next piece by a later one before it is asked for.
+    if depth > buffer.capacity.0 && supplied < alone {
+        return 0.0;
+    }
     beyond(missed, alone.max(supplied))
 }

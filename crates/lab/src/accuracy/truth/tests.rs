@@ -202,6 +202,23 @@ fn reads_that_are_not_kept_show_no_buffer() {
 }
 
 #[test]
+fn what_is_read_ahead_beyond_the_buffer_is_gone_where_flash_is_faster() {
+    let ahead = |depth: u64, link: &str| {
+        let spec = with("sata-cache", |spec| {
+            spec.host.bandwidth = link.parse().unwrap();
+            let buffer = spec.read_buffer.as_mut().unwrap();
+            buffer.capacity = Bytes::kib(64);
+            buffer.prefetch.as_mut().unwrap().depth = Bytes::kib(depth);
+        });
+        sight(&spec, Parameter::Prefetch)
+    };
+    // A host that waits for the flash takes each piece as it comes; a slower one comes too late for it.
+    assert_eq!(ahead(32, "20MB/s"), Sight::Identifiable);
+    assert_eq!(ahead(4096, "20MB/s"), Sight::Faint);
+    assert_eq!(ahead(4096, "300MB/s"), Sight::Identifiable);
+}
+
+#[test]
 fn a_truth_reads_as_what_it_is() {
     let is = identifiable(size(4096));
     assert_eq!(is.to_string(), "4096");
