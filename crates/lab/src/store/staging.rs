@@ -10,7 +10,7 @@ use super::disk::{self, DRAWN, PREFIX, SUFFIX};
 use super::error::StoreError;
 use super::sums::{SUMS_FILE, Sum};
 use super::{NAMES, commit};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -172,9 +172,9 @@ fn make_home(parent: &Path) -> io::Result<(PathBuf, File)> {
         let home = disk::make_temp_dir(parent)?;
         match File::open(&home) {
             Ok(lock) => {
-                // Somebody who cleared up may have been faster. Where nothing can be locked, nobody clears up.
-                let _unlocked = lock.try_lock();
-                if disk::is_at(&lock, &home) {
+                // Somebody who clears up may have been faster, and removes it. Where nothing can be locked, nobody clears up.
+                let removed = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+                if !removed && disk::is_at(&lock, &home) {
                     return Ok((home, lock));
                 }
             }
