@@ -124,6 +124,70 @@ fn a_part_of_what_reads_show_is_found() {
     assert_eq!(found.value, Some(Value::Bytes(12720 << 10)), "{found:?}");
 }
 
+/// `ssd-a` with so many planes, pages of so many KiB, and so many of them in a block, on one lane.
+fn one_lane(kind: MappingKind, (planes, kib, pages): (u32, u64, u32)) -> (Spec, u64) {
+    let (mut spec, _) = drive(kind, pages);
+    let page = u64::from(planes) * kib * 1024;
+    spec.flash.page = Bytes::kib(kib);
+    let block = page * u64::from(pages);
+    spec.flash.channels = 1;
+    spec.flash.packages_per_channel = 1;
+    spec.flash.dies_per_package = 1;
+    spec.flash.planes_per_die = planes;
+    spec.flash.clustered_page = Bytes(page);
+    spec.flash.clustered_block = Bytes(block);
+    spec.capacity = Bytes((768 << 20) / block * block);
+    spec.write_buffer = None;
+    spec.check().unwrap();
+    (spec, block)
+}
+
+/// With FAST only the write that begins where a block does shows: one in 17 blocks, for the prime in the pitch of the writes.
+#[test]
+fn a_common_multiple_of_block_and_pitch_is_no_block() {
+    for shape in [(1, 8, 96), (1, 8, 224), (1, 4, 256)] {
+        let (spec, block) = one_lane(MappingKind::Fast, shape);
+        for seed in 0..2 {
+            let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
+            assert_eq!(
+                found.value,
+                Some(Value::Bytes(block)),
+                "{shape:?} {found:?}"
+            );
+        }
+    }
+}
+
+/// A third of a block of 48-KiB pages: a log was full at the same place of every block, at half of the multiples.
+#[test]
+fn a_part_at_which_a_log_is_full_is_no_block() {
+    let (mut spec, block) = one_lane(MappingKind::Block, (3, 16, 128));
+    spec.flash.channels = 2;
+    spec.capacity = Bytes(200 * block);
+    spec.mapping.over_provisioning_percent = 7.0;
+    spec.check().unwrap();
+    for seed in 0..3 {
+        let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
+        assert_eq!(found.value, Some(Value::Bytes(block)), "{found:?}");
+    }
+}
+
+/// A page-mapped drive with pages of 384 and 512 KiB: a write across two of them takes twice as long, and is no merge.
+#[test]
+fn a_large_clustered_page_is_no_block() {
+    for planes in [24, 32] {
+        let (spec, _) = one_lane(MappingKind::Page, (planes, 16, 64));
+        for seed in 0..2 {
+            let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
+            assert_eq!(
+                found.verdict,
+                Verdict::NotIdentifiable,
+                "{planes} {found:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn page_mapping_shows_no_block() {
     for kind in [MappingKind::Page, MappingKind::Dftl] {

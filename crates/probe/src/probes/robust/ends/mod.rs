@@ -32,6 +32,9 @@ pub(super) const PARAMETER: Parameter = Parameter::ClusteredBlock;
 /// A size that only reads show is larger than a stripe over all lanes (64 of 32 KiB), in bytes.
 const STRIPE_MAX: u64 = 2 << 20;
 
+/// A write across the end of a clustered page takes no more times as long.
+const TWICE: f64 = 2.5;
+
 /// The width of an interval over the distance at which a size is e times less likely.
 const WIDTHS: f64 = 16.0;
 
@@ -81,9 +84,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether it is no stripe.
+/// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long.
 fn counts(part: &Part) -> bool {
-    part.kind != Kind::Reads || part.fit.period >= STRIPE_MAX
+    let merge = part.kind != Kind::Reads && part.fit.ratio >= TWICE;
+    merge || part.fit.period >= STRIPE_MAX
 }
 
 /// Whether it is no segment of a map that the drive keeps in flash either: as many entries as a page holds, a power of two as

@@ -11,17 +11,29 @@ use crate::probes::Space;
 use crate::probes::robust::of_step;
 use crate::record::Record;
 use crate::session::{Session, Stop};
+use crate::solve::robust;
 use crate::solve::teeth::{Fit, Tooth, Wanted};
+use statrs::distribution::{Binomial, DiscreteCDF};
+use std::collections::BTreeMap;
 
+/// Parts of what reads show.
 const PARTS: [u64; 4] = [2, 3, 5, 7];
+/// Parts of what writes show: the large primes of their pitches. A write that has to begin where a block does meets that at
+/// the common multiples of the block and the pitch alone.
+const PITCHES: [u64; 3] = [17, 67, 257];
 /// Multiples of a part that are looked at: the first ones, which lie close to where they are taken to be.
 const MULTIPLES: usize = 24;
 /// Parts of parts, at most; a block is hardly a smaller part of what reads show.
 const STEPS_MAX: u64 = 4;
+/// How likely as many merges at multiples are where they come at random.
+const CHANCE: f64 = 1e-4;
 /// How strongly they must differ from the places around them (standard normal).
 const STRONG: f64 = 5.0;
 /// Writes take that many times as long at least: one across the end of a clustered page takes twice as long and is no merge.
 const MERGE: f64 = 4.0;
+
+/// The share of its multiples at which a part shows at least.
+const MOST: f64 = 0.75;
 
 /// A part that showed, and in what.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +42,22 @@ pub(super) struct Part {
     pub(super) fit: Fit,
 }
 
-/// Looks at parts of what reads show until none shows. Writes tell blocks one by one.
-pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
-    if whole.kind != Kind::Reads {
-        return Ok(());
+fn divisors(kind: Kind) -> &'static [u64] {
+    match kind {
+        Kind::Reads => &PARTS,
+        Kind::Writes | Kind::LongWrites => &PITCHES,
     }
+}
+
+/// Looks at parts of what was found until none shows.
+pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
     let space = Space::from(&*session);
     let scans = all(&space, &session.record().meta.target);
     let mut size = whole;
     for _ in 0..STEPS_MAX {
-        for divisor in PARTS {
+        for &divisor in divisors(whole.kind) {
             let part = of(&size.fit, divisor, space.block_bytes);
-            for scan in fitting(&scans, &part) {
+            for scan in fitting(&scans, &part, space.block_bytes) {
                 let name = name(&scan, &part);
                 // Another scan may have shown the same size.
                 if of_step(session.record(), PARAMETER, &name).is_none() {
@@ -49,11 +65,11 @@ pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
                     scan.measure_around(session, (&name, part.period), &multiples)?;
                 }
             }
-            if shown(session.record(), &scans, &part).is_some() {
+            if shown(session.record(), &scans, &part, divisor).is_some() {
                 break;
             }
         }
-        match smaller(session.record(), &scans, &size.fit) {
+        match smaller(session.record(), &scans, (whole.kind, &size.fit)) {
             Some(part) => size = part,
             None => break,
         }
@@ -63,21 +79,17 @@ pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
 
 /// The size that a record's looks at parts leave.
 pub(super) fn smallest(record: &Record, whole: Part) -> Part {
-    // What reads have shown of the same size does not outweigh writes.
-    if whole.kind != Kind::Reads {
-        return whole;
-    }
     let scans = all(&Space::of(record), &record.meta.target);
-    let next = |size: &Part| smaller(record, &scans, &size.fit);
+    let next = |size: &Part| smaller(record, &scans, (whole.kind, &size.fit));
     let sizes = std::iter::successors(Some(whole), next);
     sizes.last().unwrap_or(whole)
 }
 
 /// The part that shows.
-fn smaller(record: &Record, scans: &[Scan], fit: &Fit) -> Option<Part> {
+fn smaller(record: &Record, scans: &[Scan], (kind, fit): (Kind, &Fit)) -> Option<Part> {
     let block = Space::of(record).block_bytes;
-    let mut parts = PARTS.into_iter().map(|divisor| of(fit, divisor, block));
-    parts.find_map(|part| shown(record, scans, &part))
+    let mut divisors = divisors(kind).iter();
+    divisors.find_map(|&divisor| shown(record, scans, &of(fit, divisor, block), divisor))
 }
 
 /// A part of a size, less its evidence.
@@ -89,11 +101,12 @@ fn of(fit: &Fit, divisor: u64, block: u64) -> Fit {
     }
 }
 
-/// The longest reads, and the writes with the longest gaps, that can show a size.
-fn fitting(scans: &[Scan], part: &Fit) -> impl Iterator<Item = Scan> {
-    let fits = |scan: &&Scan| {
+/// The longest reads, and the writes with the longest gaps, that can show a size. What is accessed around a multiple reaches to no
+/// other one: that may be an end of the whole.
+fn fitting(scans: &[Scan], part: &Fit, block: u64) -> impl Iterator<Item = Scan> {
+    let fits = move |scan: &&Scan| {
         let (least, most) = scan.sizes();
-        least <= part.period && part.period <= most
+        least <= part.period && part.period <= most && 2 * scan.reach(block) < part.period
     };
     let first = |kind| scans.iter().filter(fits).find(|scan| scan.kind == kind);
     let both = [Kind::Reads, Kind::Writes].map(|kind| first(kind).copied());
@@ -124,7 +137,21 @@ fn multiples(space: &Space, scan: &Scan, part: &Fit, divisor: u64) -> Vec<u64> {
 }
 
 /// The part, where its multiples differ from what is around them.
-fn shown(record: &Record, scans: &[Scan], part: &Fit) -> Option<Part> {
+fn shown(record: &Record, scans: &[Scan], part: &Fit, divisor: u64) -> Option<Part> {
+    let block = Space::of(record).block_bytes;
+    fitting(scans, part, block).find_map(|scan| {
+        let kind = scan.kind;
+        let ratio = match kind {
+            Kind::Reads => halved(record, &scan, part)?,
+            Kind::Writes | Kind::LongWrites => merges(record, &scan, part, divisor)?,
+        };
+        let fit = Fit { ratio, ..*part };
+        Some(Part { kind, fit })
+    })
+}
+
+/// How many times as long reads across multiples of a part take, where they take less.
+fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
     let block = Space::of(record).block_bytes;
     let wanted = Wanted {
         sizes: part.between,
@@ -133,22 +160,49 @@ fn shown(record: &Record, scans: &[Scan], part: &Fit) -> Option<Part> {
         strength: STRONG,
         factor: 1.0,
     };
-    fitting(scans, part).find_map(|scan| {
-        let (len, pitch) = scan.again_len(block);
-        let tooth = match scan.kind {
-            Kind::Reads => Tooth::Halved,
-            Kind::Writes | Kind::LongWrites => Tooth::Either,
-        };
-        let places = places(record, &name(&scan, part), tooth, (len, pitch))?;
-        let ratio = match tooth {
-            Tooth::Halved => places.middle(&wanted, len / 2)?.ratio,
-            Tooth::First | Tooth::Either => places.nearest(&wanted)?.ratio,
-        };
-        let fit = Fit { ratio, ..*part };
-        let kind = scan.kind;
-        let merges = kind == Kind::Reads || ratio >= MERGE;
-        (merges && scan.differs(tooth, ratio)).then_some(Part { kind, fit })
-    })
+    let (len, pitch) = scan.again_len(block);
+    let places = places(record, &name(scan, part), Tooth::Halved, (len, pitch))?;
+    let ratio = places.middle(&wanted, len / 2)?.ratio;
+    scan.differs(Tooth::Halved, ratio).then_some(ratio)
+}
+
+/// How many times as long the slowest write at a multiple of a part takes, where there is a merge at most multiples. Merges come
+/// elsewhere, too; and a log that is full after so many writes can be so at the same place of every block, at some multiples.
+fn merges(record: &Record, scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
+    let samples = of_step(record, PARAMETER, &name(scan, part))?;
+    let places: Vec<(u64, f64)> = samples.map(|s| (s.offset, s.ns as f64)).collect();
+    let times: Vec<f64> = places.iter().map(|(_, ns)| *ns).collect();
+    let typical = robust::median(&times)?.max(1.0);
+    let (least, most) = part.between;
+    let mut slowest = BTreeMap::<u64, f64>::new();
+    let (mut at_multiples, mut elsewhere, mut slow_elsewhere) = (0u64, 0u64, 0u64);
+    for (place, ns) in places {
+        let number = (place + part.period / 2) / part.period;
+        let near = scan.len + number * (most - least);
+        if number.is_multiple_of(divisor) {
+            continue;
+        }
+        if place.abs_diff(number * part.period) <= near {
+            let slowest = slowest.entry(number).or_insert(0.0);
+            *slowest = slowest.max(ns / typical);
+            at_multiples += 1;
+        } else {
+            elsewhere += 1;
+            slow_elsewhere += u64::from(ns >= MERGE * typical);
+        }
+    }
+    let count = slowest.len() as u64;
+    let showing = slowest.values().filter(|ratio| **ratio >= MERGE).count() as u64;
+    if (showing as f64) < MOST * count as f64 || count < MULTIPLES_MIN {
+        return None;
+    }
+    let each = at_multiples as f64 / count as f64;
+    let slow = slow_elsewhere as f64 / elsewhere.max(1) as f64;
+    let by_chance = Binomial::new(1.0 - (1.0 - slow).powf(each), count).ok()?;
+    let ratios: Vec<f64> = slowest.into_values().collect();
+    (by_chance.sf(showing - 1) <= CHANCE)
+        .then(|| robust::median(&ratios))
+        .flatten()
 }
 
 #[cfg(test)]
@@ -171,7 +225,7 @@ mod tests {
             teeth: 9,
             ratio: 1.0,
         };
-        let scan = fitting(&scans, &part).last().unwrap();
+        let scan = fitting(&scans, &part, space.block_bytes).last().unwrap();
         let found = multiples(&space, &scan, &part, 3);
         assert_eq!(found[..4], [4 << 20, 8 << 20, 16 << 20, 20 << 20]);
         assert_eq!(found.len(), MULTIPLES);

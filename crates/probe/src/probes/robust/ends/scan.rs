@@ -262,8 +262,11 @@ impl Scan {
         let reach = self.reach(block);
         for at in multiples.iter().rev() {
             self.access(io, (at - period / 2) / block * block, len)?;
-            let from = (at - reach).next_multiple_of(block);
-            for away in (0..2 * reach).step_by(pitch as usize) {
+            // One of them begins at the multiple: with FAST only that one shows. Not as many before each multiple, or what
+            // comes once in so many writes could come at the same place every time.
+            let before = reach / pitch - io.rng.below(reach / pitch / 2 + 1);
+            let from = at / block * block - before * pitch;
+            for away in (0..before * pitch + reach).step_by(pitch as usize) {
                 self.access(io, from + away, len)?;
                 io.sample(Series::Around, len, 0);
             }
