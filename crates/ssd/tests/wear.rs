@@ -90,6 +90,30 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
     assert!(dynamic > 84, "cold data stays where it is: {dynamic}");
 }
 
+/// With one open block for everything and few spare ones, each victim leaves less than a block of room in what it was
+/// moved to, and never two erased blocks. A block that lags can then be emptied only before collection.
+#[test]
+fn erase_counts_stay_together_where_collection_leaves_no_room() {
+    let wear = |over, gap, first| {
+        let mut spec = plain(over);
+        spec.gc.separate = Separation::Nothing;
+        (spec.gc.wear_gap, spec.gc.least_worn_first) = (gap, first);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 80_000, 1.0, 0.0);
+        spread(&drive)
+    };
+    for over in [1.0, 5.0] {
+        for first in [false, true] {
+            let without = wear(over, 0, first);
+            assert!(without > 50, "{over}: {without}");
+            for gap in [32, 8, 4] {
+                let with = wear(over, gap, first);
+                assert!(with <= gap + 10, "{over}, {gap}: {with}");
+            }
+        }
+    }
+}
+
 /// One group of blocks of 64 pages; nine tenths of the writes go to a tenth of the data. The same number of blocks,
 /// however many are open.
 fn hot_and_cold(victim: Victim, separate: Separation) -> f64 {

@@ -36,6 +36,11 @@ impl PageFtl {
         units: u32,
         ops: &mut Vec<FlashOp>,
     ) -> Result<(), Stall> {
+        let at = &self.groups[group as usize];
+        // Never into the last erased block: a full block that is moved gains nothing, and its erase may fail.
+        if at.level_first && at.free.len() >= 2 {
+            self.level(group, ops);
+        }
         loop {
             let at = &self.groups[group as usize];
             let enough = at.free.len() as u32 + at.erasing >= EXCHANGE;
@@ -136,7 +141,9 @@ impl PageFtl {
     }
 
     /// Empties a block that lags behind in wear: at most one for each block that the host fills, so that it
-    /// cannot take all that there is to take.
+    /// cannot take all that there is to take. It follows collection, which makes the room for it. Where collection
+    /// uses that room up itself, because the host writes into the block that takes what is moved and each victim
+    /// holds much, the block that lags would wait for ever: then it goes first the next time.
     fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
         if self.groups[group as usize].levelled {
             return false;
@@ -144,7 +151,8 @@ impl PageFtl {
         let blocks = &self.blocks;
         let lagging = self.wear.lagging(group, |cblock| blocks.is_sealed(cblock));
         let levelled = lagging.is_some_and(|cblock| self.empty(group, cblock, ops));
-        self.groups[group as usize].levelled = levelled;
+        let at = &mut self.groups[group as usize];
+        (at.levelled, at.level_first) = (levelled, lagging.is_some() && !levelled);
         levelled
     }
 
