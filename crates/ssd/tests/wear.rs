@@ -73,17 +73,19 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
         (spread(&drive), amplification(&drive))
     };
     // Twice the loosest bound.
-    let (without, _) = wear(0, false);
+    let (without, moved_without) = wear(0, false);
     assert!(without > 84, "{without}");
     for first in [false, true] {
-        let mut last = 0.0;
+        let (_, loose) = wear(32, first);
+        assert!(loose > moved_without, "{loose} {moved_without}");
         for gap in [32, 8, 4] {
             let (with, moved) = wear(gap, first);
             // Blocks that lag are emptied one for each that the host fills. While all of the 58 blocks of cold
             // data lag at once, the others, at least 13, are erased twice for each step.
             assert!(with > gap / 2 && with <= gap + 10, "{gap}: {with}");
-            assert!(moved > last, "{gap}: {moved} {last}");
-            last = moved;
+            // Between tight gaps the order may turn: what is moved into a block that was just emptied for wear soon
+            // moves again, and how often that happens differs.
+            assert!(gap == 32 || moved > loose, "{gap}: {moved} {loose}");
         }
     }
     let (dynamic, _) = wear(0, true);
@@ -111,6 +113,33 @@ fn erase_counts_stay_together_where_collection_leaves_no_room() {
                 assert!(with <= gap + 10, "{over}, {gap}: {with}");
             }
         }
+    }
+}
+
+/// Small blocks often hold equally much. If the first of them were always collected, levelling could not hold it back:
+/// it raises all others alike. To take the least worn one costs nothing.
+#[test]
+fn of_equal_blocks_the_least_worn_one_is_collected() {
+    let wear = |gap| {
+        let mut spec = plain(30.0);
+        spec.flash.channels = 1;
+        spec.flash.pages_per_block = 2;
+        spec.flash.clustered_block = Bytes(2 * PAGE);
+        spec.capacity = Bytes(64 * 2 * PAGE);
+        (spec.gc.separate, spec.gc.wear_gap) = (Separation::Nothing, gap);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 25_600, 1.0, 0.0);
+        (spread(&drive), amplification(&drive))
+    };
+    let (without, moved_without) = wear(0);
+    assert!(without > 150, "{without}");
+    for gap in [32, 8, 4] {
+        let (with, moved) = wear(gap);
+        assert!(with <= gap + 5, "{gap}: {with}");
+        assert!(
+            moved < 1.05 * moved_without,
+            "{gap}: {moved} {moved_without}"
+        );
     }
 }
 

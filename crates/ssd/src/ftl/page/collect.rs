@@ -7,6 +7,7 @@
 
 use super::{COPIES, HOT, Open, PageFtl};
 use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
+use crate::spec::Victim;
 use fathom_base::Lpn;
 
 /// Blocks that are erased, or about to be, before the host gets another one.
@@ -108,13 +109,16 @@ impl PageFtl {
     /// Collects a block of the group; false where nothing can be gained, or not yet. In need, and in idle time where
     /// nothing hurries, it is a block that gains something, whatever the policy says.
     fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
-        let Some(fewest) = self.blocks.fewest(group) else {
+        let Some(fewest) = self.fewest(group) else {
             return false;
         };
         if !self.gains(fewest) {
             return false;
         }
-        let mut victim = self.blocks.pick(group).unwrap_or(fewest);
+        let mut victim = match self.gc.victim {
+            Victim::Greedy => fewest,
+            _ => self.blocks.pick(group).unwrap_or(fewest),
+        };
         let at = &self.groups[group as usize];
         let needy = at.free.len() as u32 + at.erasing < 2;
         if (needy || idle) && !self.gains(victim) {
@@ -127,6 +131,15 @@ impl PageFtl {
         let collected = self.empty(group, victim, ops);
         self.merges.collected += u64::from(collected);
         collected
+    }
+
+    /// The sealed block of a group with the fewest valid units: of equals the least worn where wear is levelled, else
+    /// the first.
+    fn fewest(&mut self, group: u32) -> Option<u32> {
+        let first = self.blocks.fewest(group)?;
+        let (blocks, valid) = (&self.blocks, self.blocks.valid(first));
+        let is_equal = |cblock| blocks.is_sealed(cblock) && blocks.valid(cblock) == valid;
+        self.wear.least_of(group, is_equal).or(Some(first))
     }
 
     /// Whether there is more room after a block was moved elsewhere; the rest of the last page that is filled may
