@@ -73,21 +73,74 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
         (spread(&drive), amplification(&drive))
     };
     // Twice the loosest bound.
-    let (without, _) = wear(0, false);
+    let (without, moved_without) = wear(0, false);
     assert!(without > 84, "{without}");
     for first in [false, true] {
-        let mut last = 0.0;
+        let (_, loose) = wear(32, first);
+        assert!(loose > moved_without, "{loose} {moved_without}");
         for gap in [32, 8, 4] {
             let (with, moved) = wear(gap, first);
             // Blocks that lag are emptied one for each that the host fills. While all of the 58 blocks of cold
             // data lag at once, the others, at least 13, are erased twice for each step.
             assert!(with > gap / 2 && with <= gap + 10, "{gap}: {with}");
-            assert!(moved > last, "{gap}: {moved} {last}");
-            last = moved;
+            // Between tight gaps the order may turn: what is moved into a block that was just emptied for wear soon
+            // moves again, and how often that happens differs.
+            assert!(gap == 32 || moved > loose, "{gap}: {moved} {loose}");
         }
     }
     let (dynamic, _) = wear(0, true);
     assert!(dynamic > 84, "cold data stays where it is: {dynamic}");
+}
+
+/// With one open block for everything and few spare ones, each victim leaves less than a block of room in what it was
+/// moved to, and never two erased blocks. A block that lags can then be emptied only before collection.
+#[test]
+fn erase_counts_stay_together_where_collection_leaves_no_room() {
+    let wear = |over, gap, first| {
+        let mut spec = plain(over);
+        spec.gc.separate = Separation::Nothing;
+        (spec.gc.wear_gap, spec.gc.least_worn_first) = (gap, first);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 80_000, 1.0, 0.0);
+        spread(&drive)
+    };
+    for over in [1.0, 5.0] {
+        for first in [false, true] {
+            let without = wear(over, 0, first);
+            assert!(without > 50, "{over}: {without}");
+            for gap in [32, 8, 4] {
+                let with = wear(over, gap, first);
+                assert!(with <= gap + 10, "{over}, {gap}: {with}");
+            }
+        }
+    }
+}
+
+/// Small blocks often hold equally much. If the first of them were always collected, levelling could not hold it back:
+/// it raises all others alike. To take the least worn one costs nothing.
+#[test]
+fn of_equal_blocks_the_least_worn_one_is_collected() {
+    let wear = |gap| {
+        let mut spec = plain(30.0);
+        spec.flash.channels = 1;
+        spec.flash.pages_per_block = 2;
+        spec.flash.clustered_block = Bytes(2 * PAGE);
+        spec.capacity = Bytes(64 * 2 * PAGE);
+        (spec.gc.separate, spec.gc.wear_gap) = (Separation::Nothing, gap);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        skewed(&mut drive, &spec, 25_600, 1.0, 0.0);
+        (spread(&drive), amplification(&drive))
+    };
+    let (without, moved_without) = wear(0);
+    assert!(without > 150, "{without}");
+    for gap in [32, 8, 4] {
+        let (with, moved) = wear(gap);
+        assert!(with <= gap + 5, "{gap}: {with}");
+        assert!(
+            moved < 1.05 * moved_without,
+            "{gap}: {moved} {moved_without}"
+        );
+    }
 }
 
 /// One group of blocks of 64 pages; nine tenths of the writes go to a tenth of the data. The same number of blocks,

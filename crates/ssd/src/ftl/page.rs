@@ -58,6 +58,8 @@ struct Group {
     waits: bool,
     /// A block was emptied for wear since the host got its last one.
     levelled: bool,
+    /// Collection left no room to empty the block that lags behind in wear: that one goes first the next time.
+    level_first: bool,
 }
 
 /// The state of a page-mapped drive: 4 bytes a logical and 4 a physical unit, one more a logical unit where hot data
@@ -136,6 +138,7 @@ impl PageFtl {
             retired: 0,
             waits: false,
             levelled: false,
+            level_first: false,
         }
     }
 

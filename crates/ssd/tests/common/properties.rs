@@ -206,8 +206,8 @@ fn settle(drive: &mut Ssd) {
 
 /// Where all of the drive is written over and over, no block is erased much more often than another of its group.
 /// Logs take erased blocks in turn, and each pass in order needs every block once; superblocks take turns among
-/// themselves only. Collection by pages takes the first of equal blocks and needs wear levelling for it: one block for
-/// each that the host fills, so that many that lag at once take their time. A block that is open is not levelled.
+/// themselves only. Collection by pages takes what holds least and needs wear levelling for it: one block for each that
+/// the host fills, so that many that lag at once take their time. A block that is open is not levelled.
 pub(super) fn worn_evenly(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut spec = calm(spec);
     let kind = spec.mapping.kind;

@@ -7,6 +7,7 @@
 
 use super::{COPIES, HOT, Open, PageFtl};
 use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
+use crate::spec::Victim;
 use fathom_base::Lpn;
 
 /// Blocks that are erased, or about to be, before the host gets another one.
@@ -36,6 +37,11 @@ impl PageFtl {
         units: u32,
         ops: &mut Vec<FlashOp>,
     ) -> Result<(), Stall> {
+        let at = &self.groups[group as usize];
+        // Never into the last erased block: a full block that is moved gains nothing, and its erase may fail.
+        if at.level_first && at.free.len() >= 2 {
+            self.level(group, ops);
+        }
         loop {
             let at = &self.groups[group as usize];
             let enough = at.free.len() as u32 + at.erasing >= EXCHANGE;
@@ -103,13 +109,16 @@ impl PageFtl {
     /// Collects a block of the group; false where nothing can be gained, or not yet. In need, and in idle time where
     /// nothing hurries, it is a block that gains something, whatever the policy says.
     fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
-        let Some(fewest) = self.blocks.fewest(group) else {
+        let Some(fewest) = self.fewest(group) else {
             return false;
         };
         if !self.gains(fewest) {
             return false;
         }
-        let mut victim = self.blocks.pick(group).unwrap_or(fewest);
+        let mut victim = match self.gc.victim {
+            Victim::Greedy => fewest,
+            _ => self.blocks.pick(group).unwrap_or(fewest),
+        };
         let at = &self.groups[group as usize];
         let needy = at.free.len() as u32 + at.erasing < 2;
         if (needy || idle) && !self.gains(victim) {
@@ -124,6 +133,15 @@ impl PageFtl {
         collected
     }
 
+    /// The sealed block of a group with the fewest valid units: of equals the least worn where wear is levelled, else
+    /// the first.
+    fn fewest(&mut self, group: u32) -> Option<u32> {
+        let first = self.blocks.fewest(group)?;
+        let (blocks, valid) = (&self.blocks, self.blocks.valid(first));
+        let is_equal = |cblock| blocks.is_sealed(cblock) && blocks.valid(cblock) == valid;
+        self.wear.least_of(group, is_equal).or(Some(first))
+    }
+
     /// Whether there is more room after a block was moved elsewhere; the rest of the last page that is filled may
     /// be lost.
     fn gains(&self, cblock: u32) -> bool {
@@ -136,7 +154,9 @@ impl PageFtl {
     }
 
     /// Empties a block that lags behind in wear: at most one for each block that the host fills, so that it
-    /// cannot take all that there is to take.
+    /// cannot take all that there is to take. It follows collection, which makes the room for it. Where collection
+    /// uses that room up itself, because the host writes into the block that takes what is moved and each victim
+    /// holds much, the block that lags would wait for ever: then it goes first the next time.
     fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
         if self.groups[group as usize].levelled {
             return false;
@@ -144,7 +164,8 @@ impl PageFtl {
         let blocks = &self.blocks;
         let lagging = self.wear.lagging(group, |cblock| blocks.is_sealed(cblock));
         let levelled = lagging.is_some_and(|cblock| self.empty(group, cblock, ops));
-        self.groups[group as usize].levelled = levelled;
+        let at = &mut self.groups[group as usize];
+        (at.levelled, at.level_first) = (levelled, lagging.is_some() && !levelled);
         levelled
     }
 

@@ -3,8 +3,9 @@
 //! *Dynamic*: the least worn erased block serves the host and the most worn one what is moved, which is seldom
 //! written (the two ends of the pool in Chang, "On efficient wear leveling for large-scale flash-memory storage
 //! systems", ACM SAC 2007). *Static*: a block whose erase count lags behind the most worn one's by more than a
-//! threshold is emptied, whatever it holds (Chang 2007, cold-data migration with a threshold). Counts are those of
-//! one group: nothing is moved from one group to another. They lie beside the data in flash and survive a power cut.
+//! threshold is emptied, whatever it holds (Chang 2007, cold-data migration with a threshold), and of blocks that
+//! collection holds for equal the least worn one is taken. Counts are those of one group: nothing is moved from one
+//! group to another. They lie beside the data in flash and survive a power cut.
 
 use crate::geometry::Geometry;
 use crate::spec::Gc;
@@ -81,6 +82,18 @@ impl Wear {
         behind
             .min_by_key(|&(_, &count)| count)
             .map(|(cblock, _)| cblock)
+    }
+
+    /// The least worn of some blocks of a group that are equally good to collect; none where wear is not levelled. To
+    /// take the first of them would wear one block more than all others, and levelling would not end that: it raises
+    /// the others alike. O(blocks).
+    pub(super) fn least_of(&self, group: u32, is_equal: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.gap == 0 {
+            return None;
+        }
+        let first = group * self.per_group;
+        let equals = (first..first + self.per_group).filter(|&cblock| is_equal(cblock));
+        equals.min_by_key(|&cblock| self.counts[cblock as usize])
     }
 
     pub(super) fn state_bytes(&self) -> usize {
