@@ -53,13 +53,15 @@ impl Drop for Tiny {
     }
 }
 
-/// Runs a command that finds the disk full.
-fn fails(dir: &Path, args: &[&str]) {
+/// Runs a command that finds the disk full; what it said, on one line.
+fn fails(dir: &Path, args: &[&str]) -> String {
     let output = fathom(dir).args(args).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).replace("\n  │", "");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
     assert!(said.contains("No space left on device"), "{args:?}: {said}");
     assert!(said.contains("make room"), "{args:?}: {said}");
+    said
 }
 
 const LOAD: [&str; 3] = ["generate:uniform", "--accesses", "20000"];
@@ -102,7 +104,7 @@ fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
     command.args([&small[..], &ON].concat()).assert().success();
     let out = tiny.path().join("below/run").display().to_string();
     let on = ["--on", "model:null-write-buffer"];
-    let commands: [Vec<&str>; 6] = [
+    let commands: [Vec<&str>; 5] = [
         [&["replay"][..], &LOAD, &ON].concat(),
         vec!["run", "study.toml"],
         [&["bench", "job.fio"][..], &on].concat(),
@@ -112,14 +114,6 @@ fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
         ]
         .concat(),
         vec!["compare", "small", "small"],
-        vec![
-            "probe",
-            "--quiet",
-            "--only",
-            common::QUICK,
-            "--method",
-            "paper",
-        ],
     ];
     for command in commands {
         fails(dir.path(), &[&command[..], &["--out", &out]].concat());
@@ -166,4 +160,90 @@ fn what_is_written_again_on_a_full_disk_is_as_it_was() {
         assert!(whole(&run) == before, "{command}");
     }
     assert_eq!(names(tiny.path()), ["filling", "run"]);
+}
+
+const PROBE: [&str; 7] = [
+    "probe",
+    "--quiet",
+    "--only",
+    common::QUICK,
+    "--method",
+    "paper",
+    "--out",
+];
+
+/// There is room for record and profile, for the record alone, and for nothing.
+#[test]
+fn a_measurement_whose_report_does_not_fit_keeps_its_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = quick_run(dir.path(), "whole", &[]);
+    let pages = |names: &[&str]| -> u64 {
+        let len = |name| fs::metadata(whole.join(name)).unwrap().len();
+        names.iter().map(|name| len(*name).div_ceil(4096)).sum()
+    };
+    let kept = ["record.parquet", "profile.toml"];
+    for (kept, command) in [(&kept[..], "report"), (&kept[..1], "solve")] {
+        // The sums take a page.
+        let room = 4096 * (pages(kept) + 1);
+        let Some(tiny) = Tiny::new(&room.to_string()) else {
+            return;
+        };
+        let out = tiny.path().join("run");
+        let shown = out.display().to_string();
+        let said = fails(dir.path(), &[&PROBE[..], &[&shown]].concat());
+        let command_told = format!("fathom{command}{shown}");
+        assert!(
+            said.contains("report.html could not be written") || command == "solve",
+            "{said}"
+        );
+        assert!(said.replace(' ', "").contains(&command_told), "{said}");
+        let mut there: Vec<&str> = [kept, &["sums.txt"]].concat();
+        there.sort_unstable();
+        assert_eq!(names(&out), there);
+        // With room, the command that was named writes the rest, and every file has its sum.
+        let resized = Command::new("mount")
+            .args(["-o", "remount,size=64m"])
+            .arg(tiny.path())
+            .status();
+        assert!(resized.unwrap().success());
+        fathom(dir.path())
+            .args([command, &shown])
+            .assert()
+            .success()
+            .stderr("");
+        let read = |dir: &Path| {
+            names(dir)
+                .into_iter()
+                .map(|n| fs::read(dir.join(n)).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(&out), names(&whole));
+        assert!(read(&out) == read(&whole), "{command}");
+    }
+    let Some(tiny) = Tiny::new("8192") else {
+        return;
+    };
+    let out = tiny.path().join("run").display().to_string();
+    fails(dir.path(), &[&PROBE[..], &[&out]].concat());
+    assert!(names(tiny.path()).is_empty(), "{:?}", names(tiny.path()));
+}
+
+/// What stands there of an older run does not stay beside a newer record.
+#[test]
+fn an_older_report_does_not_stay_beside_a_newer_record() {
+    let Some(tiny) = Tiny::new("16m") else { return };
+    let run = quick_run(tiny.path(), "run", &[]);
+    tiny.fill();
+    let filling = fs::OpenOptions::new()
+        .write(true)
+        .open(tiny.path().join("filling"))
+        .unwrap();
+    let len = filling.metadata().unwrap().len();
+    filling
+        .set_len(len - fs::metadata(run.join("record.parquet")).unwrap().len() - (64 << 10))
+        .unwrap();
+    fails(tiny.path(), &[&PROBE[..], &["run", "--seed", "9"]].concat());
+    assert_eq!(names(&run), ["profile.toml", "record.parquet", "sums.txt"]);
+    let profile = fs::read_to_string(run.join("profile.toml")).unwrap();
+    assert!(profile.contains("seed = 9"), "{profile}");
 }

@@ -20,6 +20,7 @@ mod real;
 mod replay;
 mod report;
 mod reproduce;
+mod save;
 mod solve;
 mod study;
 mod table;

@@ -1,13 +1,13 @@
 //! `fathom probe`: measures a drive.
 
-use super::answer;
 use super::confirm::{Bound, Consent, confirm};
+use super::{answer, save};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::out;
 use crate::watch::{self, Watch};
 use fathom_base::Dur;
-use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE};
+use fathom_lab::store;
 use fathom_lab::target::{self, OpenOptions, Opened, TargetName};
 use fathom_probe::plan as probe;
 use fathom_probe::run::{self, RunConfig, RunError};
@@ -232,13 +232,9 @@ fn finish(record: &Record, out: Option<&Path>, json: bool) -> Result<Exit, Failu
         answer::print(&profile, json, "")?;
         return Ok(Exit::Done);
     };
-    let html = fathom_report::html::render(record, &profile);
-    let saved = store::save_run(dir, record, &profile, &html);
+    let saved = save::measurement(dir, record, &profile);
     let after = match &saved {
-        Ok(()) => format!(
-            "\nWritten to {}: {PROFILE_FILE}, {RECORD_FILE}, {REPORT_FILE}\n",
-            out::shown(dir)
-        ),
+        Ok(files) => format!("\n{}\n", save::written(dir, files)),
         Err(_) => String::new(),
     };
     answer::print(&profile, json, &after)?;

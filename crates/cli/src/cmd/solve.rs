@@ -1,6 +1,6 @@
 //! `fathom solve`: answers again from the raw record.
 
-use super::answer;
+use super::{answer, save};
 use crate::args::SolveArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
@@ -23,10 +23,8 @@ pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
             (REPORT_FILE, html.as_bytes()),
         ];
         store::write_whole(&args.dir, &files)?;
-        after = format!(
-            "\nWritten to {}: {PROFILE_FILE}, {REPORT_FILE}\n",
-            out::shown(&args.dir)
-        );
+        let names = files.map(|(name, _)| name);
+        after = format!("\n{}\n", save::written(&args.dir, &names));
     }
     answer::print(&profile, args.json, &after)?;
     Ok(Exit::Done)
