@@ -96,7 +96,29 @@ impl Bytes {
     pub const fn gib(n: u64) -> Bytes {
         Bytes(n << 30)
     }
+
+    /// For people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`. Exact where two decimals or a smaller unit (below 10,000)
+    /// can be, else rounded; nothing reads it back. `Display` is exact and is read back.
+    pub fn human(self) -> String {
+        let bytes = self.0;
+        let power = (63 - bytes.max(1).leading_zeros()) as usize / 10;
+        let scale = 1u64 << (10 * power);
+        // Hundredths are exact where 100 * bytes divides; in 128 bits, since sizes reach 2^64.
+        let exact = (u128::from(bytes) * 100).is_multiple_of(u128::from(scale));
+        if !exact && power > 0 {
+            let below = scale >> 10;
+            if bytes.is_multiple_of(below) && bytes / below < 10_000 {
+                return format!("{} {}", bytes / below, BINARY[power - 1]);
+            }
+        }
+        let number = format!("{:.2}", bytes as f64 / scale as f64);
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        format!("{number} {}", BINARY[power])
+    }
 }
+
+/// Units of 2^10, by their power.
+const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 impl Rate {
     /// From bytes per second; `None` for zero.
@@ -223,10 +245,12 @@ impl FromStr for Bytes {
             ("MiB", 1_048_576.0),
             ("GiB", 1_073_741_824.0),
             ("TiB", 1_099_511_627_776.0),
+            ("PiB", 1_125_899_906_842_624.0),
             ("kB", 1e3),
             ("MB", 1e6),
             ("GB", 1e9),
             ("TB", 1e12),
+            ("PB", 1e15),
         ];
         parse(text, &units, "a length", "16KiB").map(Bytes)
     }
@@ -337,6 +361,8 @@ mod tests {
     fn text_needs_a_unit() {
         assert_eq!("45us".parse(), Ok(Dur(45_000)));
         assert_eq!("16 KiB".parse(), Ok(Bytes(16_384)));
+        assert_eq!("1PiB".parse(), Ok(Bytes(1 << 50)));
+        assert_eq!("1.5PB".parse(), Ok(Bytes(1_500_000_000_000_000)));
         assert_eq!(
             "3Gbps".parse::<Rate>().map(Rate::bytes_per_second),
             Ok(300_000_000)
@@ -345,6 +371,25 @@ mod tests {
             assert!(bad.parse::<Dur>().is_err(), "{bad}");
         }
         assert!("0MB/s".parse::<Rate>().is_err());
+    }
+
+    #[test]
+    fn sizes_for_people_are_exact_where_they_can_be() {
+        let cases = [
+            (0, "0 B"),
+            (512, "512 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (16 << 10, "16 KiB"),
+            (255 << 10, "255 KiB"),
+            (1025 << 10, "1025 KiB"),
+            (3 << 19, "1.5 MiB"),
+            (60_022_480_896, "55.9 GiB"),
+            (u64::MAX, "16 EiB"),
+        ];
+        for (size, text) in cases {
+            assert_eq!(Bytes(size).human(), text);
+        }
     }
 
     #[test]

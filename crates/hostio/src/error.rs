@@ -1,6 +1,7 @@
 //! Why a target was not opened: what was found, and what to do.
 
 use crate::safety::Finding;
+use fathom_base::Bytes;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -80,9 +81,8 @@ pub enum HostError {
 
     /// Not enough room for a scratch file.
     #[error(
-        "{}: {free_bytes} bytes are free, and the scratch file needs {needed_bytes}; free some room, or give a smaller \
-         size or another directory",
-        directory.display()
+        "{}: {} are free, and the scratch file needs {}; free some room, or give a smaller size or another directory",
+        directory.display(), Bytes(*free_bytes).human(), Bytes(*needed_bytes).human()
     )]
     NotEnoughRoom {
         /// Where it was to be.

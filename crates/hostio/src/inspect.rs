@@ -73,10 +73,10 @@ impl Inspection {
             self.identity
         );
         if self.kind != Kind::Directory {
-            text += &format!(", {}", Bytes(self.size_bytes));
+            text += &format!(", {}", Bytes(self.size_bytes).human());
         }
         if let Some(free) = self.free_bytes {
-            text += &format!(", {free} bytes free");
+            text += &format!(", {} free", Bytes(free).human());
         }
         let findings = self.findings.iter().map(|finding| format!("  {finding}"));
         std::iter::once(text).chain(findings).collect()
@@ -133,8 +133,8 @@ impl Look {
                 let why = "sysfs is not there, so loop devices over it cannot be seen";
                 let blind = !Path::new("/sys/block").exists();
                 findings.extend(blind.then(|| Finding::Hidden { why: why.into() }));
-                of_file(&metadata, &mut findings);
-                (metadata.len(), 0)
+                let contents = of_file(&resolved, &metadata, &mut findings);
+                (metadata.len(), contents)
             }
             (Kind::Block, None) => {
                 findings.push(Finding::Hidden {
@@ -219,6 +219,11 @@ fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u64 {
     let size = node.size_bytes();
     let contents = past_the_cache(path)
         .and_then(|file| Contents::read(size, |offset, len| aligned(&file, size, offset, len)));
+    held(path, contents, found)
+}
+
+/// Tells what the contents of a target are; a number that differs when they were changed.
+fn held(path: &Path, contents: io::Result<Contents>, found: &mut Vec<Finding>) -> u64 {
     match contents {
         Ok(contents) => {
             let mut signatures = contents.signatures();
@@ -265,8 +270,8 @@ fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8
     Ok(bytes[start..start + len].to_vec())
 }
 
-/// What is to be known of a regular file.
-fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) {
+/// What is to be known of a regular file; a number that differs when its contents were changed.
+fn of_file(path: &Path, metadata: &Metadata, found: &mut Vec<Finding>) -> u64 {
     found.push(Finding::ExistingFile);
     let names = metadata.nlink();
     found.extend((names > 1).then_some(Finding::HardLinks { names }));
@@ -274,6 +279,21 @@ fn of_file(metadata: &Metadata, found: &mut Vec<Finding>) {
     if allocated_bytes < metadata.len() {
         found.push(Finding::Sparse { allocated_bytes });
     }
+    let contents = to_look_into(path).and_then(|file| {
+        Contents::read(metadata.len(), |offset, len| {
+            let mut bytes = vec![0; len];
+            file.read_exact_at(&mut bytes, offset)?;
+            Ok(bytes)
+        })
+    });
+    held(path, contents, found)
+}
+
+/// A file opened for reading. The page cache shows what was written past it to the same file, and takes any length. Nobody
+/// is waited for: not for a lease, nor for a pipe that has taken the file's place.
+fn to_look_into(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 fn free_bytes(path: &Path) -> u64 {
@@ -337,7 +357,12 @@ mod tests {
         assert_eq!(seen.findings, [Finding::ExistingFile, sparse]);
         assert!(seen.free_bytes.is_some_and(|free| free > 0));
         let text = seen.describe().join("\n");
-        assert!(text.contains("1MiB") || text.contains("1 MiB"), "{text}");
+        assert!(
+            text.contains(", 1 MiB, ") && text.contains("sparse: 0 B of it"),
+            "{text}"
+        );
+        let free = Bytes(seen.free_bytes.unwrap()).human();
+        assert!(text.contains(&format!(", {free} free")), "{text}");
     }
 
     #[test]
@@ -345,10 +370,41 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [file, other] = ["file", "other"].map(|name| dir.path().join(name));
         fs::write(&file, [1; 4096]).unwrap();
-        assert_eq!(inspect(&file).unwrap().findings, [Finding::ExistingFile]);
+        let found = inspect(&file).unwrap().findings;
+        assert_eq!(found, [Finding::ExistingFile, Finding::UnknownData]);
         fs::hard_link(&file, &other).unwrap();
         let text = inspect(&file).unwrap().describe().join("\n");
         assert!(text.contains("2 names"), "{text}");
+    }
+
+    /// Of any length, also those that direct I/O does not take.
+    #[test]
+    fn what_a_file_holds_is_told_as_of_a_device() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("image");
+        for len in [0, 1, 511, 4096, 70_001, (8 << 20) + 1] {
+            let mut bytes = vec![0; len];
+            fs::write(&file, &bytes).unwrap();
+            assert_eq!(
+                inspect(&file).unwrap().findings,
+                [Finding::ExistingFile],
+                "{len}"
+            );
+            if len < 4096 {
+                continue;
+            }
+            bytes[..4].copy_from_slice(b"XFSB");
+            fs::write(&file, &bytes).unwrap();
+            let xfs = Finding::Signature(Signature {
+                name: "XFS".into(),
+                offset: Some(0),
+            });
+            assert_eq!(
+                inspect(&file).unwrap().findings,
+                [Finding::ExistingFile, xfs],
+                "{len}"
+            );
+        }
     }
 
     #[test]

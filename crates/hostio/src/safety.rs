@@ -18,6 +18,7 @@
 use crate::error::Refused;
 use crate::inspect::{Inspection, Kind};
 use crate::signature::Signature;
+use fathom_base::Bytes;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -153,10 +154,12 @@ pub enum Finding {
     UnknownData,
     /// It is write-protected.
     WriteProtected,
-    /// Whether some processes have it open could not be seen; they are of other users.
+    /// Whether some processes have it open could not be seen.
     Unseen {
-        /// How many.
-        processes: usize,
+        /// Which ones.
+        processes: Vec<Process>,
+        /// Whether this is root, to whom the system does not show them either.
+        by_root: bool,
     },
 }
 
@@ -223,7 +226,8 @@ impl fmt::Display for Finding {
             Finding::Unread { reason } => write!(f, "its contents could not be read ({reason})"),
             Finding::ExistingFile => f.write_str("it is an existing file"),
             Finding::Sparse { allocated_bytes } => {
-                write!(f, "it is sparse: {allocated_bytes} bytes of it have a place on the drive")
+                let allocated = Bytes(*allocated_bytes).human();
+                write!(f, "it is sparse: {allocated} of it have a place on the drive")
             }
             Finding::HardLinks { names } => write!(
                 f,
@@ -231,11 +235,23 @@ impl fmt::Display for Finding {
             ),
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
-            Finding::Unseen { processes } => write!(
-                f,
-                "what {processes} processes of other users have open could not be seen; root can see it"
-            ),
+            Finding::Unseen { processes, by_root } => {
+                let why = match by_root {
+                    true => "a container or a security module hides it, also from root",
+                    false => "root can see it",
+                };
+                write!(f, "what {} open could not be seen; {why}", have(processes))
+            }
         }
+    }
+}
+
+/// The subject of a sentence: by name where there are few.
+fn have(processes: &[Process]) -> String {
+    match processes {
+        [one] => format!("{one} has"),
+        [one, other] => format!("{one} and {other} have"),
+        many => format!("{} processes have", many.len()),
     }
 }
 
@@ -250,13 +266,17 @@ pub(crate) enum Verdict {
 
 /// The lock. `destroy` is the user's word.
 pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdict, Refused> {
-    let refuse = |weight: Weight, advice: String| {
-        let of_weight = |f: &&Finding| f.weight() == weight;
+    let refused = |found: Vec<Finding>, advice: String| {
         Err(Refused {
             path: target.path.clone(),
-            found: target.findings.iter().filter(of_weight).cloned().collect(),
+            found,
             advice,
         })
+    };
+    let refuse = |weight: Weight, advice: String| {
+        let of_weight = |f: &&Finding| f.weight() == weight;
+        let found = target.findings.iter().filter(of_weight);
+        refused(found.cloned().collect(), advice)
     };
     let named = destroy.is_some_and(|word| names(target, word));
     let heaviest = target.findings.iter().map(Finding::weight).max();
@@ -265,7 +285,7 @@ pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdic
             "`--destroy` names \"{word}\", which is {}",
             not_this(target)
         );
-        return refuse(Weight::Note, advice);
+        return refused(Vec::new(), advice);
     }
     if target.kind == Kind::File && !named {
         return Ok(Verdict::ReadOnly);
@@ -399,6 +419,28 @@ mod tests {
         let spare = target(Kind::Block, vec![]);
         let refused = judge(&spare, Some("S2")).unwrap_err();
         assert!(refused.advice.contains("S2") && refused.advice.contains("S1"));
+    }
+
+    #[test]
+    fn processes_that_cannot_be_seen_are_told_as_they_are() {
+        let process = |pid| Process {
+            pid,
+            command: "init".into(),
+        };
+        let said = |pids: std::ops::Range<u32>, by_root| {
+            let processes = pids.map(process).collect();
+            Finding::Unseen { processes, by_root }.to_string()
+        };
+        assert_eq!(
+            said(1..2, false),
+            "what init (process 1) has open could not be seen; root can see it"
+        );
+        assert_eq!(
+            said(1..3, true),
+            "what init (process 1) and init (process 2) have open could not be seen; a container or a security module \
+             hides it, also from root"
+        );
+        assert!(said(1..4, false).starts_with("what 3 processes have open"));
     }
 
     #[test]

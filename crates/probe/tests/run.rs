@@ -236,7 +236,7 @@ fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_t
             assert_eq!(steps.count(), 1, "{told:?}");
             for (parameter, estimate) in solve(&record).parameters {
                 let refused = estimate.verdict == Verdict::Inconclusive
-                    && estimate.evidence.reason.contains("seen to hold data");
+                    && estimate.evidence.reason.contains("data was found in only");
                 assert_eq!(
                     refused, !answered,
                     "{method:?} {page} {told:?} {parameter}: {estimate:?}"

@@ -60,10 +60,10 @@ pub fn summary_styled(profile: &Profile, colour: bool) -> String {
 /// What a run cost, in one line.
 pub(crate) fn cost(cost: &Cost) -> String {
     format!(
-        "{} written, {} read, {} requests, {} of the drive's time",
+        "{} written, {} read, {}, {} of the drive's time",
         words::bytes(cost.bytes_written),
         words::bytes(cost.bytes_read),
-        words::count(cost.requests),
+        words::counted(cost.requests, "request"),
         words::duration(cost.device_ns)
     )
 }

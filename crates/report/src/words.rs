@@ -2,37 +2,13 @@
 //!
 //! What is written here is for reading; it is rounded, and nothing reads it back.
 
+use fathom_base::Bytes;
 use fathom_probe::record::Series;
 use fathom_probe::{Estimate, Method, Parameter, Value, Verdict};
 
-const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-
-/// Two decimals at most, without trailing zeros.
-fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    text.to_owned()
-}
-
-/// A size in bytes as number and unit; exact where two decimals or a smaller unit (below 10,000) can be.
-fn split_bytes(bytes: u64) -> (String, &'static str) {
-    let power = (63 - bytes.max(1).leading_zeros()) as usize / 10;
-    let scale = 1u64 << (10 * power);
-    // Hundredths are exact where 100 * bytes divides; in 128 bits, since sizes reach 2^64.
-    let exact = (u128::from(bytes) * 100).is_multiple_of(u128::from(scale));
-    if !exact && power > 0 {
-        let below = scale >> 10;
-        if bytes.is_multiple_of(below) && bytes / below < 10_000 {
-            return ((bytes / below).to_string(), UNITS[power - 1]);
-        }
-    }
-    (short(bytes as f64 / scale as f64), UNITS[power])
-}
-
 /// A size in bytes for people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
-    let (number, unit) = split_bytes(bytes);
-    format!("{number} {unit}")
+    Bytes(bytes).human()
 }
 
 /// A duration in nanoseconds for people, to three digits: `47.1 µs`, `1.2 s`, `12 min 5 s`.
@@ -74,6 +50,12 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// So many of something: `1 request`, `12,345 requests`.
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", count(n))
+}
+
 /// A figure of the evidence: whole numbers in full, others to six digits, very large and small ones with an
 /// exponent.
 pub(crate) fn number(value: f64) -> String {
@@ -101,7 +83,7 @@ pub(crate) fn value(estimate: &Estimate) -> String {
     }
 }
 
-/// The interval for people: `12–20 KiB`, `512 KiB – 2 MiB`, `≥ 4 MiB`, a dash where there is none.
+/// The interval for people: `12–20 KiB`, `512 KiB – 2 MiB`, `16 KiB` of equal ends, `≥ 4 MiB`, a dash where there is none.
 pub(crate) fn interval(estimate: &Estimate) -> String {
     let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
         return match (estimate.low, estimate.high) {
@@ -110,11 +92,12 @@ pub(crate) fn interval(estimate: &Estimate) -> String {
             _ => "–".to_owned(),
         };
     };
-    let ((low, low_unit), (high, high_unit)) = (split_bytes(low), split_bytes(high));
-    if low_unit == high_unit {
-        format!("{low}–{high} {high_unit}")
-    } else {
-        format!("{low} {low_unit} – {high} {high_unit}")
+    let (low, high) = (bytes(low), bytes(high));
+    let unit = |size: &str| size.rsplit(' ').next().map(str::to_owned);
+    match low.split_once(' ') {
+        _ if low == high => low,
+        Some((number, _)) if unit(&low) == unit(&high) => format!("{number}–{high}"),
+        _ => format!("{low} – {high}"),
     }
 }
 
@@ -203,22 +186,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_exact_where_they_can_be() {
-        let cases = [
-            (0, "0 B"),
-            (512, "512 B"),
-            (1023, "1023 B"),
-            (1024, "1 KiB"),
-            (16 << 10, "16 KiB"),
-            (255 << 10, "255 KiB"),
-            (1025 << 10, "1025 KiB"),
-            (3 << 19, "1.5 MiB"),
-            (60_022_480_896, "55.9 GiB"),
-            (u64::MAX, "16 EiB"),
-        ];
-        for (size, text) in cases {
-            assert_eq!(bytes(size), text);
-        }
+    fn an_interval_of_equal_ends_is_one_size() {
+        let of = |low, high| {
+            let verdict = Verdict::Identified;
+            let estimate =
+                Estimate::without_value(Parameter::Prefetch, Method::Robust, verdict, "");
+            interval(&Estimate {
+                low,
+                high,
+                ..estimate
+            })
+        };
+        assert_eq!(of(Some(16 << 10), Some(16 << 10)), "16 KiB");
+        assert_eq!(of(Some(12 << 10), Some(20 << 10)), "12–20 KiB");
+        assert_eq!(of(Some(512 << 10), Some(2 << 20)), "512 KiB – 2 MiB");
+        assert_eq!(of(Some(4 << 20), None), "≥ 4 MiB");
+        assert_eq!(of(None, None), "–");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let said = [0, 1, 2, 1234].map(|n| counted(n, "request"));
+        assert_eq!(
+            said,
+            ["0 requests", "1 request", "2 requests", "1,234 requests"]
+        );
     }
 
     #[test]

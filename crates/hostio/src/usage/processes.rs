@@ -31,7 +31,7 @@ pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
             aliases: &aliases,
             own,
             seen: BTreeMap::new(),
-            unseen: 0,
+            unseen: Vec::new(),
             found: Vec::new(),
         };
         scan.all();
@@ -46,8 +46,9 @@ pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
         pause(pause_ms);
         scan = look();
     }
-    let unseen = (scan.unseen > 0).then_some(Finding::Unseen {
+    let unseen = (!scan.unseen.is_empty()).then_some(Finding::Unseen {
         processes: scan.unseen,
+        by_root: rustix::process::geteuid().is_root(),
     });
     scan.found
         .into_iter()
@@ -119,7 +120,7 @@ struct Scan<'a> {
     own: &'a [RawFd],
     /// What a mapped file is, by its place in `/proc/PID/maps`: thousands of mappings are of a few hundred files.
     seen: BTreeMap<(String, String), Option<String>>,
-    unseen: usize,
+    unseen: Vec<Process>,
     found: Vec<Finding>,
 }
 
@@ -145,7 +146,7 @@ impl Scan<'_> {
                 .is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
         }
         dedup(&mut self.found, before);
-        self.unseen += usize::from(refused);
+        self.unseen.extend(refused.then(|| who(pid)));
         let maps = tasks.iter().filter_map(|task| {
             let maps = fs::read_to_string(task.join("maps")).ok()?;
             (!maps.is_empty()).then_some(maps)

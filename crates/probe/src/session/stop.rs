@@ -53,10 +53,11 @@ pub enum Stop {
     /// The parameter cannot be measured without writing, and the run is read-only.
     #[error("needs writing, and the run is read-only; allow writing")]
     ReadOnly,
-    /// The run is read-only, and what it reads is not seen to hold data.
+    /// The run is read-only, and too little of what it reads holds data.
     #[error(
-        "the run is read-only, and {percent} % of what it reads is seen to hold data: a read of what was never written \
-         touches no flash; write all of it before, or allow writing"
+        "the run is read-only, and data was found in only {percent} % of the places that it looked at: a drive answers a read \
+         of a place that was never written without its flash, which measures nothing; write data to all of it first, or \
+         allow writing"
     )]
     Unwritten {
         /// Of the places that were looked at, rounded down.

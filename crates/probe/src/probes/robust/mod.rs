@@ -18,6 +18,7 @@ use super::{Probe, Space, written};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Method, Record, Sample, Series};
 use crate::session::{Session, Stop};
+use fathom_base::Bytes;
 
 /// In the order of [`crate::Parameter::ALL`].
 pub const PROBES: &[&dyn Probe] = &[
@@ -140,14 +141,15 @@ fn without(parameter: Parameter, verdict: Verdict, reason: impl Into<String>) ->
     Estimate::without_value(parameter, Method::Robust, verdict, reason)
 }
 
-/// A size for people, exact, in the largest unit that takes at most a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`.
+/// A size for people, in the largest unit that takes at most a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`; rounded
+/// where none does: `51.2 MiB`.
 fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |&&(scale, _): &&(u64, &str)| bytes >= scale && (bytes * 2).is_multiple_of(scale);
     match units.iter().find(fits) {
         Some((scale, unit)) if bytes.is_multiple_of(*scale) => format!("{} {unit}", bytes / scale),
         Some((scale, unit)) => format!("{}.5 {unit}", bytes / scale),
-        None => format!("{bytes} B"),
+        None => Bytes(bytes).human(),
     }
 }
 
@@ -155,7 +157,16 @@ fn size(bytes: u64) -> String {
 mod tests {
     #[test]
     fn sizes_are_exact() {
-        let said = [512, 1024, 261_632, 3_149_824, 5 << 20, 5_767_168].map(super::size);
+        let bytes = [
+            512,
+            1024,
+            261_632,
+            3_149_824,
+            5 << 20,
+            5_767_168,
+            53_687_091,
+        ];
+        let said = bytes.map(super::size);
         assert_eq!(
             said,
             [
@@ -164,7 +175,8 @@ mod tests {
                 "255.5 KiB",
                 "3076 KiB",
                 "5 MiB",
-                "5.5 MiB"
+                "5.5 MiB",
+                "51.2 MiB"
             ]
         );
     }
