@@ -1,5 +1,7 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
+mod narrow;
+
 use crate::out::plain;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
@@ -96,7 +98,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&plain(&self.message))
+        f.write_str(&plain(&narrow::text(&self.message)))
     }
 }
 
@@ -112,7 +114,7 @@ impl Diagnostic for Failure {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(plain(self.help.as_ref()?)))
+        Some(Box::new(plain(&narrow::text(self.help.as_ref()?))))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -167,14 +169,21 @@ impl From<TargetError> for Failure {
         } else {
             Self::input(code, error.to_string())
         };
-        failure.help = error.help();
+        failure.help = match &error {
+            // What a user can ask this program for, also where its sources are not at hand.
+            TargetError::DriveFile { .. } | TargetError::Drive(_) | TargetError::NoTable { .. } => {
+                Some("`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into())
+            }
+            error => error.help(),
+        };
         match error {
             TargetError::DriveFile { source, .. } => failure.because(source),
             TargetError::Drive(fault) => {
                 let DriveFault { place, at, .. } = *fault;
                 failure.source = at.map(|at| {
+                    let (text, at) = narrow::lines(&place.text, at);
                     Box::new(Source {
-                        text: NamedSource::new(plain(&place.name), place.text),
+                        text: NamedSource::new(plain(&place.name), text),
                         label: LabeledSpan::new(Some("here".into()), at.start, at.len()),
                     })
                 });
@@ -247,7 +256,12 @@ impl From<StudyError> for Failure {
             }
         };
         let mut failure = Self::input(code, error.to_string());
-        failure.help = error.help();
+        failure.help = match &error {
+            StudyError::Read { .. } | StudyError::Syntax { .. } | StudyError::Value { .. } => {
+                Some("`fathom explain study.toml` prints a commented study file; docs/studies.md says what one holds".into())
+            }
+            error => error.help(),
+        };
         match error {
             StudyError::Read { source, .. } => failure.because(source),
             _ => failure,

@@ -15,6 +15,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 fn probe(dir: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
     fathom(dir).args(["probe", "--quiet"]).args(args).assert()
@@ -223,7 +224,7 @@ impl Tiny {
         }
         let dir = tempfile::tempdir().unwrap();
         let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", "size=8k", "tmpfs"])
             .arg(dir.path())
             .status();
         if mount.is_ok_and(|status| status.success()) {
@@ -292,5 +293,125 @@ fn a_line_break_in_a_path_does_not_break_a_message() {
         );
         let silent = command.contains(&"--out") && output.status.success();
         assert!(silent || (said + &out).contains(r"a\nb"), "{command:?}");
+    }
+}
+
+/// What is said on standard error of a command that must not wait for anything, without the breaks of its lines.
+fn refused(dir: &Path, args: &[&str]) -> String {
+    let mut command = fathom(dir);
+    let output = command.args(args).timeout(Duration::from_secs(20)).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).replace("\n  │", "");
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert!(said.len() < 10_000, "{args:?}: {} bytes", said.len());
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Every command that reads a text or a run, with the path it reads it from.
+const READERS: [&[&str]; 13] = [
+    &["probe", "model:./PATH.toml"],
+    &["replay", "generate:uniform", "--on", "model:./PATH.toml"],
+    &["replay", "./PATH.toml"],
+    &["replay", "./PATH.fio"],
+    &[
+        "convert",
+        "program:postmark-type-a",
+        "out.parquet",
+        "--on",
+        "model:./PATH.toml",
+    ],
+    &["bench", "./PATH.fio", "--on", "model:ssd-a"],
+    &["run", "./PATH.toml", "--out", "out"],
+    &["diff", "PATH.toml", "PATH.toml"],
+    &["solve", "PATH.parquet"],
+    &["report", "run"],
+    &["compare", "run", "run"],
+    &["probe", "--resume", "run"],
+    &[
+        "replay",
+        "generate:uniform",
+        "--sched",
+        "irbw-fifo",
+        "--profile",
+        "PATH.toml",
+    ],
+];
+
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let places = [
+        "PATH.toml",
+        "PATH.fio",
+        "PATH.parquet",
+        "run/run.json",
+        "run/record.parquet",
+        "run/sums.txt",
+    ];
+    let places = places.map(|name| dir.path().join(name));
+    for (what, make) in [("a pipe", true), ("a character device", false)] {
+        for place in &places {
+            let _ = fs::remove_file(place);
+            if make {
+                let made = Command::new("mkfifo").arg(place).status();
+                assert!(made.unwrap().success());
+            } else {
+                std::os::unix::fs::symlink("/dev/zero", place).unwrap();
+            }
+        }
+        for args in READERS {
+            let said = refused(dir.path(), args);
+            assert!(
+                said.contains(what) && said.contains("regular file"),
+                "{args:?}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_before_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["PATH.toml", "PATH.fio"] {
+        let file = fs::File::create(dir.path().join(name)).unwrap();
+        file.set_len((4 << 20) + 1).unwrap();
+    }
+    for args in READERS {
+        if args
+            .iter()
+            .any(|arg| arg.contains("PATH.toml") || arg.contains("PATH.fio"))
+        {
+            let said = refused(dir.path(), args);
+            assert!(said.contains("at most 4 MiB are read"), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_long_line_makes_no_long_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = "x".repeat(3 << 20);
+    let texts = [
+        format!("name = 1 # {long}\n"),
+        format!("{long}\n"),
+        format!("{long} = 1\n"),
+        format!("[flash]\npage = \"{long}\"\n"),
+        format!("[mapping]\nkind = \"{long}\"\n"),
+    ];
+    for text in texts {
+        fs::write(dir.path().join("drive.toml"), &text).unwrap();
+        fs::write(dir.path().join("jobs.fio"), format!("[a]\nrw={long}\n")).unwrap();
+        let commands: [&[&str]; 5] = [
+            &["probe", "model:drive.toml"],
+            &["replay", "./drive.toml"],
+            &["run", "drive.toml", "--out", "out"],
+            &["diff", "drive.toml", "drive.toml"],
+            &["bench", "jobs.fio", "--on", "model:ssd-a"],
+        ];
+        for args in commands {
+            refused(dir.path(), args);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
-use crate::{out, watch};
+use crate::{input, out, watch};
 use fathom_lab::ab::{Ab, Stack, ab as in_turn};
 use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on};
 use fathom_lab::source::Workload;
@@ -12,6 +12,7 @@ use fathom_lab::target::TargetName;
 use fathom_workload::step::Arrival;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    input::text(&args.jobs)?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
     let stacks = args
@@ -28,7 +29,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         queue: queue::of(&args.queue)?,
     };
     let set = args.out.as_deref().map(store::begin).transpose()?;
-    let name = TargetName::parse(&args.on)?;
+    let name = input::target(&args.on)?;
     let Some(model) = model(args, &name)? else {
         if args.precondition != Precondition::Fresh {
             let message = format!(

@@ -4,7 +4,7 @@ use super::page;
 use super::table::table;
 use crate::args::CompareArgs;
 use crate::failure::{Exit, Failure};
-use crate::out;
+use crate::{input, out};
 use fathom_lab::compare::{
     Basis, Change, Compared, ComparedSide, Comparison, Named, Ratio, Verdict, compare,
 };
@@ -50,6 +50,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 
 /// Accesses that cannot be read are told and done without.
 fn named(path: &Path) -> Result<Named, Failure> {
+    input::run(path)?;
     let (outcome, responses) = out::loaded(store::load_run(path)?);
     Ok(Named {
         name: out::shown(path),

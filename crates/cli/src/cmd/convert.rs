@@ -3,11 +3,10 @@
 use super::workload;
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
-use crate::{out, watch};
+use crate::{input, out, watch};
 use fathom_lab::model::Drive;
 use fathom_lab::replay::{RunError, asked};
 use fathom_lab::source::{SaveError, SavedAs, save};
-use fathom_lab::target::TargetName;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     let to = &args.to;
@@ -69,7 +68,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
 
 /// A modelled drive that was never written.
 fn drive(on: &str, seed: u64) -> Result<Drive, Failure> {
-    let model = TargetName::parse(on)?.model(&[])?.ok_or_else(|| {
+    let model = input::target(on)?.model(&[])?.ok_or_else(|| {
         let message = format!("{on} is a real drive, and `convert` only writes files");
         Failure::input("fathom::convert::on", message).help("name a modelled one: --on model:nvme")
     })?;

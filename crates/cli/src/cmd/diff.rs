@@ -2,12 +2,14 @@
 
 use crate::args::DiffArgs;
 use crate::failure::{Exit, Failure};
-use crate::out;
+use crate::{input, out};
 use fathom_lab::store;
 use fathom_report::diff::{self, Outcome};
 
 /// A negative result where at least one parameter differs; answers that cannot be compared are none.
 pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
+    input::run(&args.left)?;
+    input::run(&args.right)?;
     let left = out::loaded(store::load_profile(&args.left)?);
     let right = out::loaded(store::load_profile(&args.right)?);
     let diff = diff::diff(&left, &right);

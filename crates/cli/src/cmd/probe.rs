@@ -4,11 +4,11 @@ use super::confirm::{Bound, Consent, confirm};
 use super::{answer, save};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
-use crate::out;
 use crate::watch::{self, Watch};
+use crate::{input, out};
 use fathom_base::Dur;
 use fathom_lab::store;
-use fathom_lab::target::{self, OpenOptions, Opened, TargetName};
+use fathom_lab::target::{self, OpenOptions, Opened};
 use fathom_probe::plan as probe;
 use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Parameter, Record};
@@ -35,6 +35,7 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
     let plan = match &args.resume {
         None => fresh(&args)?,
         Some(dir) => {
+            input::run(dir)?;
             let record = out::loaded(store::load_record(dir)?);
             if record.meta.complete {
                 out::note("This run came to its end; its record is answered again.");
@@ -100,7 +101,7 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         keep_data: false,
         seed,
     };
-    let opened = TargetName::parse(text)?.open(text, &options)?;
+    let opened = input::target(text)?.open(text, &options)?;
     let (budget_bytes, budget_time) = budgets(args.budget);
     let config = RunConfig {
         seed,

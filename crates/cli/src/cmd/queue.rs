@@ -3,7 +3,7 @@
 use super::workload::table;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
-use crate::out;
+use crate::{input, out};
 use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
@@ -38,6 +38,7 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
     if queue.is_empty() {
         return Ok(None);
     }
+    args.profile.as_deref().map_or(Ok(()), input::run)?;
     let profile = args
         .profile
         .as_deref()

@@ -3,7 +3,7 @@
 use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
-use crate::{out, watch};
+use crate::{input, out, watch};
 use fathom_lab::model::Model;
 use fathom_lab::replay::{
     Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
@@ -65,7 +65,7 @@ fn play(
     plan: &Plan,
     requests: Option<&mut Staging>,
 ) -> Result<Result<Outcome, RunError>, Failure> {
-    let name = TargetName::parse(&args.on)?;
+    let name = input::target(&args.on)?;
     let Some(mut model) = name.model(&settings(args, &name)?)? else {
         return real(args, &name, plan, requests);
     };

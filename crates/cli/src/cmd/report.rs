@@ -3,7 +3,7 @@
 use super::page;
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure};
-use crate::out;
+use crate::{input, out};
 use fathom_lab::store::{self, RECORD_FILE, REPORT_FILE, RUN_FILE, StoreError};
 use fathom_probe::run;
 use std::path::Path;
@@ -18,6 +18,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         .into());
     }
     let dir = &args.dir;
+    input::run(dir)?;
     let of_workload = store::holds(dir, RUN_FILE) && !store::holds(dir, RECORD_FILE);
     let html = match of_workload {
         true => page::of_run(&out::loaded(store::load_outcome(dir)?)),

@@ -4,13 +4,14 @@ use super::table::table;
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{out, watch};
+use crate::{input, out, watch};
 use fathom_lab::study::{self, Row, Study, StudyError};
 use fathom_report::text::human_duration;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    input::text(&args.study)?;
     let study = Study::from_file(&args.study)?;
     let runs = study::plan(&study)?;
     if args.dry {

@@ -2,6 +2,7 @@
 
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
+use crate::input;
 use fathom_lab::source::{Reshape, Workload};
 use fathom_lab::target::Setting;
 use fathom_workload::generate::{Config, GENERATORS, Name};
@@ -21,8 +22,10 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     } else if let Some(name) = args.workload.strip_prefix("program:") {
         Workload::of_program(program(name)?)
     } else if args.workload.ends_with(".fio") {
+        input::text(Path::new(&args.workload))?;
         Workload::of_jobs(Path::new(&args.workload))
     } else if args.workload.ends_with(".toml") {
+        input::text(Path::new(&args.workload))?;
         Workload::from_file(Path::new(&args.workload))?
     } else {
         Workload::of_trace(Path::new(&args.workload))
