@@ -7,7 +7,7 @@ pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use fathom_base::{Bytes, Dur};
+use fathom_base::{Bytes, Dur, UnitError};
 use fathom_lab::replay::Precondition;
 use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 /// The drive that is measured when none is named.
 pub(crate) const DEFAULT_TARGET: &str = "model:ssd-a";
-/// The greatest seed: what a profile's TOML can hold.
+/// The greatest seed: the greatest whole number of TOML, in which a profile keeps it.
 const SEED_MAX: u64 = i64::MAX as u64;
 
 const EXIT_CODES: &str = "\
@@ -57,7 +57,8 @@ JOBS is a file in fio's own syntax; docs/jobs.md says which options are read. Wh
 the drive is that of --on, which may be a directory (a scratch file in it), a file, /dev/..., or model:NAME.
 
 Examples:
-  fathom bench examples/file-server.fio --on /mnt/data --size 4GiB --sched mq-deadline
+  fathom explain file-server.fio > file-server.fio
+  fathom bench file-server.fio --on /mnt/data --size 4GiB --sched mq-deadline
   fathom bench jobs.fio --on model:ssd-a --sched irbw-fifo-rp --split pasa --profile runs/ssd-a
   fathom bench jobs.fio --on /mnt/data --ab none,irbw-fifo-rp+pasa --profile runs/drive --rounds 10";
 
@@ -151,7 +152,7 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List what has a name: drives, parameters, translation layers, trace formats and more
     List(ListArgs),
-    /// Explain a parameter or a modelled drive
+    /// Explain a parameter, a modelled drive or another name; print an example file
     Explain(ExplainArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
@@ -169,8 +170,8 @@ pub(crate) struct ProbeArgs {
     /// Print the profile as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// The seed of every random choice [default: 0]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    /// The seed of every random choice, at most 2^63 - 1 [default: 0]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Robust statistics, or the papers' procedures as printed [default: robust]
     #[arg(long, value_name = "METHOD", value_parser = method())]
@@ -197,7 +198,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// What the data sheet rates the drive for in bytes written, such as 600TB: shows the share that the run takes of it
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = endurance)]
     pub(crate) endurance: Option<Bytes>,
     /// No progress
     #[arg(long, short)]
@@ -300,8 +301,8 @@ pub(crate) struct BenchArgs {
     /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
     #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
     pub(crate) precondition: Precondition,
-    /// The seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    /// The seed of every random choice, at most 2^63 - 1
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
     /// Write run.json, requests.parquet and report.html into this directory
     #[arg(long, value_name = "DIR")]
@@ -350,8 +351,8 @@ pub(crate) struct WorkloadArgs {
     /// A write buffer in front of the drive, behind the steps: POLICY or POLICY,KEY=VALUE,...
     #[arg(long, value_name = "BUFFER")]
     pub(crate) reshape: Option<String>,
-    /// The seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    /// The seed of every random choice, at most 2^63 - 1
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,
 }
 
@@ -423,9 +424,9 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// What to list
+    /// What to list; without it, what can be listed
     #[arg(value_enum)]
-    pub(crate) what: Listing,
+    pub(crate) what: Option<Listing>,
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -455,11 +456,13 @@ pub(crate) enum Listing {
     Steps,
     /// Papers that can be run again
     Studies,
+    /// Commented files to start from: a drive, a study, jobs; `fathom explain NAME` prints one
+    Examples,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A parameter or a modelled drive
+    /// A parameter, a modelled drive, or another name that `fathom list` shows
     pub(crate) name: String,
 }
 
@@ -490,6 +493,21 @@ fn budget(text: &str) -> Result<Budget, String> {
     bytes
         .or_else(|_| text.parse().map(Budget::Time))
         .map_err(|_| "write bytes or a time with the unit, such as 2GiB or 5min".to_owned())
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= SEED_MAX);
+    seed.ok_or_else(|| {
+        format!("write a whole number from 0 to {SEED_MAX} (2^63 - 1), the greatest one that a profile's TOML holds")
+    })
+}
+
+fn endurance(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
+    match bytes.0 {
+        0 => Err("no drive is rated for nothing; leave it out where it is not known".to_owned()),
+        _ => Ok(bytes),
+    }
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {

@@ -55,7 +55,12 @@ fn the_help_of_every_subcommand() {
 #[test]
 fn wrong_usage_is_2_and_says_what_is_allowed() {
     let dir = tempfile::tempdir().unwrap();
-    let wrong: [(&[&str], &str); 9] = [
+    let wrong: [(&[&str], &str); 11] = [
+        (
+            &["probe", "--endurance", "0TB"],
+            "no drive is rated for nothing",
+        ),
+        (&["accuracy", "--seed", "18446744073709551615"], "2^63 - 1"),
         (&[], "Usage"),
         (&["prob"], "probe"),
         (&["probe", "--method", "guess"], "robust"),
@@ -120,6 +125,81 @@ fn lists_name_every_drive_and_parameter() {
     assert_eq!(parameters.as_array().unwrap().len(), 7);
     assert_eq!(parameters[0]["name"], "clustered_page");
     assert_eq!(parameters[0]["unit"], "B");
+}
+
+#[test]
+fn a_list_of_lists_says_what_can_be_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = fathom(dir.path())
+        .args(["list", "--json"])
+        .assert()
+        .success();
+    let all: serde_json::Value = serde_json::from_slice(&all.get_output().stdout).unwrap();
+    let all = all.as_array().unwrap();
+    assert!(all.len() > 10, "{all:?}");
+    for list in all {
+        let name = list["name"].as_str().unwrap();
+        assert!(!list["summary"].as_str().unwrap().is_empty(), "{name}");
+        let assert = fathom(dir.path()).args(["list", name]).assert();
+        assert.success().stdout(contains("\n"));
+        let assert = fathom(dir.path()).arg("list").assert();
+        assert
+            .success()
+            .stdout(contains(format!("\n{name} ")).or(starts_with(name)));
+    }
+}
+
+/// An installed program has no directory of examples beside it.
+#[test]
+fn every_example_comes_with_the_program_and_no_help_points_to_the_sources() {
+    let dir = tempfile::tempdir().unwrap();
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let names = names(std::path::Path::new(sources));
+    for name in &names {
+        let text = fs::read_to_string(format!("{sources}/{name}")).unwrap();
+        fathom(dir.path())
+            .args(["explain", name])
+            .assert()
+            .success()
+            .stdout(text);
+        fathom(dir.path())
+            .args(["list", "examples"])
+            .assert()
+            .stdout(contains(name));
+    }
+    fs::write(dir.path().join("wrong.toml"), "nmae = 'x'\n").unwrap();
+    let asked: [&[&str]; 5] = [
+        &["bench", "--help"],
+        &["probe", "model:missing.toml"],
+        &["probe", "model:wrong.toml"],
+        &["run", "wrong.toml", "--out", "out"],
+        &["run", "missing.toml", "--out", "out"],
+    ];
+    for args in asked {
+        let output = fathom(dir.path()).args(args).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(!said.contains("examples/"), "{args:?}: {said}");
+        assert!(said.contains("fathom explain"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn the_endurance_may_be_petabytes() {
+    let dir = tempfile::tempdir().unwrap();
+    for size in ["1PiB", "1.5PB", "600TB"] {
+        let args = [
+            "probe",
+            "--quiet",
+            "--only",
+            "prefetch",
+            "--method",
+            "paper",
+            "--endurance",
+            size,
+        ];
+        fathom(dir.path()).args(args).assert().success();
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What `fathom accuracy` takes.
 
-use super::{SEED_MAX, parameter};
+use super::{SEED_MAX, parameter, seed};
 use clap::Args;
 use fathom_probe::Parameter;
 
@@ -12,8 +12,8 @@ pub(crate) struct AccuracyArgs {
     /// How many drives
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) drives: u64,
-    /// The seed of the drives and of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    /// The seed of the drives and of every random choice, at most 2^63 - 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     pub(crate) seed: u64,
     /// The index of the first drive
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]

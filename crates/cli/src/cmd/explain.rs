@@ -1,4 +1,4 @@
-//! `fathom explain`: what a parameter or a modelled drive is.
+//! `fathom explain`: what a parameter, a modelled drive or anything else with a name is; example files.
 
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
@@ -13,6 +13,35 @@ use fathom_workload::trace::Format;
 
 /// The page on the block layer.
 const SCHEDULERS_PAGE: &str = include_str!("../../../../docs/schedulers.md");
+
+/// Files to start from: name, what it is, and its text.
+pub(super) const EXAMPLES: [(&str, &str, &str); 5] = [
+    (
+        "drive.toml",
+        "a drive file with every key and what it may be",
+        include_str!("../../../../examples/drive.toml"),
+    ),
+    (
+        "study.toml",
+        "a study for `fathom run`",
+        include_str!("../../../../examples/study.toml"),
+    ),
+    (
+        "schedulers.toml",
+        "a study of schedulers over one drive",
+        include_str!("../../../../examples/schedulers.toml"),
+    ),
+    (
+        "file-server.fio",
+        "jobs for `fathom bench`: a file server",
+        include_str!("../../../../examples/file-server.fio"),
+    ),
+    (
+        "five-readers.fio",
+        "jobs for `fathom bench`: five processes that read at random",
+        include_str!("../../../../examples/five-readers.fio"),
+    ),
+];
 
 /// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
 fn page(parameter: Parameter) -> &'static str {
@@ -42,6 +71,10 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     let name = args.name.replace('-', "_");
     if let Some(parameter) = Parameter::from_name(&name) {
         out::data(page(parameter))?;
+        return Ok(Exit::Done);
+    }
+    if let Some((_, _, text)) = EXAMPLES.iter().find(|(name, ..)| *name == args.name) {
+        out::data(text)?;
         return Ok(Exit::Done);
     }
     if let Some(paper) = args.name.strip_prefix("paper:").and_then(reproduce::find) {
@@ -154,10 +187,10 @@ fn unknown(name: &str, drive: &str) -> Failure {
         .chain(target::nearest(drive))
         .collect();
     let help = match names.as_slice() {
-        [] => "`fathom list parameters` and `fathom list drives` show all".to_owned(),
+        [] => "`fathom list` shows what there is: parameters, drives and more".to_owned(),
         names => format!("did you mean {}?", names.join(" or ")),
     };
-    let message = format!("there is no parameter and no modelled drive `{name}`");
+    let message = format!("there is nothing that is called `{name}`");
     Failure::input("fathom::explain::unknown", message).help(help)
 }
 

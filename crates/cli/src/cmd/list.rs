@@ -4,6 +4,7 @@ use super::explain;
 use crate::args::{ListArgs, Listing};
 use crate::failure::{Exit, Failure};
 use crate::out;
+use clap::ValueEnum as _;
 use fathom_iosched::{Entry, SCHEDULERS, SPLITS};
 use fathom_lab::model;
 use fathom_lab::reproduce::PAPERS;
@@ -14,6 +15,7 @@ use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
 use fathom_workload::trace::Format;
 use serde::Serialize;
+use std::borrow::Cow;
 
 #[derive(Serialize)]
 struct Drive {
@@ -24,8 +26,8 @@ struct Drive {
 
 #[derive(Serialize)]
 struct Choice {
-    name: &'static str,
-    summary: &'static str,
+    name: Cow<'static, str>,
+    summary: Cow<'static, str>,
 }
 
 #[derive(Serialize)]
@@ -36,7 +38,11 @@ struct Measured {
 }
 
 pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
-    match args.what {
+    let Some(what) = args.what else {
+        choices(&listings(), args.json)?;
+        return Ok(Exit::Done);
+    };
+    match what {
         Listing::Drives => {
             let drives: Vec<Drive> = model::catalog()
                 .iter()
@@ -63,9 +69,29 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What can be listed.
+fn listings() -> Vec<Choice> {
+    let values = Listing::value_variants().iter();
+    let choice = |value: clap::builder::PossibleValue| Choice {
+        name: value.get_name().to_owned().into(),
+        summary: value
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+            .into(),
+    };
+    values
+        .filter_map(|l| l.to_possible_value())
+        .map(choice)
+        .collect()
+}
+
 /// Names with a line each.
 fn named(what: Listing) -> Vec<Choice> {
-    let choice = |name, summary| Choice { name, summary };
+    let choice = |name: &'static str, summary: &'static str| Choice {
+        name: name.into(),
+        summary: summary.into(),
+    };
     let listed = |all: &[Listed]| all.iter().map(|l| choice(l.name, l.summary)).collect();
     let entries = |all: &[Entry]| all.iter().map(|e| choice(e.name, e.summary)).collect();
     match what {
@@ -86,11 +112,17 @@ fn named(what: Listing) -> Vec<Choice> {
         }
         Listing::Steps => STEPS.iter().map(|s| choice(s.name, s.help)).collect(),
         Listing::Studies => PAPERS.iter().map(|p| choice(p.name, p.title)).collect(),
+        Listing::Examples => {
+            let examples = explain::EXAMPLES.iter();
+            examples
+                .map(|(name, about, _)| choice(name, about))
+                .collect()
+        }
     }
 }
 
 fn choices(choices: &[Choice], json: bool) -> Result<(), Failure> {
-    let rows = choices.iter().map(|c| [c.name, c.summary]);
+    let rows = choices.iter().map(|c| [&*c.name, &*c.summary]);
     print(&choices, rows.collect(), json)
 }
 
