@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::fathom;
+use common::{fathom, interrupt_when};
 use serde_json::Value;
 use std::fs;
 
@@ -104,6 +104,36 @@ fn a_shown_drive_answers_as_it_did_in_the_campaign() {
     for key in ["verdict", "evidence", "cost"] {
         assert_eq!(estimate[key], alone[key], "{key}");
     }
+}
+
+/// The drives that were finished are counted, and the same drives alone give the same.
+#[test]
+fn an_interrupted_campaign_keeps_the_drives_that_were_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = [
+        "accuracy", "--family", "narrow", "--method", "paper", "--thin", "64", "--only",
+        "prefetch", "--drives", "60",
+    ];
+    let (code, text, said) = interrupt_when(dir.path(), &args, "3 of");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("Interrupted: "), "{said}");
+    let head = text.lines().next().unwrap();
+    assert!(head.contains(" of 60 drives were finished"), "{text}");
+    assert!(text.contains("\nprefetch  "), "{text}");
+    let (code, text, _) = interrupt_when(dir.path(), &[&args[..], &["--json"]].concat(), "3 of");
+    assert_eq!(code, Some(1));
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(whole["interrupted"], true);
+    let drives = whole["drives"].as_array().unwrap();
+    assert!(drives.len() >= 3 && drives.len() == whole["answers"].as_array().unwrap().len());
+    let last = drives.last().unwrap()["drive"].to_string();
+    let alone = [&args[..9], &["--json", "--quiet", "--drive", &last]].concat();
+    let (_, alone) = json(&alone);
+    assert_eq!(alone["interrupted"], false);
+    assert_eq!(
+        alone["answers"][0],
+        *whole["answers"].as_array().unwrap().last().unwrap()
+    );
 }
 
 #[test]

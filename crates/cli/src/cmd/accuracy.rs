@@ -8,7 +8,9 @@ use crate::failure::{Exit, Failure};
 use crate::{out, watch};
 use fathom_lab::accuracy::{self, Family, MethodTally, Plan, Results, Watcher, draw, tally};
 use fathom_probe::{Method, Parameter};
+use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     if let Some(index) = args.show {
@@ -19,14 +21,23 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     }
     let plan = plan(args);
     watch::listen()?;
-    let Some(results) = accuracy::run(&plan, &Progress { quiet: args.quiet }) else {
-        out::note("Interrupted; nothing is kept of a campaign that did not come to its end.");
+    let results = probed(&plan, args.quiet);
+    let done = results.drives.len() as u64;
+    let interrupted = done < plan.drives;
+    if interrupted {
+        out::note(&format!(
+            "Interrupted: {done} of {} drives were finished.",
+            plan.drives
+        ));
+    }
+    if done == 0 {
         return Ok(Exit::Negative);
-    };
+    }
     let tallies = tally(&results);
     match args.drive {
         _ if args.json => out::json(&Whole {
             plan: &plan,
+            interrupted,
             tallies: &tallies,
             results: &results,
         })?,
@@ -39,9 +50,40 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     }
     let robust = tallies.iter().find(|t| t.method == Method::Robust);
     Ok(match robust {
+        _ if interrupted => Exit::Negative,
         Some(tally) if !tally.all.keeps_promise(plan.family) => Exit::Negative,
         _ => Exit::Done,
     })
+}
+
+/// Probes the drives of a plan one by one, side by side. Those that were finished before an interruption are the result, in
+/// order.
+fn probed(plan: &Plan, quiet: bool) -> Results {
+    let progress = Progress {
+        quiet,
+        of: plan.drives,
+        done: AtomicU64::new(0),
+    };
+    let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
+    let each: Vec<Option<Results>> = drives
+        .into_par_iter()
+        // One at a time: they differ too much in length for shares to be dealt out beforehand.
+        .with_max_len(1)
+        .map(|index| {
+            let alone = Plan {
+                skip: index,
+                drives: 1,
+                ..plan.clone()
+            };
+            accuracy::run(&alone, &progress)
+        })
+        .collect();
+    let mut all = Results::default();
+    for results in each.into_iter().flatten() {
+        all.drives.extend(results.drives);
+        all.answers.extend(results.answers);
+    }
+    all
 }
 
 fn plan(args: &AccuracyArgs) -> Plan {
@@ -75,6 +117,8 @@ fn family(family: Families) -> Family {
 #[derive(Serialize)]
 struct Whole<'a> {
     plan: &'a Plan,
+    /// Whether some drives of the plan are missing.
+    interrupted: bool,
     tallies: &'a [MethodTally],
     #[serde(flatten)]
     results: &'a Results,
@@ -82,13 +126,17 @@ struct Whole<'a> {
 
 struct Progress {
     quiet: bool,
+    /// How many drives there are in all, and how many are finished.
+    of: u64,
+    done: AtomicU64,
 }
 
 impl Watcher for Progress {
-    fn drive_done(&self, done: u64, of: u64) {
-        let step = (of / 20).max(1);
-        if !self.quiet && (done.is_multiple_of(step) || done == of) {
-            out::note(&format!("{done} of {of} drives"));
+    fn drive_done(&self, _done: u64, _of: u64) {
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        let step = (self.of / 20).max(1);
+        if !self.quiet && (done.is_multiple_of(step) || done == self.of) {
+            out::note(&format!("{done} of {} drives", self.of));
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use assert_cmd::Command;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -60,6 +61,38 @@ pub(crate) fn interrupt(dir: &Path, args: &[&str], after: Duration) -> (Option<i
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     (output.status.code(), said)
+}
+
+/// Runs `args` in `dir` and interrupts it once it has said `word` on standard error; its exit code, what it printed and what it
+/// said.
+pub(crate) fn interrupt_when(
+    dir: &Path,
+    args: &[&str],
+    word: &str,
+) -> (Option<i32>, String, String) {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"))
+        .args(args)
+        .current_dir(dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains(word) {
+        said += &(lines.next().unwrap().unwrap() + "\n");
+    }
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    // What it prints goes into a pipe, which has to be read before it is full.
+    let rest =
+        std::thread::spawn(move || lines.map(|line| line.unwrap() + "\n").collect::<String>());
+    let output = child.wait_with_output().unwrap();
+    said += &rest.join().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), printed, said)
 }
 
 #[allow(

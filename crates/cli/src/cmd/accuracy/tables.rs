@@ -10,7 +10,14 @@ use fathom_report::text::{human_bytes, human_duration};
 
 pub(super) fn text(plan: &Plan, tallies: &[MethodTally], results: &Results) -> String {
     let refused: u32 = results.drives.iter().map(|about| about.refused).sum();
-    let mut text = format!(
+    let mut text = match results.drives.len() as u64 {
+        done if done < plan.drives => format!(
+            "Interrupted: {done} of {} drives were finished, and they alone are counted.\n\n",
+            plan.drives
+        ),
+        _ => String::new(),
+    };
+    text += &format!(
         "Drives {} to {} of seed {}, family {}, each probed blind; {refused} more were drawn that cannot be built.\n",
         plan.skip,
         plan.skip + plan.drives - 1,
