@@ -41,7 +41,7 @@
       const rows = [`<b>${line.name}</b>, ${bytes(size)}`];
       rows.push(figure.vertical.unit === "MB/s" ? yName(figure, y[i]) : "latency " + time(y[i]));
       if (requests[i] > 1) rows.push(`${requests[i]} requests in ${time(ns[i])}`);
-      else if (figure.vertical.unit === "MB/s") rows.push("latency " + time(ns[i]));
+      else if (figure.vertical.unit === "MB/s") rows.push("all of it in " + time(ns[i]));
       rows.push(`offset ${bytes(offset[i])} (${offset[i]})`, `repetition ${rep[i]}, at ${time(line.raw.at[i])}`);
       return rows.join("<br>");
     });
@@ -79,7 +79,7 @@
     return trace;
   }
 
-  // Ticks at round sizes, as many as there is room for.
+  // Ticks at round sizes, as many as there is room for; at the sizes themselves where hardly a round one lies between them.
   function ticks(figure, sizes, width) {
     const room = Math.max(2, Math.floor(width / 72));
     const [low, high] = [sizes[0], sizes[sizes.length - 1]];
@@ -93,6 +93,10 @@
       let step = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, high / room))));
       while (high / step > room) step *= 2;
       for (let value = 0; value <= high; value += step) values.push(value);
+    }
+    if (values.filter((value) => value >= low && value <= high).length < 2) {
+      const every = Math.ceil(sizes.length / room);
+      values = sizes.filter((_, i) => i % every === 0);
     }
     return { tickvals: values, ticktext: values.map(bytes) };
   }

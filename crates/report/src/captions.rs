@@ -3,6 +3,7 @@
 use crate::figure::{Axis, Marks};
 use crate::folded::by_place;
 use crate::points::DRAWN_MAX;
+use crate::points::of_streams;
 use crate::words;
 use fathom_probe::record::Series;
 use fathom_probe::{Estimate, Parameter, Value};
@@ -36,8 +37,13 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
         (Parameter::ClusteredPage, places) if by_place(places) => {
             "Over the whole drive. Where a unit is found, all units are laid over one another.".to_owned()
         }
+        (Parameter::ClusteredPage, streams) if of_streams(streams) => {
+            "For memory that answers flushed writes. Look for sizes at which the streams across multiples are slower than \
+             those anywhere else: a write that lies in two units counts twice."
+                .to_owned()
+        }
         (Parameter::ClusteredPage, _) => {
-            "Look for the gap between the lines: a shifted write covers pages in part, \
+            "Look for the gap between the two: a shifted write covers pages in part, \
              and the drive has to read the rest of them first."
                 .to_owned()
         }
@@ -90,24 +96,24 @@ fn blocks(parameter: Parameter, series: &[Series], size: Option<u64>) -> String 
             "Look for the gap between the two: a shifted write lies half in each of two blocks, which are merged \
              for it."
         }
+        (_, [Series::SequentialRead | Series::RandomRead, ..]) => {
+            "The answer does not rest on it. Where random reads become as fast as sequential ones, their order does not \
+             matter either."
+        }
         (Parameter::ClusteredBlock, _) => {
             "Look for the size at which random writes become as fast as sequential ones: from there on nothing \
              has to be copied before an erase."
         }
         _ => {
-            "Look for the size at which random requests become as fast as sequential ones: from there on their order does not matter."
+            "Look for the size at which random writes become as fast as sequential ones: from there on their order does not \
+             matter."
         }
     };
     text.to_owned()
 }
 
-/// How many samples there are, how many of them are drawn, how many of those lie above the axis at first, and
-/// what is shaded.
-pub(crate) fn note(
-    (total, drawn, above): (usize, usize, usize),
-    axis: Axis,
-    marks: &Marks,
-) -> String {
+/// How many samples there are, how many of them are drawn, and what is shaded.
+pub(crate) fn note((total, drawn): (usize, usize), axis: Axis, marks: &Marks) -> String {
     let number = |n: usize| words::count(n as u64);
     let medians = match axis {
         Axis::Strip => "large marks are medians, bars the middle half",
@@ -124,13 +130,25 @@ pub(crate) fn note(
     } else {
         format!("{} samples, all drawn; {medians}.", number(total))
     };
-    if above > 0 {
-        let verb = if above == 1 { "lies" } else { "lie" };
-        out.push_str(&format!(" {} {verb} above the axis.", number(above)));
-    }
     if let Some((low, high)) = marks.interval {
         let (low, high) = (words::bytes(low), words::bytes(high));
-        out.push_str(&format!(" Shaded: the interval, {low} to {high}."));
+        if low != high {
+            out.push_str(&format!(" Shaded: the interval, {low} to {high}."));
+        }
     }
     out
+}
+
+/// What is not shown at first; empty where everything is.
+pub(crate) fn outside(above: usize, total: usize) -> String {
+    let verb = if above == 1 { "lies" } else { "lie" };
+    match above {
+        0 => String::new(),
+        _ => format!(
+            "{} of {} samples {verb} above the axis and {} not shown.",
+            words::count(above as u64),
+            words::count(total as u64),
+            if above == 1 { "is" } else { "are" }
+        ),
+    }
 }

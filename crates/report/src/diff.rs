@@ -205,7 +205,7 @@ fn side(estimate: Option<&Estimate>) -> String {
     }
     let value = clean(&words::value(estimate));
     match words::interval(estimate) {
-        interval if interval == "–" => value,
+        interval if interval == "–" || interval == value => value,
         interval => format!("{value} ({interval})"),
     }
 }

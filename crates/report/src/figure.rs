@@ -3,7 +3,7 @@
 //! The page draws them (`assets/report.js`); here nothing is known of colours or pixels. The figures are those of
 //! `parameter-aware-io` (Figures 4-7), `greedy-space` (Figure 2) and `irbw` (Figure 6), with the raw samples added.
 
-use crate::captions::{note, see};
+use crate::captions::{note, outside, see};
 use crate::folded::{self, by_place};
 use crate::panels::{Panel, latency, panels};
 use crate::points::{self, Measure, Medians, Raw};
@@ -74,9 +74,9 @@ pub(crate) struct Figure {
     pub(crate) see: String,
     #[serde(skip)]
     pub(crate) note: String,
-    /// How many samples lie above the axis at first.
+    /// What lies above the axis at first, in a sentence; empty where nothing does.
     #[serde(skip)]
-    pub(crate) above: usize,
+    pub(crate) outside: String,
     pub(crate) axis: Axis,
     pub(crate) x_title: &'static str,
     pub(crate) vertical: Vertical,
@@ -161,11 +161,13 @@ fn figure(
         id,
         title: panel.title,
         see: see(parameter, series, estimate),
-        note: note((heights.len(), drawn, above), axis, &marks),
-        above,
+        note: note((heights.len(), drawn), axis, &marks),
+        outside: outside(above, heights.len()),
         axis,
         x_title: if by_place(series) {
             "place"
+        } else if points::of_streams(series) {
+            "size whose multiples are tried"
         } else if parameter == Parameter::WritePolicy || series == [Series::Filling] {
             "bytes written before"
         } else {
@@ -190,9 +192,10 @@ fn axis(parameter: Parameter, measure: Measure, series: &[Series], lines: &[Line
     if by_place(series) {
         return Axis::Linear;
     }
-    let shifted = parameter == Parameter::LogicalBlock && series[0] == Series::Aligned;
-    let choice = shifted || matches!(parameter, Parameter::Prefetch | Parameter::WritePolicy);
-    if choice && x.len() <= STRIP_SIZES_MAX {
+    let paired = series[0] == Series::Aligned || points::of_streams(series);
+    let choice = paired || matches!(parameter, Parameter::Prefetch | Parameter::WritePolicy);
+    // Through one size or two there is no curve.
+    if x.len() <= 2 || (choice && x.len() <= STRIP_SIZES_MAX) {
         return Axis::Strip;
     }
     let (low, high) = (
@@ -264,7 +267,8 @@ fn marks(
             ..Marks::default()
         };
     }
-    if axis == Axis::Strip {
+    let beside = matches!(series[0], Series::SequentialRead | Series::RandomRead);
+    if axis == Axis::Strip || beside {
         return Marks::default();
     }
     let at = estimate.value.as_ref().and_then(Value::bytes);

@@ -251,7 +251,8 @@ fn section(record: &Record, part: &Part) -> Markup {
                         div.plot id=(figure.id) role="img" aria-label=(figure.title) {}
                         figcaption {
                             (text::unbroken(&figure.note))
-                            @if figure.above > 0 {
+                            @if !figure.outside.is_empty() {
+                                " " strong { (text::unbroken(&figure.outside)) }
                                 " " button type="button" data-all=(figure.id) { "Show all" }
                             }
                         }

@@ -11,15 +11,16 @@ pub(crate) struct Panel {
     pub(crate) series: &'static [Series],
 }
 
-const THROUGHPUT: Panel = Panel {
-    title: "Throughput over request size",
+const WRITES: Panel = Panel {
+    title: "Throughput of writes over their size",
     measure: Measure::Throughput,
-    series: &[
-        Series::Sequential,
-        Series::Random,
-        Series::SequentialRead,
-        Series::RandomRead,
-    ],
+    series: &[Series::Sequential, Series::Random],
+};
+
+const READS: Panel = Panel {
+    title: "For comparison: throughput of reads",
+    measure: Measure::Throughput,
+    series: &[Series::SequentialRead, Series::RandomRead],
 };
 
 pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> Panel {
@@ -47,7 +48,10 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 "Aligned against shifted",
                 &[Series::Aligned, Series::Shifted],
             ),
-            latency("Reads from the flash", &[Series::RandomRead]),
+            latency(
+                "For comparison: reads from the flash",
+                &[Series::RandomRead],
+            ),
             Panel {
                 title: "Throughput of small writes without flushes",
                 measure: Measure::Throughput,
@@ -59,14 +63,16 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 "Latency over the place of an access",
                 &[Series::Place, Series::Around],
             ),
-            THROUGHPUT,
+            WRITES,
+            READS,
         ],
         Parameter::LogicalBlock => vec![
             latency(
                 "Random writes of whole blocks, aligned against shifted by half",
                 &[Series::Aligned, Series::Shifted],
             ),
-            THROUGHPUT,
+            WRITES,
+            READS,
         ],
         Parameter::ReadBuffer => vec![latency(
             "Latency of a first read and of the same read again",

@@ -2,6 +2,7 @@
 
 use crate::folded::by_place;
 use fathom_probe::Sample;
+use fathom_probe::record::Series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,10 +19,16 @@ pub(crate) enum Measure {
     Throughput,
 }
 
+/// Whether a sample of the series is a stream of writes of another size than its `x`.
+pub(crate) fn of_streams(series: &[Series]) -> bool {
+    let one_is = |one: &Series| matches!(one, Series::StreamAcross | Series::StreamWithin);
+    series.iter().all(one_is)
+}
+
 /// How many requests a sample timed together (`bytes` over the request's size), at least one.
 pub(crate) fn requests(sample: &Sample) -> u64 {
-    if by_place(&[sample.series]) {
-        return 1; // `x` is a place there
+    if by_place(&[sample.series]) || of_streams(&[sample.series]) {
+        return 1; // `x` is no request's size there
     }
     sample.bytes.checked_div(sample.x).unwrap_or(1).max(1)
 }
@@ -131,7 +138,7 @@ pub(crate) fn raw(samples: &[&Sample], measure: Measure) -> Raw {
 mod tests {
     use super::*;
     use fathom_probe::Parameter;
-    use fathom_probe::record::{Series, Timed};
+    use fathom_probe::record::Timed;
 
     fn sample(x: u64, ns: u64, at_ns: u64) -> Sample {
         Sample {

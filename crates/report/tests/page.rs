@@ -7,8 +7,10 @@ mod common;
 
 use browser::{chromium, complaints, drawn, open};
 use common::NASTY;
-use fathom_probe::{Parameter, Profile, Record};
+use fathom_probe::record::Series;
+use fathom_probe::{Parameter, Profile, Record, Sample};
 use fathom_report::html;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The page without the contents of style and script elements, one element per line.
@@ -182,13 +184,126 @@ fn what_the_figures_say_of_their_samples_is_so() {
     }
     record.samples[9].ns = 1_000;
     let page = html::render(&record, &profile);
-    assert!(page.contains("10 samples, all drawn; lines are medians. 1 lies above the axis."));
+    assert!(page.contains("10 samples, all drawn; large marks are medians, bars the middle half."));
+    assert!(
+        page.contains("<strong>1 of 10 samples lies above the axis and is not shown.</strong>")
+    );
     assert!(page.contains("Show all"));
     // Nine tenths at 100 ns: median 100, the outlier in the data all the same.
     assert!(page.contains(
         "\"medians\":{\"x\":[16384],\"y\":[100],\"low\":[100],\"high\":[100],\"n\":[10]}"
     ));
     assert!(page.contains("\"y\":[100,100,100,100,100,100,100,100,100,1000]"));
+}
+
+/// A record with samples of one parameter alone, at these sizes in each of these series.
+fn of(parameter: Parameter, series: &[Series], sizes: &[u64]) -> (Record, Profile) {
+    let (mut record, profile) = both();
+    let sample = record.samples[0];
+    let kinds = series
+        .iter()
+        .flat_map(|series| sizes.iter().map(move |x| (*series, *x)));
+    let samples = kinds.flat_map(|(series, x)| {
+        (0..8).map(move |rep| Sample {
+            parameter,
+            series,
+            x,
+            rep,
+            bytes: 4096,
+            ns: 10_000 + u64::from(rep),
+            ..sample
+        })
+    });
+    record.samples = samples.collect();
+    (record, profile)
+}
+
+/// The figures in a page, as data.
+fn data(page: &str) -> Vec<Value> {
+    let (_, rest) = page.split_once("id=\"figures\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+/// Few sizes stand side by side: through one or two there is no curve, and pairs would hide each other.
+#[test]
+fn few_sizes_and_pairs_stand_side_by_side() {
+    let kib = |sizes: &[u64]| sizes.iter().map(|k| k << 10).collect::<Vec<u64>>();
+    let streams = [Series::StreamAcross, Series::StreamWithin];
+    let pairs = [Series::Aligned, Series::Shifted];
+    let cases: [(&[Series], Vec<u64>, &str, &str); 4] = [
+        (
+            &streams,
+            kib(&[160, 192, 224, 240, 256]),
+            "strip",
+            "size whose multiples are tried",
+        ),
+        (&pairs, kib(&[64, 256]), "strip", "request size"),
+        (&[Series::RandomRead], kib(&[8]), "strip", "request size"),
+        (
+            &[Series::Sweep],
+            kib(&[4, 8, 12, 16]),
+            "linear",
+            "request size",
+        ),
+    ];
+    for (series, sizes, axis, title) in cases {
+        let (record, profile) = of(Parameter::ClusteredPage, series, &sizes);
+        let page = html::render(&record, &profile);
+        let figures = data(&page);
+        assert_eq!(
+            (&figures[0]["axis"], &figures[0]["x_title"]),
+            (&axis.into(), &title.into()),
+            "{series:?}"
+        );
+        let about_streams = page.contains("Look for sizes at which the streams");
+        assert_eq!(about_streams, series == streams, "{series:?}");
+    }
+}
+
+/// The question is about writes.
+#[test]
+fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
+    use Series::{Random, RandomRead, Sequential, SequentialRead};
+    let sizes: Vec<u64> = (0..6).map(|power| (64 << 10) << power).collect();
+    for parameter in [Parameter::LogicalBlock, Parameter::ClusteredBlock] {
+        let (record, profile) = of(
+            parameter,
+            &[Sequential, Random, SequentialRead, RandomRead],
+            &sizes,
+        );
+        let page = html::render(&record, &profile);
+        let figures = data(&page);
+        let lines: Vec<usize> = figures
+            .iter()
+            .map(|f| f["lines"].as_array().unwrap().len())
+            .collect();
+        assert_eq!(lines, [2, 2], "{parameter}");
+        assert!(
+            figures[1]["lines"][0]["name"] == "Sequential reads"
+                && figures[1]["marks"]["at"].is_null()
+        );
+        assert!(page.contains("The answer does not rest on it."));
+    }
+}
+
+/// Between two powers of two there is no round size.
+#[test]
+fn an_axis_has_ticks_where_no_round_size_lies() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let sizes = [160, 192, 224, 240].map(|k: u64| k << 10);
+    let series = [Series::SequentialRead, Series::RandomRead];
+    let (record, profile) = of(Parameter::LogicalBlock, &series, &sizes);
+    let page = html::render(&record, &profile);
+    let (dom, log) = open(&browser, "ticks", &page);
+    assert_eq!(complaints(&log), [""; 0]);
+    for size in ["160 KiB", "192 KiB", "224 KiB", "240 KiB"] {
+        assert!(dom.contains(&format!(">{size}</text>")), "{size}");
+    }
 }
 
 #[test]
