@@ -5,6 +5,7 @@
 mod common;
 
 use common::{fathom, names};
+use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::path::Path;
@@ -31,6 +32,27 @@ const LOAD: [&str; 7] = [
     "wrap,capacity=64MiB",
 ];
 const BUFFER: [&str; 2] = ["--reshape", "epo,capacity=1MiB,elements=8"];
+
+#[test]
+fn one_is_singular() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = ["generate:uniform", "--accesses", "1"];
+    let mut command = fathom(dir.path());
+    let assert = command.arg("convert").args(one).arg("w.parquet").assert();
+    assert.success().stdout(contains("1 access in w.parquet"));
+    let on = [
+        "--on",
+        "model:ssd-a",
+        "--sched",
+        "noop",
+        "--arrival",
+        "processes:1",
+    ];
+    let assert = fathom(dir.path()).arg("replay").args(one).args(on).assert();
+    let said =
+        contains("1 process with 1 outstanding").and(contains("1 read or write in 1 piece,"));
+    assert.success().stdout(said);
+}
 
 #[test]
 fn a_workload_through_a_buffer_is_the_same_at_once_and_by_way_of_a_file() {

@@ -13,40 +13,11 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
     let size = estimate
         .and_then(|e| e.value.as_ref())
         .and_then(Value::bytes);
-    let said = |word: &str| match size {
-        Some(size) => format!(" (here {word} {})", words::bytes(size)),
-        None => String::new(),
-    };
-    let at = said("at");
+    let at = size.map_or_else(String::new, |size| {
+        format!(" (here at {})", words::bytes(size))
+    });
     match (parameter, series) {
-        (Parameter::ClusteredPage, [Series::Sweep]) => format!(
-            "Look for drops at equal distances{}: a write that fills whole internal pages needs nothing read \
-             before it.",
-            said("every")
-        ),
-        (Parameter::ClusteredPage, [Series::RandomRead]) => {
-            "Hold it against the small flushed writes: where they are faster than reads, memory takes them, and \
-             the flash does not show."
-                .to_owned()
-        }
-        (Parameter::ClusteredPage, places) if by_place(places) && size.is_some() => {
-            "All units are laid over one another, with the end of a unit in the middle. Look for a peak there: a write \
-             across it has two units read and written."
-                .to_owned()
-        }
-        (Parameter::ClusteredPage, places) if by_place(places) => {
-            "Over the whole drive. Where a unit is found, all units are laid over one another.".to_owned()
-        }
-        (Parameter::ClusteredPage, streams) if of_streams(streams) => {
-            "For memory that answers flushed writes. Look for sizes at which the streams across multiples are slower than \
-             those anywhere else: a write that lies in two units counts twice."
-                .to_owned()
-        }
-        (Parameter::ClusteredPage, _) => {
-            "Look for the gap between the two: a shifted write covers pages in part, \
-             and the drive has to read the rest of them first."
-                .to_owned()
-        }
+        (Parameter::ClusteredPage, _) => pages(series, size),
         (Parameter::ClusteredBlock | Parameter::LogicalBlock, _) => blocks(parameter, series, size),
         (Parameter::ReadBuffer, _) => format!(
             "Look for the size up to which reading again is faster than reading first{at}: more does not fit into \
@@ -78,6 +49,39 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
         (Parameter::WritePolicy, _) => {
             "Look at the capacity of the memory: from there on writes to new places wait. If writes to the same \
              places never do, the memory is a cache; if they do as well, it is a FIFO buffer."
+                .to_owned()
+        }
+    }
+}
+
+fn pages(series: &[Series], size: Option<u64>) -> String {
+    match series {
+        [Series::Sweep] => format!(
+            "Look for drops at equal distances{}: a write that fills whole internal pages needs nothing read \
+             before it.",
+            size.map_or_else(String::new, |size| format!(" (here every {})", words::bytes(size)))
+        ),
+        [Series::RandomRead] => {
+            "Hold it against the small flushed writes: where they are faster than reads, memory takes them, and \
+             the flash does not show."
+                .to_owned()
+        }
+        places if by_place(places) && size.is_some() => {
+            "All units are laid over one another, with the end of a unit in the middle. Look for a peak there: a write \
+             across it has two units read and written."
+                .to_owned()
+        }
+        places if by_place(places) => {
+            "Over the whole drive. Where a unit is found, all units are laid over one another.".to_owned()
+        }
+        streams if of_streams(streams) => {
+            "For memory that answers flushed writes. Look for sizes at which the streams across multiples are slower than \
+             those anywhere else: a write that lies in two units counts twice."
+                .to_owned()
+        }
+        _ => {
+            "Look for the gap between the two: a shifted write covers pages in part, \
+             and the drive has to read the rest of them first."
                 .to_owned()
         }
     }
@@ -128,7 +132,10 @@ pub(crate) fn note((total, drawn): (usize, usize), axis: Axis, marks: &Marks) ->
             number(DRAWN_MAX)
         )
     } else {
-        format!("{} samples, all drawn; {medians}.", number(total))
+        format!(
+            "{}, all drawn; {medians}.",
+            words::counted(total as u64, "sample")
+        )
     };
     if let Some((low, high)) = marks.interval {
         let (low, high) = (words::bytes(low), words::bytes(high));

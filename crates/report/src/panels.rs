@@ -35,29 +35,7 @@ pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> P
 /// but that accesses at places are those of the last step of their kind.
 pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
     match parameter {
-        Parameter::ClusteredPage => vec![
-            latency(
-                "Latency of small flushed writes over their place",
-                &[Series::Across, Series::Within],
-            ),
-            latency(
-                "Latency of flushed writes over their size",
-                &[Series::Sweep],
-            ),
-            latency(
-                "Aligned against shifted",
-                &[Series::Aligned, Series::Shifted],
-            ),
-            latency(
-                "For comparison: reads from the flash",
-                &[Series::RandomRead],
-            ),
-            Panel {
-                title: "Throughput of small writes without flushes",
-                measure: Measure::Throughput,
-                series: &[Series::StreamAcross, Series::StreamWithin],
-            },
-        ],
+        Parameter::ClusteredPage => clustered_page(),
         Parameter::ClusteredBlock => vec![
             latency(
                 "Latency over the place of an access",
@@ -107,4 +85,30 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
             &[Series::Rewrite, Series::Distinct],
         )],
     }
+}
+
+fn clustered_page() -> Vec<Panel> {
+    vec![
+        latency(
+            "Latency of small flushed writes over their place",
+            &[Series::Across, Series::Within],
+        ),
+        latency(
+            "Latency of flushed writes over their size",
+            &[Series::Sweep],
+        ),
+        latency(
+            "Aligned against shifted",
+            &[Series::Aligned, Series::Shifted],
+        ),
+        latency(
+            "For comparison: reads from the flash",
+            &[Series::RandomRead],
+        ),
+        Panel {
+            title: "Throughput of small writes without flushes",
+            measure: Measure::Throughput,
+            series: &[Series::StreamAcross, Series::StreamWithin],
+        },
+    ]
 }

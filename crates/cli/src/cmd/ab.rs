@@ -1,5 +1,6 @@
 //! Two stacks in turn, as text and as a page.
 
+use super::outcome::count;
 use super::page;
 use super::table::table;
 use fathom_lab::ab::{Ab, Difference};
@@ -54,10 +55,10 @@ fn verdict(difference: &Difference) -> &'static str {
 fn heading(found: &Ab) -> String {
     let [a, b] = &found.stacks;
     format!(
-        "{} against {}: {} rounds each, in turn, on one drive",
+        "{} against {}: {} each, in turn, on one drive",
         b.name,
         a.name,
-        found.rounds.len()
+        count(found.rounds.len() as u64, "round", "rounds")
     )
 }
 

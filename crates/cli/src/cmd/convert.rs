@@ -1,6 +1,6 @@
 //! `fathom convert`: a workload written out as a trace.
 
-use super::workload;
+use super::{outcome, workload};
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -62,7 +62,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     for note in notes {
         out::note(&format!("note: {note}"));
     }
-    out::data(&format!("{count} accesses in {}\n", out::shown(to)))?;
+    let count = outcome::count(count, "access", "accesses");
+    out::data(&format!("{count} in {}\n", out::shown(to)))?;
     Ok(Exit::Done)
 }
 

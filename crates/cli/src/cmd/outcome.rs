@@ -94,7 +94,10 @@ pub(super) fn arrival(outcome: &Outcome) -> String {
         Arrival::Processes {
             processes,
             outstanding,
-        } => format!("{processes} processes with {outstanding} outstanding each"),
+        } => format!(
+            "{} with {outstanding} outstanding each",
+            count(u64::from(processes.get()), "process", "processes")
+        ),
     }
 }
 
@@ -194,7 +197,7 @@ fn short(ns: f64) -> String {
     human_duration(ns.round() as u64)
 }
 
-fn count(n: u64, one: &str, many: &str) -> String {
+pub(super) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 

@@ -1,5 +1,6 @@
 //! The block layer above a drive, as flags say it; and what went through it, in words.
 
+use super::outcome::count;
 use super::workload::table;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
@@ -62,10 +63,10 @@ pub(super) fn name(config: &QueueConfig) -> String {
 /// What was merged and split, in a sentence.
 fn through(stats: &QueueStats) -> String {
     format!(
-        "{} reads and writes in {} pieces, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
+        "{} in {}, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
          time on average.",
-        stats.submitted,
-        stats.pieces,
+        count(stats.submitted, "read or write", "reads and writes"),
+        count(stats.pieces, "piece", "pieces"),
         stats.back_merges + stats.front_merges,
         stats.held_back,
         stats.mean_depth(),
