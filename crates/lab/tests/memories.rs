@@ -135,3 +135,36 @@ fn a_map_that_is_read_from_flash_is_no_buffer_for_data() {
     });
     all_absent(&spec, Parameter::ReadBuffer);
 }
+
+#[test]
+fn what_a_small_map_cache_writes_back_is_no_edge_of_memory() {
+    let spec = drive(|spec| {
+        spec.capacity = Bytes::gib(1);
+        spec.mapping.kind = MappingKind::Dftl;
+        spec.mapping.log_blocks = 0;
+        spec.mapping.unit = Some(Bytes::kib(4));
+        spec.mapping.map_cache = Some(Bytes::kib(4));
+        spec.host.logical_block = Bytes::kib(4);
+        spec.host.queue_depth = 1;
+        (spec.write_buffer, spec.read_buffer) = (None, None);
+    });
+    all_absent(&spec, Parameter::WriteBuffer);
+}
+
+#[test]
+fn a_read_too_short_for_the_buffer_adds_nothing_to_it() {
+    let spec = drive(|spec| {
+        spec.mapping.kind = MappingKind::Dftl;
+        spec.mapping.log_blocks = 0;
+        spec.mapping.over_provisioning_percent = 20.0;
+        spec.mapping.map_cache = Some(Bytes::kib(8));
+        spec.write_buffer = None;
+        spec.read_buffer = Some(ReadBuffer {
+            capacity: Bytes::kib(512),
+            line: Bytes::kib(4),
+            min_request: Bytes::kib(32),
+            prefetch: None,
+        });
+    });
+    all_are(&spec, Parameter::ReadBuffer, &Value::Bytes(512 << 10));
+}

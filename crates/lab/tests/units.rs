@@ -11,13 +11,19 @@ use fathom_ssd::{Spec, Ssd};
 
 /// A small `ssd-a` with clustered pages of so many planes, each of 4 KiB, under a mapping.
 fn drive(kind: MappingKind, planes: u32, unit: Option<u64>) -> Spec {
+    with_pages(kind, (planes, 4096), unit)
+}
+
+/// The same with planes of so many bytes.
+fn with_pages(kind: MappingKind, (planes, plane): (u32, u64), unit: Option<u64>) -> Spec {
     let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
     let Model::Ssd(mut spec) = model else {
         panic!("ssd-a is a drive of flash");
     };
-    let page = u64::from(planes) * 4096;
+    let page = u64::from(planes) * plane;
     let block = page * 4 * u64::from(spec.flash.pages_per_block);
     spec.flash.planes_per_die = planes;
+    spec.flash.page = Bytes(plane);
     spec.flash.clustered_page = Bytes(page);
     spec.flash.clustered_block = Bytes(block);
     spec.capacity = Bytes((512 << 20) / block * block);
@@ -46,12 +52,36 @@ fn answer(spec: &Spec, seed: u64) -> Estimate {
 #[test]
 fn units_of_odd_sizes_are_found() {
     use MappingKind::{Block, Fast, Page};
-    for (kind, planes) in [(Block, 3), (Block, 5), (Fast, 6), (Page, 3), (Page, 2)] {
+    for (kind, planes) in [
+        (Block, 3),
+        (Block, 5),
+        (Block, 11),
+        (Fast, 6),
+        (Page, 3),
+        (Page, 2),
+    ] {
         let spec = drive(kind, planes, None);
         for seed in 0..3 {
             let found = answer(&spec, seed);
             let unit = u64::from(planes) * 4096;
             assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_unit_above_what_is_named_is_left_open_and_no_part_of_it_is_named() {
+    use MappingKind::{Block, Page};
+    for (kind, planes, kib) in [
+        (Page, 3, 128),
+        (Page, 4, 128),
+        (Block, 8, 64),
+        (Block, 8, 128),
+    ] {
+        let spec = with_pages(kind, (planes, kib << 10), None);
+        for seed in 0..2 {
+            let found = answer(&spec, seed);
+            assert_eq!(found.verdict, Verdict::Inconclusive, "{kind:?} {found:?}");
         }
     }
 }

@@ -8,6 +8,9 @@
 //! - The *read unit* (`flash.clustered_page`) is what the flash array reads and programs at once. Where it is larger than
 //!   the mapping unit it is right by the definition's words, and so not wrong for `clustered_page`.
 //!
+//! A `bplru` buffer completes what it holds of a block of its own before it writes it. That block, too, is read, modified and
+//! written as a whole, and so not wrong.
+//!
 //! A unit of one logical block is never partly written: there is nothing to find.
 
 use super::speeds::{Speeds, beyond};
@@ -29,7 +32,16 @@ pub(super) fn clustered_page(spec: &Spec) -> Truth {
             truth.why = "it is read and programmed at once, though mapped in smaller units";
         }
     }
+    let padded = padded(spec).map(|pad| sizes(&[pad]));
+    truth.right.extend(padded.into_iter().flatten());
     truth
+}
+
+/// What a buffer completes before it is written, in bytes.
+fn padded(spec: &Spec) -> Option<u64> {
+    let buffer = spec.write_buffer.as_ref()?;
+    let pad = buffer.block.unwrap_or(spec.flash.clustered_block).0;
+    (buffer.policy == WritePolicy::Bplru).then_some(pad)
 }
 
 /// What is read, modified and written where a write covers part of it.

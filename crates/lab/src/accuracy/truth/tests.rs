@@ -115,6 +115,8 @@ fn pages_hide_blocks_and_padding_shows_its_own() {
         spec.host.bandwidth = Rate::new(7_000_000_000).unwrap();
     });
     assert_eq!(sight(&padded, Parameter::ClusteredBlock), Sight::Hidden);
+    let unit = Truth::of(&padded, Parameter::ClusteredPage);
+    assert!(unit.right.contains(&sizes(&[MIB])[0]), "{unit}");
     let block = Truth::of(&padded, Parameter::LogicalBlock);
     assert_eq!(block.sight, Sight::Identifiable);
     assert_eq!(block.bytes(), Some(MIB));

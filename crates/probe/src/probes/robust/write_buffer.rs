@@ -5,10 +5,13 @@
 //! until such a piece is there; then smaller pieces find the place, and pieces of another size find it once more after
 //! a pause. An onset that goes by the number of writes and not by their bytes, or that does not come back, is none.
 //!
+//! Where a flush costs nothing and the fastest of the small writes take longer than reads of the flash, no memory takes them: what
+//! comes every so many bytes then, as a write of the map, is none.
+//!
 //! No shape of the curve is assumed: memory whose flash is faster than its link waits for one program and is fast again.
 
 use super::filling::{Emptying, Pass, empty, onset_of, restore};
-use super::{at, identified, prepare, size, sizes, without};
+use super::{at, identified, prepare, size, sizes, times, without};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
@@ -19,6 +22,9 @@ use fathom_base::Dur;
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 const SMALL_REPS: u32 = 16;
+/// Reads of the flash, and the share of the fastest writes that are held against them.
+const READS: u32 = 64;
+const FASTEST: f64 = 0.05;
 /// Pieces of a run, and how much more the next run tries than the one before.
 const PIECES: u64 = 64;
 const GROWTH: u64 = 4;
@@ -52,6 +58,8 @@ enum Stage {
     Found(u64, u64),
     /// A place was seen and not seen again; about where, in bytes.
     Lost(u64),
+    /// All writes wait for the flash.
+    Flash,
     /// No piece waits up to so many bytes.
     Nothing(u64),
 }
@@ -79,10 +87,26 @@ fn flush_drains(record: &Record) -> Option<bool> {
     let tried = sizes(record, PARAMETER, Series::FlushAfter);
     let len = tried.last().copied().filter(|len| *len > 0)?;
     // A flush may take no time at all.
-    let times = |x| at(record, PARAMETER, Series::FlushAfter, x).into_iter();
-    let arms = [len, 0].map(|x| times(x).map(|ns| ns.max(1.0)).collect::<Vec<_>>());
+    let flushes = |x| at(record, PARAMETER, Series::FlushAfter, x).into_iter();
+    let arms = [len, 0].map(|x| flushes(x).map(|ns| ns.max(1.0)).collect::<Vec<_>>());
     let test = separate(&arms[0], &arms[1], 0.99, 0.2)?;
     Some(test.interval.low > 1.2)
+}
+
+/// Whether the fastest writes of the first pass take longer than reads: the flash answers them. `false` before that was measured.
+fn from_flash(record: &Record, space: &Space) -> bool {
+    let Some(first) = wide(space).next() else {
+        return false;
+    };
+    let writes = times(
+        record,
+        (PARAMETER, &Kind::Wide.name(&first)),
+        Series::Filling,
+    );
+    let reads = at(record, PARAMETER, Series::RandomRead, space.block_bytes);
+    let fastest = robust::quantile(&writes, FASTEST);
+    let read = robust::median(&reads);
+    fastest.zip(read).is_some_and(|(write, read)| write > read)
 }
 
 pub(super) fn emptying(record: &Record) -> Emptying {
@@ -117,9 +141,11 @@ fn stage(record: &Record, space: &Space) -> Stage {
         return Stage::Small;
     }
     let (mut tried, mut lost) = (0, None);
+    let protected = emptying(record) == Emptying::Forget;
     for pass in wide(space) {
         let place = match seen(record, &pass, Kind::Wide) {
             None => return Stage::Make(pass, Kind::Wide),
+            Some(_) if protected && from_flash(record, space) => return Stage::Flash,
             Some(place) => place,
         };
         // A place that is not found again was none; memory may be larger.
@@ -185,7 +211,7 @@ fn around(low: u64, step: u64, piece: u64) -> Pass {
 }
 
 impl WriteBuffer {
-    /// Flushes of nothing (`x` = 0) and of one small write.
+    /// Flushes of nothing (`x` = 0) and of one small write, and reads of the flash.
     fn small(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         let space = Space::from(&*session);
         let (start, span, len) = (
@@ -203,6 +229,12 @@ impl WriteBuffer {
                 io.write(start + place, len)?;
                 io.flush()?;
                 io.sample(Series::FlushAfter, len, rep);
+            }
+            let block = space.block_bytes;
+            for rep in 0..READS {
+                let place = io.rng.below(span / block) * block;
+                io.read(start + place, block)?;
+                io.sample(Series::RandomRead, block, rep);
             }
             Ok(())
         })?;
@@ -291,7 +323,7 @@ impl Probe for WriteBuffer {
                     written.end = written.end.max(window(session, &space, pass.bytes()).end);
                     self.make(session, pass, kind)?;
                 }
-                Stage::Found(..) | Stage::Lost(_) | Stage::Nothing(_) => break,
+                Stage::Found(..) | Stage::Lost(_) | Stage::Flash | Stage::Nothing(_) => break,
             }
         }
         let by = emptying(session.record());
@@ -326,6 +358,11 @@ impl Probe for WriteBuffer {
                 );
                 without(PARAMETER, Verdict::Inconclusive, reason).figure("seen_bytes", about as f64)
             }
+            Stage::Flash => without(
+                PARAMETER,
+                Verdict::Absent,
+                "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
+            ),
             Stage::Nothing(tried) if by == Emptying::Forget => {
                 let reason = format!(
                     "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",

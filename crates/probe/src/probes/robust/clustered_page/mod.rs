@@ -26,6 +26,8 @@ const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.05;
 /// The least ratio by which a unit matters: of writes across its ends to others, or of shifted ones to aligned ones.
 const MATTERS: f64 = 1.01;
+/// A ratio that counts without the other one.
+const LARGE: f64 = 1.05;
 /// What it needs under a budget, in bytes: small writes lie in enough different places.
 const REACH: u64 = 256 << 20;
 /// Reads of what is on the flash.
@@ -121,8 +123,27 @@ struct Unit {
 }
 
 impl Unit {
-    fn matters(&self) -> bool {
-        self.straddling.max(self.shifted) >= MATTERS
+    /// How many times as long writes take that do not keep to it, at most.
+    fn ratio(&self) -> f64 {
+        self.straddling.max(self.shifted)
+    }
+
+    /// Whether whole writes that are shifted agree, which have two parts to complete, where small ones differ by little. At the
+    /// end of a stripe only small ones take a little longer, because they wait for two lanes.
+    fn agreed(&self) -> bool {
+        self.shifted >= MATTERS || self.straddling >= LARGE
+    }
+
+    /// Why it is not named.
+    fn doubt(&self, space: &Space) -> Option<&'static str> {
+        match () {
+            () if self.ratio() < MATTERS => Some("too little to matter"),
+            () if self.bytes > straddle::largest(space) => Some("a unit so large, or a block"),
+            () if !self.agreed() => {
+                Some("whole ones that are shifted do not, so that it is a stripe")
+            }
+            () => None,
+        }
     }
 }
 
@@ -139,7 +160,8 @@ fn unit(record: &Record) -> Option<Unit> {
 
 /// The answer, where a run measured it.
 pub(super) fn known(record: &Record) -> Option<u64> {
-    let flushed = unit(record).filter(Unit::matters);
+    let space = Space::of(record);
+    let flushed = unit(record).filter(|unit| unit.doubt(&space).is_none());
     let shown = flushed.map(|unit| unit.bytes);
     shown.or_else(|| Some(stream::shown(record)?.bytes))
 }
@@ -172,13 +194,13 @@ fn nameless(record: &Record) -> (Verdict, String) {
     if straddle::sizes(&space).is_empty() {
         return open("the region is too small to measure it in");
     }
-    if let Some(unit) = unit(record) {
-        let reason = format!(
-            "writes across multiples of {} take {:.3} times as long as elsewhere: too little to matter",
+    let doubted = unit(record).and_then(|unit| Some((unit.doubt(&space)?, unit)));
+    if let Some((why, unit)) = doubted {
+        return open(&format!(
+            "writes across multiples of {} take {:.3} times as long as elsewhere: {why}",
             size(unit.bytes),
-            unit.straddling.max(unit.shifted)
-        );
-        return open(&reason);
+            unit.ratio()
+        ));
     }
     if straddle::shown(record).is_some() {
         return open("writes at multiples of a size took longer, and did not in the repetition");
@@ -258,7 +280,8 @@ impl Probe for ClusteredPage {
     }
 
     fn solve(&self, record: &Record) -> Estimate {
-        if let Some(unit) = unit(record).filter(Unit::matters) {
+        let space = Space::of(record);
+        if let Some(unit) = unit(record).filter(|unit| unit.doubt(&space).is_none()) {
             return named(&unit);
         }
         if let Some(shown) = stream::shown(record) {

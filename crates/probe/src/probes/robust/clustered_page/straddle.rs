@@ -15,14 +15,17 @@ use crate::solve::robust;
 /// Pairs at multiples of each size in a round, and of the size that was found.
 const PAIRS: u64 = 12;
 const PAIRS_AGAIN: u64 = 64;
-/// Rounds at most.
+/// Rounds at most, and at most as many of sizes with large prime factors where no other showed.
 const ROUNDS: u64 = 4;
 const ROUNDS_AGAIN: u64 = 16;
 /// So many pairs in a row lie in a window of so many bytes: with log blocks the first write into a block costs a merge.
 const PAIRS_IN_ROW: u64 = 32;
 const WINDOW: u64 = 1 << 20;
-/// Places in a window at least.
+/// Places in a window at least, for a size to be named. Larger ones are looked at as far as the window: one of them is a unit
+/// or the block of a drive with log blocks, and a part of it is neither.
 const PLACES_MIN: u64 = 4;
+/// Those are multiples of so many bytes.
+const LARGE_GRAIN: u64 = 16 << 10;
 /// Mean scores over their standard error: the best of all sizes, and the same size again.
 const STRONG: f64 = 6.0;
 const STRONG_AGAIN: f64 = 4.0;
@@ -41,28 +44,62 @@ struct Written {
     ns: f64,
 }
 
-/// Sizes that are tried, in bytes: multiples of the logical block without large prime factors.
-pub(super) fn sizes(space: &Space) -> Vec<u64> {
-    let (block, window) = (space.block_bytes, WINDOW.min(space.span()));
-    let smooth = |n: &u64| {
-        let mut left = *n;
-        for factor in PAGE_FACTORS.into_iter().chain([7]) {
-            while left.is_multiple_of(factor) {
-                left /= factor;
-            }
+/// The largest size that is named, in bytes.
+pub(super) fn largest(space: &Space) -> u64 {
+    WINDOW.min(space.span()) / PLACES_MIN
+}
+
+/// Whether a size has no large prime factors, as most units.
+fn smooth(blocks: u64) -> bool {
+    let mut left = blocks;
+    for factor in PAGE_FACTORS.into_iter().chain([7]) {
+        while left.is_multiple_of(factor) {
+            left /= factor;
         }
-        left == 1
-    };
-    let numbers = (2..=window / PLACES_MIN / block).filter(smooth);
-    numbers.map(|n| n * block).collect()
+    }
+    left == 1
+}
+
+/// Sizes that are tried first, in bytes: without large prime factors.
+pub(super) fn sizes(space: &Space) -> Vec<u64> {
+    let block = space.block_bytes;
+    let sizes = all(space).into_iter();
+    sizes.filter(|size| smooth(size / block)).collect()
+}
+
+/// All sizes, in bytes: every multiple of the logical block that is named, and larger ones.
+fn all(space: &Space) -> Vec<u64> {
+    let (block, largest) = (space.block_bytes, largest(space));
+    let named = (2..=largest / block).map(|n| n * block);
+    let grain = LARGE_GRAIN.next_multiple_of(block);
+    let large = (largest / grain + 1..=largest * PLACES_MIN / grain).map(|n| n * grain);
+    let large = large.filter(|size| smooth(size / block));
+    named.chain(large).collect()
 }
 
 /// Writes at multiples of all sizes, until one shows or none can.
 pub(super) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
-    let sizes = sizes(&Space::from(&*session));
+    let space = Space::from(&*session);
+    let first = sizes(&space);
     for round in 0..ROUNDS {
-        write(session, &format!("{LOOK}{round}"), &sizes, PAIRS)?;
-        if shown(session.record()).is_some() || nowhere(session.record()) {
+        write(session, &format!("{LOOK}{round}"), &first, PAIRS)?;
+        if shown(session.record()).is_some() {
+            return Ok(());
+        }
+        if open(session.record(), &first).is_empty() {
+            break;
+        }
+    }
+    if !open(session.record(), &first).is_empty() {
+        return Ok(());
+    }
+    for round in ROUNDS..2 * ROUNDS {
+        let left = open(session.record(), &all(&space));
+        if left.is_empty() {
+            break;
+        }
+        write(session, &format!("{LOOK}{round}"), &left, PAIRS)?;
+        if shown(session.record()).is_some() {
             break;
         }
     }
@@ -81,20 +118,20 @@ pub(super) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Sto
     Ok(())
 }
 
-/// Bytes that so many rounds of looking, and of looking again, write.
-fn written(space: &Space, (rounds, again): (u64, u64)) -> u64 {
-    let pairs = sizes(space).len() as u64 * PAIRS * rounds + PAIRS_AGAIN * again;
-    pairs * 4 * space.block_bytes
+/// Bytes that so many writes at multiples of sizes, and of one that is looked at again, come to.
+fn written(space: &Space, (sizes, again): (usize, u64)) -> u64 {
+    (sizes as u64 * PAIRS + PAIRS_AGAIN * again) * 4 * space.block_bytes
 }
 
 /// The most that is written, in bytes.
 pub(super) fn bound(space: &Space) -> u64 {
-    written(space, (ROUNDS, ROUNDS_AGAIN))
+    let sizes = ROUNDS as usize * (sizes(space).len() + all(space).len());
+    written(space, (sizes, ROUNDS_AGAIN))
 }
 
 /// What is written where a unit shows at once, in bytes.
 pub(super) fn expected(space: &Space) -> u64 {
-    written(space, (1, 1))
+    written(space, (sizes(space).len(), 1))
 }
 
 /// What the names of the steps begin with.
@@ -115,8 +152,9 @@ fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Re
             if number.is_multiple_of(PAIRS_IN_ROW) {
                 window = start + io.rng.below((span / WINDOW).max(1)) * WINDOW;
             }
-            // A window need not begin at a multiple.
-            let first = window.next_multiple_of(size).max(size);
+            // A window need not begin at a multiple, and what is after the place lies in the span.
+            let last = (start + span - size) / size * size;
+            let first = window.next_multiple_of(size).clamp(size, last);
             let places = (window + WINDOW.min(span)).saturating_sub(first) / size;
             let place = first + io.rng.below(places.max(1)) * size;
             let inside = place + (1 + io.rng.below(size / block - 1)) * block;
@@ -156,7 +194,7 @@ fn times(writes: &[Written]) -> Vec<f64> {
 pub(super) fn shown(record: &Record) -> Option<u64> {
     let writes = writes(record, LOOK);
     let scores = robust::normal_scores(&times(&writes));
-    let strengths = sizes(&Space::of(record)).into_iter().filter_map(|size| {
+    let strengths = all(&Space::of(record)).into_iter().filter_map(|size| {
         let (difference, error) = difference(&scores, &at_ends(&writes, size))?;
         Some((size, difference / error.max(1e-12)))
     });
@@ -185,19 +223,19 @@ pub(super) fn arms(record: &Record, size: u64) -> [Vec<f64>; 2] {
 
 /// Whether there is no size at whose multiples writes take longer by what matters.
 pub(super) fn nowhere(record: &Record) -> bool {
+    open(record, &all(&Space::of(record))).is_empty()
+}
+
+/// Sizes of these at whose multiples writes may take longer by what matters, as far as was measured.
+fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
     let writes = writes(record, LOOK);
-    let logs = clipped(
-        &writes
-            .iter()
-            .map(|w| w.ns.max(1.0).ln())
-            .collect::<Vec<_>>(),
-    );
-    !writes.is_empty()
-        && sizes(&Space::of(record)).into_iter().all(|size| {
-            difference(&logs, &at_ends(&writes, size)).is_some_and(|(difference, error)| {
-                difference.abs() + CERTAIN * error < NONE.ln_1p()
-            })
-        })
+    let logs: Vec<f64> = writes.iter().map(|w| w.ns.max(1.0).ln()).collect();
+    let logs = clipped(&logs);
+    let none = |size: &&u64| {
+        difference(&logs, &at_ends(&writes, **size))
+            .is_some_and(|(difference, error)| difference.abs() + CERTAIN * error < NONE.ln_1p())
+    };
+    sizes.iter().filter(|size| !none(size)).copied().collect()
 }
 
 /// Values, none of them farther away than [`FAR`].
@@ -241,7 +279,9 @@ mod tests {
             thin: 1,
         };
         let sizes = sizes(&space);
-        assert_eq!((sizes[0], sizes.last()), (1024, Some(&(256 << 10))));
+        assert_eq!((sizes[0], sizes.last()), (1024, Some(&(1 << 20))));
+        assert_eq!(largest(&space), 256 << 10);
+        assert!(all(&space).contains(&(11 << 10)) && !all(&space).contains(&(257 << 10)));
         assert!(sizes.contains(&(18 << 10)) && !sizes.contains(&(11 << 10)));
     }
 

@@ -99,8 +99,10 @@ impl Scan {
             }
             Tooth::First | Tooth::Either => {
                 let again = places.nearest(&wanted)?;
-                // With FAST the first clustered page of a block has to be whole, which shows the ends later than they are.
-                let margin = 6 * len.max(PAGE) * again.period / self.covered.max(1);
+                // With FAST the first clustered page of a block has to be whole, and protected memory delays merges: both show
+                // the ends later than they are.
+                let margin =
+                    (6 * len.max(PAGE)).max(2 * self.pitch) * again.period / self.covered.max(1);
                 let between = (again.between.0 - margin, again.between.1 + margin);
                 Fit { between, ..again }
             }

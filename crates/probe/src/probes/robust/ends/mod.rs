@@ -40,7 +40,7 @@ const WIDTHS: f64 = 16.0;
 
 /// The most that is written, in bytes.
 pub(super) fn bound(space: &Space) -> u64 {
-    let scans = all(space, &queued());
+    let scans = all(space, &queued(), UNIT);
     parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>()
 }
 
@@ -52,9 +52,18 @@ fn queued() -> Target {
     }
 }
 
+/// A unit that is not known, in bytes.
+const UNIT: u64 = 4 << 10;
+
+/// What may be tried, on the drive of a record.
+fn scans(record: &Record) -> Vec<Scan> {
+    let unit = clustered_page::known(record).unwrap_or(UNIT);
+    all(&Space::of(record), &record.meta.target, unit)
+}
+
 /// Looks until a size is found.
 pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
-    let scans = all(&Space::from(&*session), &session.record().meta.target);
+    let scans = scans(session.record());
     for scan in scans {
         if scan.kind != Kind::Reads {
             // Opens the logs that the next writes have to give up.
@@ -70,7 +79,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
         for &period in &periods {
             scan.measure_again(session, period)?;
         }
-        let closely = found_by(&scan, session.record()).is_some();
+        let closely = found_by(&scan, session.record()).is_some_and(|part| !faint(&part));
         if scan.kind != Kind::Reads && !periods.is_empty() && !closely {
             scan.wider().measure(session, false)?;
         }
@@ -82,6 +91,11 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// Whether writes show it by less than a merge: other causes lengthen a write as much now and then.
+fn faint(part: &Part) -> bool {
+    part.kind != Kind::Reads && part.fit.ratio < TWICE
 }
 
 /// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long.
@@ -99,12 +113,22 @@ fn stands(part: &Part) -> bool {
     counts(part) && (part.kind != Kind::Reads || !segment)
 }
 
-/// What a scan shows, without what may be a stripe.
+/// What a scan shows, without what may be a stripe. Of the sizes that writes may mean the likeliest is looked at again: with
+/// FAST only a write that begins where a block does shows it.
 fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
     let kind = scan.kind;
+    let likely = |fit: Fit| match kind {
+        Kind::Reads => fit,
+        Kind::Writes | Kind::LongWrites => Fit {
+            period: whole_pages(record, &fit),
+            ..fit
+        },
+    };
     let shown = scan.shows(record).into_iter();
-    let sizes = shown.filter(|&(_, fit)| counts(&Part { kind, fit }));
-    sizes.collect()
+    let sizes = shown.map(|(tooth, fit)| (tooth, likely(fit)));
+    sizes
+        .filter(|&(_, fit)| counts(&Part { kind, fit }))
+        .collect()
 }
 
 /// The size that a scan shows twice.
@@ -112,16 +136,19 @@ fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
     if !scan.measured_again(record) {
         return None;
     }
+    let kind = scan.kind;
     let shown = counting(scan, record).into_iter();
     let mut again = shown.filter_map(|(tooth, fit)| {
-        let again = scan.shows_again(record, tooth, &fit);
-        again.or_else(|| scan.wider().shows_at(record, tooth, &fit))
+        let closely = scan.shows_again(record, tooth, &fit);
+        let widely = || scan.wider().shows_at(record, tooth, &fit);
+        match closely.map(|fit| Part { kind, fit }) {
+            None => widely().map(|fit| Part { kind, fit }),
+            // Where the wider writes were not made it is the first look that counts.
+            Some(part) if faint(&part) && scan.wider().measured(record) => widely().map(|_| part),
+            Some(part) => Some(part),
+        }
     });
-    let kind = scan.kind;
-    Some(Part {
-        kind,
-        fit: again.next()?,
-    })
+    again.next()
 }
 
 /// A block that was found.
@@ -136,7 +163,7 @@ pub(super) struct Block {
 
 /// The block that was found.
 pub(super) fn block(record: &Record) -> Option<Block> {
-    let scans = all(&Space::of(record), &record.meta.target);
+    let scans = scans(record);
     let found = scans.iter().filter_map(|scan| found_by(scan, record));
     let mut sizes = found.map(|found| parts::smallest(record, found));
     let Part { kind, fit } = sizes.find(stands)?;
@@ -171,7 +198,7 @@ pub(super) fn solve(record: &Record) -> Estimate {
 }
 
 fn not_found(record: &Record) -> Estimate {
-    let scans = all(&Space::of(record), &record.meta.target);
+    let scans = scans(record);
     let least = scans.iter().map(|scan| scan.sizes().0).min();
     let most = scans.iter().map(|scan| scan.sizes().1).max();
     let (Some(least), Some(most)) = (least, most) else {

@@ -6,7 +6,8 @@
 
 use super::PARAMETER;
 use super::look::places;
-use super::scan::{Kind, MULTIPLES_MIN, Scan, all};
+use super::scan::{Kind, MULTIPLES_MIN, Scan};
+use super::scans;
 use crate::probes::Space;
 use crate::probes::robust::of_step;
 use crate::record::Record;
@@ -17,10 +18,10 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 
 /// Parts of what reads show.
-const PARTS: [u64; 4] = [2, 3, 5, 7];
-/// Parts of what writes show: the large primes of their pitches. A write that has to begin where a block does meets that at
-/// the common multiples of the block and the pitch alone.
-const PITCHES: [u64; 3] = [17, 67, 257];
+const OF_READS: &[u64] = &[2, 3, 5, 7];
+/// Parts of what writes show: the large primes of their pitches first. A write that has to begin where a block does meets that at
+/// the common multiples of the block and the pitch alone. No halves: a log may be full in the middle of every block.
+const OF_WRITES: &[u64] = &[17, 67, 257, 3, 5, 7];
 /// Multiples of a part that are looked at: the first ones, which lie close to where they are taken to be.
 const MULTIPLES: usize = 24;
 /// Parts of parts, at most; a block is hardly a smaller part of what reads show.
@@ -32,8 +33,8 @@ const STRONG: f64 = 5.0;
 /// Writes take that many times as long at least: one across the end of a clustered page takes twice as long and is no merge.
 const MERGE: f64 = 4.0;
 
-/// The share of its multiples at which a part shows at least.
-const MOST: f64 = 0.75;
+/// The share of its multiples at which a part shows at least. At others the log was full, and merged, shortly before.
+const MOST: f64 = 0.7;
 
 /// A part that showed, and in what.
 #[derive(Clone, Copy, Debug)]
@@ -44,15 +45,15 @@ pub(super) struct Part {
 
 fn divisors(kind: Kind) -> &'static [u64] {
     match kind {
-        Kind::Reads => &PARTS,
-        Kind::Writes | Kind::LongWrites => &PITCHES,
+        Kind::Reads => OF_READS,
+        Kind::Writes | Kind::LongWrites => OF_WRITES,
     }
 }
 
 /// Looks at parts of what was found until none shows.
 pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
     let space = Space::from(&*session);
-    let scans = all(&space, &session.record().meta.target);
+    let scans = scans(session.record());
     let mut size = whole;
     for _ in 0..STEPS_MAX {
         for &divisor in divisors(whole.kind) {
@@ -61,8 +62,15 @@ pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
                 let name = name(&scan, &part);
                 // Another scan may have shown the same size.
                 if of_step(session.record(), PARAMETER, &name).is_none() {
-                    let multiples = multiples(&space, &scan, &part, divisor);
+                    let mut multiples = multiples(&space, &scan, &part, divisor);
+                    multiples.reverse();
                     scan.measure_around(session, (&name, part.period), &multiples)?;
+                    let shown = shown(session.record(), &scans, &part, divisor).is_some();
+                    if scan.kind != Kind::Reads && whole.kind != Kind::Reads && !shown {
+                        multiples.reverse();
+                        let name = upwards(&name);
+                        scan.measure_around(session, (&name, part.period), &multiples)?;
+                    }
                 }
             }
             if shown(session.record(), &scans, &part, divisor).is_some() {
@@ -79,7 +87,7 @@ pub(super) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
 
 /// The size that a record's looks at parts leave.
 pub(super) fn smallest(record: &Record, whole: Part) -> Part {
-    let scans = all(&Space::of(record), &record.meta.target);
+    let scans = scans(record);
     let next = |size: &Part| smaller(record, &scans, (whole.kind, &size.fit));
     let sizes = std::iter::successors(Some(whole), next);
     sizes.last().unwrap_or(whole)
@@ -119,12 +127,20 @@ pub(super) fn bound(scans: &[Scan]) -> u64 {
         .iter()
         .filter(|scan| scan.kind == Kind::Writes)
         .max_by_key(|scan| scan.pitch);
-    let each = widest.map_or(0, |scan| MULTIPLES as u64 * (4 * scan.pitch + 2 * scan.len));
-    each * PARTS.len() as u64 * STEPS_MAX
+    let each = widest.map_or(0, |scan| {
+        2 * MULTIPLES as u64 * (4 * scan.pitch + 2 * scan.len)
+    });
+    each * OF_WRITES.len() as u64 * STEPS_MAX
 }
 
 fn name(scan: &Scan, part: &Fit) -> String {
     format!("{} at parts of {}", scan.name(false), part.period)
+}
+
+/// The step that goes upwards, after one that went downwards: there the writes before one multiple open the log of the block before
+/// it, which is the next one, so that with several logs none of its own has to be opened.
+fn upwards(name: &str) -> String {
+    format!("{name} upwards")
 }
 
 /// Multiples of a part that are none of the whole, in bytes.
@@ -143,7 +159,11 @@ fn shown(record: &Record, scans: &[Scan], part: &Fit, divisor: u64) -> Option<Pa
         let kind = scan.kind;
         let ratio = match kind {
             Kind::Reads => halved(record, &scan, part)?,
-            Kind::Writes | Kind::LongWrites => merges(record, &scan, part, divisor)?,
+            Kind::Writes | Kind::LongWrites => {
+                let name = name(&scan, part);
+                let mut ways = [upwards(&name), name].into_iter();
+                ways.find_map(|name| merges((record, &name), &scan, part, divisor))?
+            }
         };
         let fit = Fit { ratio, ..*part };
         Some(Part { kind, fit })
@@ -168,8 +188,8 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
 
 /// How many times as long the slowest write at a multiple of a part takes, where there is a merge at most multiples. Merges come
 /// elsewhere, too; and a log that is full after so many writes can be so at the same place of every block, at some multiples.
-fn merges(record: &Record, scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
-    let samples = of_step(record, PARAMETER, &name(scan, part))?;
+fn merges((record, name): (&Record, &str), scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
+    let samples = of_step(record, PARAMETER, name)?;
     let places: Vec<(u64, f64)> = samples.map(|s| (s.offset, s.ns as f64)).collect();
     let times: Vec<f64> = places.iter().map(|(_, ns)| *ns).collect();
     let typical = robust::median(&times)?.max(1.0);
@@ -207,6 +227,7 @@ fn merges(record: &Record, scan: &Scan, part: &Fit, divisor: u64) -> Option<f64>
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::all;
     use super::*;
 
     #[test]
@@ -216,7 +237,7 @@ mod tests {
             block_bytes: 512,
             thin: 1,
         };
-        let scans = all(&space, &crate::record::Target::default());
+        let scans = all(&space, &crate::record::Target::default(), 4 << 10);
         let part = Fit {
             period: 4 << 20,
             between: (4 << 20, 4 << 20),

@@ -63,10 +63,12 @@ pub(super) struct Scan {
     pub(super) pitch: u64,
     /// In bytes from the start of the region on.
     pub(super) covered: u64,
+    /// What a closer look writes whole, in bytes: with FAST the first unit of a block has to be.
+    pub(super) unit: u64,
 }
 
-/// All that may be tried, in order.
-pub(super) fn all(space: &Space, target: &Target) -> Vec<Scan> {
+/// All that may be tried, in order, on a drive of units of so many bytes.
+pub(super) fn all(space: &Space, target: &Target, unit: u64) -> Vec<Scan> {
     let block = space.block_bytes;
     let longest = match target.queue_depth {
         0 | 1 => target.max_request_bytes.max(block),
@@ -93,6 +95,7 @@ pub(super) fn all(space: &Space, target: &Target) -> Vec<Scan> {
         len: len.next_multiple_of(block),
         pitch: pitch.next_multiple_of(block),
         covered: covered.min(span),
+        unit: unit.next_multiple_of(block),
     });
     scans
         .filter(|scan| scan.sizes().0 <= scan.sizes().1)
@@ -192,6 +195,10 @@ impl Scan {
         let part = |n: u64| (self.pitch / n).next_multiple_of(block);
         match self.kind {
             Kind::Reads => (self.len, (self.len / 4).next_multiple_of(block)),
+            Kind::Writes if 4 * self.unit <= self.pitch => {
+                let whole = part(16).next_multiple_of(self.unit);
+                (whole, whole)
+            }
             Kind::Writes => (part(16), part(16)),
             Kind::LongWrites => (part(4), part(4)),
         }
@@ -205,11 +212,9 @@ impl Scan {
         let first = (region.start + reach + period / 2).div_ceil(period);
         let last = end.saturating_sub(reach + self.len) / period;
         let each = last.saturating_sub(first) / AGAIN + 1;
-        let multiples: Vec<u64> = (first..=last)
-            .rev()
-            .step_by(each as usize)
-            .map(|k| k * period)
-            .collect();
+        let from_last = (first..=last).rev().step_by(each as usize);
+        let mut multiples: Vec<u64> = from_last.map(|k| k * period).collect();
+        multiples.reverse();
         self.measure_around(session, (&self.again_name(period), period), &multiples)
     }
 
@@ -260,7 +265,7 @@ impl Scan {
         let block = u64::from(io.info().logical_block_bytes).max(1);
         let (len, pitch) = self.again_len(block);
         let reach = self.reach(block);
-        for at in multiples.iter().rev() {
+        for at in multiples {
             self.access(io, (at - period / 2) / block * block, len)?;
             // One of them begins at the multiple: with FAST only that one shows. Not as many before each multiple, or what
             // comes once in so many writes could come at the same place every time.

@@ -87,8 +87,10 @@ pub(super) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
 
 /// The unit that streams show.
 pub(super) fn shown(record: &Record) -> Option<Shown> {
+    let most = straddle::largest(&Space::of(record));
     match next(record) {
-        Next::Done(shown) => shown,
+        // What is larger may be a block.
+        Next::Done(shown) => shown.filter(|shown| shown.bytes <= most),
         Next::Measure(..) => None,
     }
 }
@@ -121,6 +123,13 @@ fn sizes(space: &Space) -> Vec<u64> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes
+}
+
+/// Those of them that are measured: streams across multiples of larger ones come back to few places.
+fn measured(space: &Space) -> Vec<u64> {
+    let most = straddle::largest(space);
+    let sizes = sizes(space).into_iter();
+    sizes.filter(|size| *size <= most).collect()
 }
 
 fn next(record: &Record) -> Next {
@@ -174,6 +183,7 @@ fn found(record: &Record, writes: u64) -> Found {
     if rounds >= ROUNDS {
         return Found::Other;
     }
+    let sizes = measured(&Space::of(record));
     telling(&sizes, &seen, (&first, &second)).map_or(Found::Other, Found::Between)
 }
 
@@ -189,7 +199,7 @@ fn telling(sizes: &[u64], seen: &[Seen], (a, b): (&Fit, &Fit)) -> Option<u64> {
 
 /// How much longer streams of some length take at multiples of each size that was measured; and in how many rounds.
 fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
-    let sizes = sizes(&Space::of(record));
+    let sizes = measured(&Space::of(record));
     let mut measured = BTreeMap::new();
     let mut rounds = 0;
     for size in sizes {
