@@ -28,6 +28,8 @@ pub struct Part {
     pub least_bytes: u64,
     /// What it writes on a drive that gives answers, in bytes.
     pub expected_bytes: u64,
+    /// What it writes on a drive that gives none, in bytes.
+    pub fruitless_bytes: u64,
     /// The most that it writes, in bytes.
     pub bound_bytes: u64,
 }
@@ -44,7 +46,7 @@ pub struct Plan {
 /// What a run is going to write, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcement {
-    /// On a drive that gives answers; a rule of thumb, at most the bound.
+    /// On a drive that gives answers or on one that gives none, whichever is more; a rule of thumb, at most the bound.
     pub expected_bytes: u64,
     /// Never more than this.
     pub bound_bytes: u64,
@@ -122,8 +124,11 @@ impl Plan {
             let each = parts.iter().map(bytes);
             each.fold(0, u64::saturating_add).min(most)
         };
+        let fruitless = sum(self.reached(), &|part| {
+            part.prepares_bytes.saturating_add(part.fruitless_bytes)
+        });
         Announcement {
-            expected_bytes: sum(self.reached(), &|part| part.needs().expected),
+            expected_bytes: sum(self.reached(), &|part| part.needs().expected).max(fruitless),
             bound_bytes: sum(&self.parts, &|part| {
                 part.prepares_bytes.saturating_add(part.bound_bytes)
             }),
@@ -149,6 +154,7 @@ impl Part {
             prepares_bytes: bytes(prepared(probe, space)),
             least_bytes: bytes(probe.least(space)),
             expected_bytes: bytes(probe.expected(space)),
+            fruitless_bytes: bytes(probe.fruitless(space)),
             bound_bytes: bytes(probe.bound(space)),
         }
     }

@@ -95,6 +95,11 @@ pub trait Probe: Sync {
         self.bound(space)
     }
 
+    /// The same on a drive that gives no answer.
+    fn fruitless(&self, space: &Space) -> u64 {
+        self.expected(space)
+    }
+
     /// What must be left of a budget for it to begin, beside a shared preparation, in bytes: with less it seldom answers.
     fn least(&self, space: &Space) -> u64 {
         self.expected(space)

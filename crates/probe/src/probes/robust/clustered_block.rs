@@ -34,6 +34,10 @@ impl Probe for ClusteredBlock {
         self.bound(space) / 10
     }
 
+    fn fruitless(&self, space: &Space) -> u64 {
+        ends::fruitless(space)
+    }
+
     fn least(&self, space: &Space) -> u64 {
         self.bound(space) / 20
     }

@@ -64,6 +64,11 @@ impl Probe for LogicalBlock {
         Alignment::expected(space)
     }
 
+    fn fruitless(&self, _: &Space) -> u64 {
+        // It tries the clustered block alone.
+        0
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
         let known = session.known(Parameter::ClusteredBlock);

@@ -190,16 +190,23 @@ fn times(writes: &[Written]) -> Vec<f64> {
     writes.iter().map(|w| w.ns).collect()
 }
 
-/// The size at whose multiples writes take longer, by all of them.
+/// The size at whose multiples writes take longer, by all of them. Of a large one few multiples are written: it takes a large
+/// difference.
 pub(super) fn shown(record: &Record) -> Option<u64> {
     let writes = writes(record, LOOK);
-    let scores = robust::normal_scores(&times(&writes));
-    let strengths = all(&Space::of(record)).into_iter().filter_map(|size| {
-        let (difference, error) = difference(&scores, &at_ends(&writes, size))?;
-        Some((size, difference / error.max(1e-12)))
+    let (scores, logs) = (robust::normal_scores(&times(&writes)), logs(&writes));
+    let space = Space::of(record);
+    let large = |ends: &[bool]| {
+        difference(&logs, ends).is_some_and(|(difference, _)| difference >= NONE.ln_1p())
+    };
+    let strengths = all(&space).into_iter().filter_map(|size| {
+        let ends = at_ends(&writes, size);
+        let (difference, error) = difference(&scores, &ends)?;
+        let strength = difference / error.max(1e-12);
+        let counts = strength >= STRONG && (size <= largest(&space) || large(&ends));
+        counts.then_some((size, strength))
     });
-    let strong = strengths.filter(|(_, strength)| *strength >= STRONG);
-    Some(strong.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
+    Some(strengths.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
 }
 
 /// Whether writes at multiples of the size took longer once more.
@@ -229,13 +236,18 @@ pub(super) fn nowhere(record: &Record) -> bool {
 /// Sizes of these at whose multiples writes may take longer by what matters, as far as was measured.
 fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
     let writes = writes(record, LOOK);
-    let logs: Vec<f64> = writes.iter().map(|w| w.ns.max(1.0).ln()).collect();
-    let logs = clipped(&logs);
+    let logs = logs(&writes);
     let none = |size: &&u64| {
         difference(&logs, &at_ends(&writes, **size))
             .is_some_and(|(difference, error)| difference.abs() + CERTAIN * error < NONE.ln_1p())
     };
     sizes.iter().filter(|size| !none(size)).copied().collect()
+}
+
+/// The logarithms of the times, clipped.
+fn logs(writes: &[Written]) -> Vec<f64> {
+    let logs = writes.iter().map(|w| w.ns.max(1.0).ln());
+    clipped(&logs.collect::<Vec<f64>>())
 }
 
 /// Values, none of them farther away than [`FAR`].

@@ -44,6 +44,12 @@ pub(super) fn bound(space: &Space) -> u64 {
     parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>()
 }
 
+/// What is written where nothing shows, in bytes.
+pub(super) fn fruitless(space: &Space) -> u64 {
+    let scans = all(space, &queued(), UNIT);
+    scans.iter().map(Scan::first_look).sum()
+}
+
 /// A drive with a queue. Without one it is read otherwise; what is written is the same.
 fn queued() -> Target {
     Target {

@@ -130,14 +130,22 @@ impl Scan {
         format!("{} around multiples of ", self.name(false))
     }
 
+    /// What it writes before it is looked at for the first time, in bytes.
+    pub(super) fn first_look(&self) -> u64 {
+        match self.kind {
+            Kind::Reads => 0,
+            Kind::Writes | Kind::LongWrites => 2 * self.covered / self.pitch * self.len,
+        }
+    }
+
     /// The most that it writes, in bytes.
     pub(super) fn bound(&self) -> u64 {
         let again = AGAIN * (4 * self.pitch + self.len) + self.covered / self.pitch * self.len;
         match self.kind {
             Kind::Reads => 0,
-            Kind::Writes => 2 * self.covered / self.pitch * self.len + again,
+            Kind::Writes => self.first_look() + again,
             // Two sizes may be shown.
-            Kind::LongWrites => 2 * self.covered / self.pitch * self.len + 2 * again,
+            Kind::LongWrites => self.first_look() + 2 * again,
         }
     }
 

@@ -128,6 +128,10 @@ impl Probe for ReadBuffer {
         (Manner::all(space, READ_MAX).len() as u64 * each).min(2 * space.span())
     }
 
+    fn expected(&self, space: &Space) -> u64 {
+        (u64::from(TRIALS) * 2 * READ_MAX).min(space.span())
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         if !session.read_only() {
             prepare(session, PARAMETER)?;
