@@ -181,11 +181,6 @@ fn writes(record: &Record, name: &str) -> Vec<Written> {
     rounds.flatten().map(written).collect()
 }
 
-fn at_ends(writes: &[Written], size: u64) -> Vec<bool> {
-    let end = |w: &Written| w.middle.is_multiple_of(size);
-    writes.iter().map(end).collect()
-}
-
 fn times(writes: &[Written]) -> Vec<f64> {
     writes.iter().map(|w| w.ns).collect()
 }
@@ -194,16 +189,17 @@ fn times(writes: &[Written]) -> Vec<f64> {
 /// difference.
 pub(super) fn shown(record: &Record) -> Option<u64> {
     let writes = writes(record, LOOK);
-    let (scores, logs) = (robust::normal_scores(&times(&writes)), logs(&writes));
+    let scores = Contrast::new(&writes, robust::normal_scores(&times(&writes)))?;
+    let logs = Contrast::new(&writes, logs(&writes))?;
     let space = Space::of(record);
-    let large = |ends: &[bool]| {
-        difference(&logs, ends).is_some_and(|(difference, _)| difference >= NONE.ln_1p())
+    let large = |size: u64| {
+        logs.at_ends(size)
+            .is_some_and(|(difference, _)| difference >= NONE.ln_1p())
     };
     let strengths = all(&space).into_iter().filter_map(|size| {
-        let ends = at_ends(&writes, size);
-        let (difference, error) = difference(&scores, &ends)?;
+        let (difference, error) = scores.at_ends(size)?;
         let strength = difference / error.max(1e-12);
-        let counts = strength >= STRONG && (size <= largest(&space) || large(&ends));
+        let counts = strength >= STRONG && (size <= largest(&space) || large(size));
         counts.then_some((size, strength))
     });
     Some(strengths.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
@@ -212,8 +208,9 @@ pub(super) fn shown(record: &Record) -> Option<u64> {
 /// Whether writes at multiples of the size took longer once more.
 pub(super) fn shown_again(record: &Record, size: u64) -> bool {
     let writes = writes(record, &again(size));
-    let scores = robust::normal_scores(&times(&writes));
-    difference(&scores, &at_ends(&writes, size))
+    let scores = Contrast::new(&writes, robust::normal_scores(&times(&writes)));
+    scores
+        .and_then(|scores| scores.at_ends(size))
         .is_some_and(|(difference, error)| difference >= STRONG_AGAIN * error && difference > 0.0)
 }
 
@@ -236,9 +233,10 @@ pub(super) fn nowhere(record: &Record) -> bool {
 /// Sizes of these at whose multiples writes may take longer by what matters, as far as was measured.
 fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
     let writes = writes(record, LOOK);
-    let logs = logs(&writes);
+    let logs = Contrast::new(&writes, logs(&writes));
     let none = |size: &&u64| {
-        difference(&logs, &at_ends(&writes, **size))
+        let difference = logs.as_ref().and_then(|logs| logs.at_ends(**size));
+        difference
             .is_some_and(|(difference, error)| difference.abs() + CERTAIN * error < NONE.ln_1p())
     };
     sizes.iter().filter(|size| !none(size)).copied().collect()
@@ -258,25 +256,42 @@ fn clipped(values: &[f64]) -> Vec<f64> {
     values.iter().map(clip).collect()
 }
 
-/// By how much the mean of the values at ends is larger than that of the others, and its standard error; `None` without values of both kinds.
-fn difference(values: &[f64], ends: &[bool]) -> Option<(f64, f64)> {
-    let of = |end: bool| -> Vec<f64> {
-        let both = values.iter().zip(ends).filter(|(_, e)| **e == end);
-        both.map(|(v, _)| *v).collect()
-    };
-    let (at, other) = (of(true), of(false));
-    let mean = robust::mean(values)?;
-    let variance = robust::mean(
-        &values
+/// Values of writes, to be compared by where the writes lie. Hundreds of sizes are asked for: what they share is computed once.
+struct Contrast {
+    /// The middle of each write, in bytes, and its value.
+    values: Vec<(u64, f64)>,
+    sum: f64,
+    variance: f64,
+}
+
+impl Contrast {
+    /// `None` without writes.
+    fn new(writes: &[Written], values: Vec<f64>) -> Option<Contrast> {
+        let mean = robust::mean(&values)?;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Some(Contrast {
+            sum: values.iter().sum(),
+            variance: squares / values.len() as f64,
+            values: writes.iter().map(|w| w.middle).zip(values).collect(),
+        })
+    }
+
+    /// By how much the mean of the values at multiples of the size is larger than that of the others, and its standard error;
+    /// `None` without values of both kinds.
+    fn at_ends(&self, size: u64) -> Option<(f64, f64)> {
+        let at = self
+            .values
             .iter()
-            .map(|v| (v - mean).powi(2))
-            .collect::<Vec<_>>(),
-    )?;
-    let shares = 1.0 / at.len() as f64 + 1.0 / other.len() as f64;
-    Some((
-        robust::mean(&at)? - robust::mean(&other)?,
-        (variance * shares).sqrt(),
-    ))
+            .filter(|(middle, _)| middle.is_multiple_of(size));
+        let (count, sum) = at.fold((0usize, 0.0), |(count, sum), (_, v)| (count + 1, sum + v));
+        let others = self.values.len() - count;
+        if count == 0 || others == 0 {
+            return None;
+        }
+        let (count, others) = (count as f64, others as f64);
+        let error = (self.variance * (1.0 / count + 1.0 / others)).sqrt();
+        Some((sum / count - (self.sum - sum) / others, error))
+    }
 }
 
 #[cfg(test)]
@@ -299,14 +314,17 @@ mod tests {
 
     #[test]
     fn a_difference_by_hand() {
-        // Means 5 and 2; all about the mean of 3: variance (4 + 4 + 0 + 1 + 1 + 4) / 6 = 14/6.
-        let found = difference(
-            &[5.0, 5.0, 3.0, 2.0, 2.0, 1.0],
-            &[true, true, false, false, false, false],
-        );
-        let (difference, error) = found.unwrap();
+        let of = |values: &[(u64, f64)]| {
+            let written = |&(middle, ns): &(u64, f64)| Written { middle, ns };
+            let writes: Vec<Written> = values.iter().map(written).collect();
+            Contrast::new(&writes, times(&writes))
+        };
+        // Means 5 and 2; all about the mean of 3.2: squares 3.24 + 3.24 + 0.04 + 1.44 + 4.84 = 12.8, over 5.
+        let some = of(&[(64, 5.0), (128, 5.0), (96, 3.0), (72, 2.0), (80, 1.0)]).unwrap();
+        let (difference, error) = some.at_ends(64).unwrap();
         assert!((difference - 3.0).abs() < 1e-12);
-        assert!((error - (14.0f64 / 6.0 * 0.75).sqrt()).abs() < 1e-12);
-        assert_eq!(super::difference(&[1.0, 2.0], &[true, true]), None);
+        assert!((error - (12.8f64 / 5.0 * (1.0 / 2.0 + 1.0 / 3.0)).sqrt()).abs() < 1e-12);
+        assert!(of(&[(64, 1.0), (128, 2.0)]).unwrap().at_ends(64).is_none());
+        assert!(of(&[]).is_none());
     }
 }
