@@ -115,6 +115,29 @@ background_interval = "997568us"
 background_duration = "2397us"
 "#;
 
+/// A drive of fifteen blocks of 599 rows: the nearest size with small factors only, 600 rows, lies half a block away at the last
+/// one, where writes that were meant to be aligned were not.
+#[test]
+fn a_block_is_exact_where_few_of_them_fit() {
+    use MappingKind::{Block, Replacement};
+    for kind in [Block, Replacement] {
+        let (mut spec, block) = drive(kind, 599);
+        spec.capacity = Bytes(15 * block);
+        spec.mapping.log_blocks = 8;
+        spec.check().unwrap();
+        for seed in 0..3 {
+            let profile = profile(&spec, seed);
+            let found = &profile.parameters[&Parameter::ClusteredBlock];
+            let at = format!("{kind:?}, seed {seed}: {found:?}");
+            assert_eq!(found.value, Some(Value::Bytes(block)), "{at}");
+            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            assert!(low <= block && block <= high && high - low <= ROW, "{at}");
+            let aligned = &profile.parameters[&Parameter::LogicalBlock];
+            assert_eq!(aligned.value, Some(Value::Bytes(block)), "{at} {aligned:?}");
+        }
+    }
+}
+
 #[test]
 fn a_part_of_what_reads_show_is_found() {
     let spec = Spec::from_toml(SEVEN_AS_ONE).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! On a drive with log blocks an aligned write of a whole block leaves nothing to copy, and one that lies half in each of
 //! two leaves two merges. They come when the logs that it filled are given up. So writes of one kind fill half of the
-//! span, the first half of them pays for what was before, and the later half counts. Places are drawn with repetition: what
-//! covers every place once completes each block sooner or later.
+//! span, the first half of them pays for what was before, and the later half counts; of further phases of that kind all do. Places
+//! are drawn with repetition: what covers every place once completes each block sooner or later.
 //!
 //! Requests follow one another: two at a time would mix their pages in the log. A drive whose blocks lie on one lane each
 //! is faster shifted then, because each write uses two lanes, so that several places are also written side by side.
@@ -32,8 +32,10 @@ const PHASE_MIN: u64 = 256 << 20;
 /// A phase has so many samples, if they are no more bytes than this.
 const SAMPLES: u64 = 32;
 const PHASE_MAX: u64 = 3 << 29;
-/// Phases of shifted writes at most: the first ones may only fill logs.
-const PHASES: u32 = 2;
+/// Phases of shifted writes at most: the first ones may only fill logs, and do not count where more of them are made.
+const PHASES: u32 = 4;
+/// What is written of them where alignment matters, with those of aligned ones.
+const PHASES_LIKELY: u32 = 4;
 /// Places that are written side by side at most, and phases are numbered from here on then.
 const BESIDE: u64 = 8;
 const NUMBERS: u32 = 10;
@@ -42,7 +44,7 @@ const BETWEEN: u32 = 5;
 /// Places that must fit into the span.
 const PLACES_MIN: u64 = 4;
 /// Shifted writes take longer by this share at least, and by so many standard errors.
-const MATTERS: f64 = 0.1;
+const MATTERS: f64 = 0.05;
 const STRONG: f64 = 2.6;
 
 /// Likely clustered pages: powers of two of bytes, times planes and dies that are none.
@@ -62,7 +64,7 @@ impl Alignment {
 
     /// What it writes where alignment matters, in bytes.
     pub(super) fn expected(space: &Space) -> u64 {
-        u64::from(PHASES + 2) * phase_bytes(space)
+        u64::from(PHASES_LIKELY) * phase_bytes(space)
     }
 
     /// Takes the samples; none where the span is too small.
@@ -108,7 +110,7 @@ impl Alignment {
         let (start, places) = self.places(session);
         let block = Space::from(&*session).block_bytes;
         let (shift, count) = match series {
-            Series::Shifted => (self.size / 2 / block * block, places - 1),
+            Series::Shifted => (half(self.size, block), places - 1),
             _ => (0, places),
         };
         let bytes = phase_bytes(&Space::from(&*session));
@@ -119,6 +121,12 @@ impl Alignment {
         let group = SAMPLE.div_ceil(self.size).next_multiple_of(beside);
         let sample = group * self.size;
         let samples = (bytes / sample).max(SAMPLES.min(PHASE_MAX / sample));
+        // Of the first phase of a kind, the first half pays for what was before.
+        let paying = if Manner::of(number).begins(number) {
+            samples / 2
+        } else {
+            0
+        };
         let len = length(self.size, session.info().max_request_bytes, block);
         let name = format!("{series:?} {} number {number}", self.size);
         session.step(self.parameter, &name, |io| {
@@ -135,7 +143,7 @@ impl Alignment {
                         .collect();
                     io.write_queued(&list, beside as u32)?;
                 }
-                if sample >= samples / 2 {
+                if sample >= paying {
                     io.sample_since(&mark, Timed::Write, series, self.size, number);
                 }
             }
@@ -156,12 +164,14 @@ impl Alignment {
             let samples = record.series(self.parameter, series);
             samples.filter(move |s| s.x == self.size && Manner::of(s.rep) == manner)
         };
-        let between = manner.first() + BETWEEN;
-        let times = |series| -> Vec<f64> {
-            let counting = of(series).filter(|s| s.rep != between);
+        // The first phase of shifted writes only fills logs, where others follow.
+        let several = of(Series::Shifted).any(|s| !manner.begins(s.rep));
+        let times = |series, left_out: Option<u32>| -> Vec<f64> {
+            let counting = of(series).filter(|s| Some(s.rep) != left_out);
             counting.map(|s| s.ns as f64).collect()
         };
-        let (shifted, aligned) = (times(Series::Shifted), times(Series::Aligned));
+        let shifted = times(Series::Shifted, several.then(|| manner.first()));
+        let aligned = times(Series::Aligned, Some(manner.first() + BETWEEN));
         // Means, because throughput depends on them: merges come in some of the samples only.
         let ((shifted, of_shifted), (aligned, of_aligned)) = (mean(&shifted)?, mean(&aligned)?);
         let strong = shifted - aligned > STRONG * (of_shifted + of_aligned).sqrt();
@@ -188,6 +198,11 @@ impl Manner {
         }
     }
 
+    /// Whether a phase is the first of its kind.
+    fn begins(self, number: u32) -> bool {
+        number == self.first() || number == self.first() + BETWEEN
+    }
+
     /// That of a phase.
     fn of(number: u32) -> Self {
         if number < NUMBERS {
@@ -209,6 +224,18 @@ fn mean(values: &[f64]) -> Option<(f64, f64)> {
 /// What a phase writes at least, in bytes.
 fn phase_bytes(space: &Space) -> u64 {
     PHASE_MIN.max(space.span() / PHASE)
+}
+
+/// About half of a size, in bytes, `block` the smallest: whole clustered pages where the size tells what they may be. Shifted by
+/// a part of one, every request would complete two of them.
+fn half(size: u64, block: u64) -> u64 {
+    let part = page_part(size);
+    let unit = if part <= size / 4 && part.is_multiple_of(block) {
+        part
+    } else {
+        block
+    };
+    size / 2 / unit * unit
 }
 
 /// The length of requests for blocks of a size, in bytes, `block` the smallest. One that ends within a clustered page fills a
@@ -242,7 +269,17 @@ fn pieces(place: u64, bytes: u64, len: u64) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::length;
+    use super::{half, length};
+
+    #[test]
+    fn blocks_are_shifted_by_whole_clustered_pages() {
+        const KIB: u64 = 1 << 10;
+        // 761 clustered pages of 80 KiB, 107 of 320 KiB; all that 48 MiB has are likely factors.
+        assert_eq!(half(60_880 * KIB, 512), 380 * 80 * KIB);
+        assert_eq!(half(34_240 * KIB, 4096), 53 * 320 * KIB);
+        assert_eq!(half(48 << 20, 512), 24 << 20);
+        assert_eq!(half(3 * 512, 512), 512);
+    }
 
     #[test]
     fn requests_have_whole_clustered_pages() {

@@ -14,6 +14,7 @@
 //! On a drive that maps by pages neither happens: its pages lie side by side everywhere, and a write opens nothing. Its
 //! stripes can look like small blocks to reads, so that a small size that only reads show does not count.
 
+mod exact;
 mod look;
 mod parts;
 mod scan;
@@ -41,7 +42,7 @@ const WIDTHS: f64 = 16.0;
 /// The most that is written, in bytes.
 pub(super) fn bound(space: &Space) -> u64 {
     let scans = all(space, &queued(), UNIT);
-    parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>()
+    parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>() + exact::bound(space)
 }
 
 /// What is written where nothing shows, in bytes.
@@ -91,7 +92,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
         }
         if let Some(found) = found_by(&scan, session.record()) {
             parts::run(session, found)?;
-            if stands(&parts::smallest(session.record(), found)) {
+            let smallest = parts::smallest(session.record(), found);
+            if stands(&smallest) {
+                exact::run(session, &smallest)?;
                 break;
             }
         }
@@ -172,7 +175,8 @@ pub(super) fn block(record: &Record) -> Option<Block> {
     let scans = scans(record);
     let found = scans.iter().filter_map(|scan| found_by(scan, record));
     let mut sizes = found.map(|found| parts::smallest(record, found));
-    let Part { kind, fit } = sizes.find(stands)?;
+    let part = sizes.find(stands)?;
+    let Part { kind, fit } = exact::exact(record, part).unwrap_or(part);
     let bytes = whole_pages(record, &fit);
     let (low, high) = fit.between;
     Some(Block {
