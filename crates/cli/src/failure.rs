@@ -169,13 +169,7 @@ impl From<TargetError> for Failure {
         } else {
             Self::input(code, error.to_string())
         };
-        failure.help = match &error {
-            // What a user can ask this program for, also where its sources are not at hand.
-            TargetError::DriveFile { .. } | TargetError::Drive(_) | TargetError::NoTable { .. } => {
-                Some("`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into())
-            }
-            error => error.help(),
-        };
+        failure.help = error.help();
         match error {
             TargetError::DriveFile { source, .. } => failure.because(source),
             TargetError::Drive(fault) => {
@@ -256,16 +250,14 @@ impl From<StudyError> for Failure {
             }
         };
         let mut failure = Self::input(code, error.to_string());
-        failure.help = match &error {
-            StudyError::Read { .. } | StudyError::Syntax { .. } | StudyError::Value { .. } => {
-                Some("`fathom explain study.toml` prints a commented study file; docs/studies.md says what one holds".into())
-            }
-            error => error.help(),
-        };
-        match error {
-            StudyError::Read { source, .. } => failure.because(source),
-            _ => failure,
-        }
+        failure.help = error.help();
+        // The last of the chain: the messages of those between are in this one's.
+        let causes = std::iter::successors(error.source(), |&cause| cause.source());
+        let cause = causes.last().map(ToString::to_string);
+        failure.cause = cause
+            .filter(|cause| !failure.message.contains(cause))
+            .map(Into::into);
+        failure
     }
 }
 

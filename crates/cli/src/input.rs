@@ -1,18 +1,13 @@
-//! Files that a user names, looked at before anything reads them: a pipe that nobody writes to hangs the command, a device
-//! gives bytes for ever, and a text of gigabytes is none that somebody wrote.
-//!
-//! Traces are not looked at here: they are read as streams of any length, and refused at the first line that is none.
+//! Files that a command line names, looked at ([`fathom_lab::text`]) before anything is opened. What such a file names in turn is
+//! looked at where it is read.
 
 use crate::failure::Failure;
 use fathom_base::Bytes;
 use fathom_lab::store::{PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
 use fathom_lab::target::TargetName;
-use std::fs;
-use std::os::unix::fs::FileTypeExt as _;
+use fathom_lab::text::BYTES_MAX;
 use std::path::Path;
 
-/// The longest text: drives, workloads, jobs, studies and profiles have some thousand bytes.
-const TEXT_BYTES_MAX: Bytes = Bytes::mib(4);
 /// The longest `run.json`, which has the lines of a run's figures and what each process got.
 const RUN_BYTES_MAX: Bytes = Bytes::mib(64);
 
@@ -30,7 +25,7 @@ const FILES: [&str; 5] = [
 /// # Errors
 /// Input. What is not there is left to who reads it.
 pub(crate) fn text(path: &Path) -> Result<(), Failure> {
-    check(path, Some(TEXT_BYTES_MAX))
+    check(path, Some(BYTES_MAX))
 }
 
 /// Checks a run that a user names: the files of its directory, or a file of it by itself.
@@ -52,7 +47,7 @@ fn file_of_run(path: &Path) -> Result<(), Failure> {
         // Samples and accesses: as many as there are.
         Some("parquet") => None,
         Some("json") => Some(RUN_BYTES_MAX),
-        _ => Some(TEXT_BYTES_MAX),
+        _ => Some(BYTES_MAX),
     };
     check(path, bytes_max)
 }
@@ -70,36 +65,8 @@ pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
 }
 
 fn check(path: &Path, bytes_max: Option<Bytes>) -> Result<(), Failure> {
-    let Ok(metadata) = fs::metadata(path) else {
-        return Ok(());
-    };
-    let kind = metadata.file_type();
-    let wrong = |what: String, help: &str| {
-        let message = format!("{} {what}", path.display());
-        Err(Failure::input("fathom::input", message).help(help))
-    };
-    if !kind.is_file() {
-        let what = match kind {
-            kind if kind.is_dir() => "a directory",
-            kind if kind.is_fifo() => "a pipe",
-            kind if kind.is_char_device() => "a character device",
-            kind if kind.is_block_device() => "a block device",
-            _ => "a socket",
-        };
-        return wrong(
-            format!("is {what} and no regular file"),
-            "name a regular file; put what a pipe gives into one",
-        );
-    }
-    match bytes_max {
-        Some(bytes_max) if metadata.len() > bytes_max.0 => wrong(
-            format!(
-                "has {}; at most {} are read",
-                Bytes(metadata.len()).human(),
-                bytes_max.human()
-            ),
-            "see whether it is the file that is meant",
-        ),
-        _ => Ok(()),
-    }
+    fathom_lab::text::look(path, bytes_max).map_err(|why| {
+        let message = format!("{} is not read: {why}", path.display());
+        Failure::input("fathom::input", message).help(why.help())
+    })
 }

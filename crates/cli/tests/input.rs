@@ -415,3 +415,36 @@ fn a_long_line_makes_no_long_message() {
         }
     }
 }
+
+/// What a study names in turn: a drive file, a job file, a profile.
+#[test]
+fn what_a_study_names_is_looked_at_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(dir.path().join("pipe.toml"))
+        .status();
+    assert!(made.unwrap().success());
+    let uniform = "generate = { generator = \"uniform\", accesses = 10 }";
+    let queue = "[queue]\nsched = \"irbw-fifo\"";
+    let studies = [
+        ("drive = \"model:./pipe.toml\"", "", uniform),
+        ("drive = \"model:ssd-a\"", "", "jobs = \"pipe.toml\""),
+        (
+            "drive = \"model:ssd-a\"\nsizes = { profile = \"pipe.toml\" }",
+            queue,
+            uniform,
+        ),
+    ];
+    for (head, queue, workload) in studies {
+        let study =
+            format!("name = \"s\"\n{head}\n{queue}\n[[workload]]\nname = \"w\"\n{workload}\n");
+        fs::write(dir.path().join("study.toml"), &study).unwrap();
+        let said = refused(dir.path(), &["run", "study.toml", "--out", "out"]);
+        // What is no file is taken for the directory of a run.
+        let wanted = match queue {
+            "" => "a pipe and no regular file",
+            _ => "cannot read pipe.toml/profile.toml",
+        };
+        assert!(said.contains(wanted), "{study}: {said}");
+    }
+}

@@ -14,3 +14,4 @@ pub mod source;
 pub mod store;
 pub mod study;
 pub mod target;
+pub mod text;

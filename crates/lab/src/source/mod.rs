@@ -63,8 +63,8 @@ fn is_default(options: &Options) -> bool {
 /// A workload that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The file of a trace cannot be opened.
-    #[error("cannot open the trace {}", path.display())]
+    /// A trace, or a file that says what is played, cannot be opened.
+    #[error("cannot open {}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -293,7 +293,7 @@ impl Workload {
     /// # Errors
     /// [`SourceError::Open`] or [`SourceError::File`] with the line.
     pub fn from_file(path: &Path) -> Result<Self, SourceError> {
-        let text = std::fs::read_to_string(path).map_err(|source| SourceError::Open {
+        let text = crate::text::read(path).map_err(|source| SourceError::Open {
             path: path.to_owned(),
             source,
         })?;

@@ -84,7 +84,7 @@ impl Workload {
 
     fn job_text(&self) -> Result<Option<Cow<'_, str>>, SourceError> {
         match (&self.jobs, &self.job) {
-            (Some(path), _) => match std::fs::read_to_string(path) {
+            (Some(path), _) => match crate::text::read(path) {
                 Ok(text) => Ok(Some(text.into())),
                 Err(source) => Err(SourceError::Open {
                     path: path.clone(),

@@ -6,6 +6,7 @@
 use super::commit::NEXT;
 use super::error::StoreError;
 use super::sums::{SUMS_FILE, Sum, Sums, is_absent};
+use crate::text;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -81,6 +82,7 @@ impl Kept {
         if known.is_some_and(|(sums, name)| sums.gone.contains(name)) {
             return Err(StoreError::Missing { path });
         }
+        regular(&path)?;
         match known.and_then(|(sums, name)| Some((name, sums.files.get(name)?))) {
             Some((name, sum)) => self.open_checked(name, path, *sum),
             None => {
@@ -127,6 +129,11 @@ impl Kept {
         read.map_err(|e| StoreError::io("read", &opened.path, e))?;
         Ok((bytes, opened))
     }
+}
+
+/// Whether a file can be read to its end, where it is there.
+pub(super) fn regular(path: &Path) -> Result<(), StoreError> {
+    text::look(path, None).map_err(|why| StoreError::io("read", path, text::unfit(why)))
 }
 
 impl Opened {

@@ -6,6 +6,7 @@
 //! nobody out. The file is in plain sight so that a copy of the directory takes it along.
 
 use super::StoreError;
+use super::kept::regular;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -67,6 +68,7 @@ impl Sums {
     /// [`StoreError::Io`], [`StoreError::Damaged`] or [`StoreError::Newer`].
     pub(super) fn read(dir: &Path) -> Result<Option<Sums>, StoreError> {
         let path = dir.join(SUMS_FILE);
+        regular(&path)?;
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(e) if is_absent(&e) => return Ok(None),

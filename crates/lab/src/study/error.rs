@@ -46,6 +46,7 @@ pub enum StudyError {
         /// The run's name: its workload, points and seed.
         run: String,
         /// What is wrong with the drive.
+        #[source]
         error: Box<TargetError>,
     },
     /// A workload of a run cannot be.
@@ -56,6 +57,7 @@ pub enum StudyError {
         /// The run's name.
         run: String,
         /// What is wrong with the workload.
+        #[source]
         error: Box<SourceError>,
     },
     /// A run failed.
@@ -64,6 +66,7 @@ pub enum StudyError {
         /// The run's name.
         run: String,
         /// Why.
+        #[source]
         error: Box<RunError>,
     },
     /// A result cannot be written.
@@ -79,7 +82,7 @@ impl StudyError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Read { .. } | Self::Syntax { .. } | Self::Value { .. } => {
-                Some("docs/studies.md says what a study file holds; examples/ has one".into())
+                Some("`fathom explain study.toml` prints a commented study file; docs/studies.md says what one holds".into())
             }
             Self::Drive { error, .. } => error.help(),
             Self::Workload { error, .. } => Some(error.help()),

@@ -124,7 +124,7 @@ impl Study {
     /// # Errors
     /// [`StudyError::Read`] or [`StudyError::Syntax`] with the line.
     pub fn from_file(path: &Path) -> Result<Study, StudyError> {
-        let text = std::fs::read_to_string(path).map_err(|source| StudyError::Read {
+        let text = crate::text::read(path).map_err(|source| StudyError::Read {
             path: path.to_owned(),
             source,
         })?;

@@ -175,11 +175,9 @@ impl TargetError {
                     names.join(" or ")
                 )
             }
-            Self::DriveFile { .. } => {
-                "examples/ has a commented drive file to start one's own from".into()
-            }
-            Self::Drive(_) => {
-                "examples/ has a commented drive file with every key and what it may be".into()
+            // What a user can ask the program for, also where its sources are not at hand.
+            Self::DriveFile { .. } | Self::Drive(_) | Self::NoTable { .. } => {
+                "`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into()
             }
             Self::Size { .. } => "choose another `--size`, or leave it out".into(),
             Self::DestroyModel { .. } => {
@@ -191,9 +189,6 @@ impl TargetError {
             Self::NoModel { .. } => "name a modelled drive: model:NAME or model:PATH.toml".into(),
             Self::Setting { .. } => {
                 "write a key of the drive file with its table and a value: flash.read=40us".into()
-            }
-            Self::NoTable { .. } => {
-                "examples/ has a commented drive file with every key and what it may be".into()
             }
             Self::Host(_) => return None,
         })

@@ -191,7 +191,7 @@ pub fn nearest(name: &str) -> Vec<String> {
 }
 
 fn read_drive_file(path: &Path) -> Result<String, TargetError> {
-    std::fs::read_to_string(path).map_err(|source| TargetError::DriveFile {
+    crate::text::read(path).map_err(|source| TargetError::DriveFile {
         path: path.to_owned(),
         source,
     })
