@@ -14,6 +14,7 @@ use crate::probes::robust::{clustered_page, of_step};
 use crate::record::{Record, Sample, Series};
 use crate::session::{Session, Stop};
 use crate::solve::robust;
+use crate::solve::teeth::Fit;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -53,31 +54,36 @@ struct Grid {
 impl Grid {
     /// All that may be tried; none where the size is exact already, or too few multiples fit.
     fn all(record: &Record, part: &Part) -> Vec<Self> {
-        let block = u64::from(record.meta.target.logical_block_bytes).max(1);
+        let space = Space::of(record);
         let unit = clustered_page::known(record).unwrap_or(UNIT).min(UNIT_MAX);
-        let len = unit.next_multiple_of(block);
+        let len = unit.next_multiple_of(space.block_bytes);
         let apart = APART.map(|apart| apart.next_multiple_of(len));
         let mut pitches = vec![len, apart[0], apart[1]];
         pitches.dedup();
         let grids = pitches
             .into_iter()
-            .filter_map(|pitch| Self::of(record, part, (len, pitch)));
+            .filter_map(|pitch| Self::of(&space, &part.fit, (len, pitch)));
         grids.collect()
     }
 
-    fn of(record: &Record, part: &Part, (len, pitch): (u64, u64)) -> Option<Self> {
-        let (low, high) = part.fit.between;
-        let space = Space::of(record);
+    fn of(space: &Space, fit: &Fit, (len, pitch): (u64, u64)) -> Option<Self> {
+        let (low, high) = fit.between;
+        let spread = high - low;
+        if spread < len {
+            return None;
+        }
         let (start, end) = (space.region.start, space.region.start + space.span());
-        let last = end.saturating_sub((BEYOND + 1) * pitch) / high.max(1);
-        let first = (start + part.fit.period).div_ceil(low.max(1));
-        let first = first.max((last + 1).saturating_sub(MULTIPLES));
+        // Farther away the places of one end meet those of the next.
+        let last = (end / high).min(fit.period / 2 / spread);
         let writes = (BYTES / len).clamp(1, WRITES);
-        let wanted = (last * (high - low) / writes).next_multiple_of(len);
-        let some = last + 1 >= first + MULTIPLES_MIN;
-        (some && high - low >= len).then_some(Self {
+        let pitch = pitch.max((last * spread / writes).next_multiple_of(len));
+        let around = (BEYOND + 2) * pitch;
+        let last = last.min(end.saturating_sub(around) / high);
+        let first = (start + around.max(fit.period)).div_ceil(low);
+        let first = first.max((last + 1).saturating_sub(MULTIPLES));
+        (last + 1 >= first + MULTIPLES_MIN).then_some(Self {
             len,
-            pitch: pitch.max(wanted),
+            pitch,
             between: (low, high),
             numbers: first..last + 1,
         })
@@ -197,4 +203,50 @@ pub(super) fn exact(record: &Record, part: Part) -> Option<Part> {
         (last + margin).min(high),
     );
     Some(Part { fit, ..part })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_lie_in_the_region_and_around_one_end_each() {
+        let grids = [(1u64 << 20, 64u64 << 20), (512 << 20, 3 << 30)].map(|(start, bytes)| {
+            let space = Space {
+                region: start..start + bytes,
+                block_bytes: 512,
+                thin: 1,
+            };
+            let sizes = [200u64 << 10, 1000 << 10, 19_152 << 10];
+            let grids = sizes.map(|period| {
+                let fit = Fit {
+                    period,
+                    between: (period - period / 200, period + period / 200),
+                    strength: 9.0,
+                    explains: 9.0,
+                    teeth: 9,
+                    ratio: 9.0,
+                };
+                let lens = [(512, 512), (4 << 10, 64 << 10), (16 << 10, 16 << 10)];
+                let grids = lens.map(|lens| Grid::of(&space, &fit, lens));
+                for grid in grids.iter().flatten() {
+                    for number in grid.numbers.clone() {
+                        let places: Vec<u64> = grid.places(number).collect();
+                        let (first, last) = (places[0], places[places.len() - 1]);
+                        assert!(first >= start && last + grid.len <= start + space.span());
+                        assert!(first <= number * grid.between.0);
+                        assert!(last >= number * grid.between.1);
+                        assert!(last - first < period + 2 * (BEYOND + 2) * grid.pitch);
+                        let most = WRITES + 2 * BEYOND + 3;
+                        assert!(places.len() as u64 <= most, "{} {period}", places.len());
+                    }
+                }
+                grids.iter().flatten().count()
+            });
+            grids.iter().sum::<usize>()
+        });
+        // A hundredth is less than 4 KiB of the smallest size and than 16 KiB of the next, and the small region holds three of the
+        // largest. At 512 MiB only the largest size has ends that do not meet the next ones.
+        assert_eq!(grids, [1 + 2, 3]);
+    }
 }
