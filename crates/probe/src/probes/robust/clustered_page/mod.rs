@@ -128,10 +128,10 @@ impl Unit {
         self.straddling.max(self.shifted)
     }
 
-    /// Whether whole writes that are shifted agree, which have two parts to complete, where small ones differ by little. At the
-    /// end of a stripe only small ones take a little longer, because they wait for two lanes.
+    /// Whether small writes and whole ones that are shifted, which have two parts to complete, agree where they differ by little.
+    /// At the end of a stripe only small ones take a little longer, because they wait for two lanes.
     fn agreed(&self) -> bool {
-        self.shifted >= MATTERS || self.straddling >= LARGE
+        self.straddling.min(self.shifted) >= MATTERS || self.ratio() >= LARGE
     }
 
     /// Why it is not named.
@@ -139,9 +139,9 @@ impl Unit {
         match () {
             () if self.ratio() < MATTERS => Some("too little to matter"),
             () if self.bytes > straddle::largest(space) => Some("a unit so large, or a block"),
-            () if !self.agreed() => {
-                Some("whole ones that are shifted do not, so that it is a stripe")
-            }
+            () if !self.agreed() => Some(
+                "small ones and whole ones that are shifted do not both show it, so that it may be a stripe",
+            ),
             () => None,
         }
     }
@@ -289,5 +289,35 @@ impl Probe for ClusteredPage {
         }
         let (verdict, reason) = nameless(record);
         without(PARAMETER, verdict, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_effect_counts_where_both_kinds_of_writes_show_it() {
+        let space = Space {
+            region: 0..1 << 30,
+            block_bytes: 512,
+            thin: 1,
+        };
+        let cases = [
+            (1.03, 1.03, true),
+            (1.00, 1.03, false),
+            (1.03, 1.00, false),
+            (1.00, 1.06, true),
+            (1.06, 1.00, true),
+        ];
+        for (straddling, shifted, named) in cases {
+            let unit = Unit {
+                bytes: 36 << 10,
+                straddling,
+                shifted,
+            };
+            let doubt = unit.doubt(&space);
+            assert_eq!(doubt.is_none(), named, "{straddling} {shifted}: {doubt:?}");
+        }
     }
 }
