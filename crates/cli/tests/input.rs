@@ -416,6 +416,18 @@ fn a_long_line_makes_no_long_message() {
     }
 }
 
+/// A trace may be read more than once.
+#[test]
+fn a_trace_that_is_a_pipe_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(dir.path().join("trace.spc"))
+        .status();
+    assert!(made.unwrap().success());
+    let said = refused(dir.path(), &["replay", "trace.spc", "--on", "model:ssd-a"]);
+    assert!(said.contains("a pipe and no regular file"), "{said}");
+}
+
 /// What a study names in turn: a drive file, a job file, a profile.
 #[test]
 fn what_a_study_names_is_looked_at_as_well() {

@@ -1,7 +1,7 @@
 //! Files that a user, or a file of theirs, names: looked at before they are read. A pipe that nobody writes to hangs the reader, a
 //! device gives bytes for ever, and a text of gigabytes is none that somebody wrote.
 //!
-//! Traces are not looked at here: they are read as streams of any length, and refused at the first line that is none.
+//! Traces may have any length: they are read as streams, and refused at the first line that is none.
 
 use fathom_base::Bytes;
 use std::fs::FileType;

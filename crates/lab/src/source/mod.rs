@@ -10,6 +10,7 @@ pub use reshape::Reshape;
 pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 
+use crate::text;
 use fathom_ssd::reshape::Counters;
 use fathom_workload::Access;
 use fathom_workload::generate::{BadLoad, Config, Generator};
@@ -293,7 +294,7 @@ impl Workload {
     /// # Errors
     /// [`SourceError::Open`] or [`SourceError::File`] with the line.
     pub fn from_file(path: &Path) -> Result<Self, SourceError> {
-        let text = crate::text::read(path).map_err(|source| SourceError::Open {
+        let text = text::read(path).map_err(|source| SourceError::Open {
             path: path.to_owned(),
             source,
         })?;
@@ -395,7 +396,11 @@ fn shape_error(name: &str, error: ShapeError<SourceError>) -> SourceError {
 }
 
 fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
-    let file = File::open(path).map_err(|source| SourceError::Open {
+    // It may be read more than once: to see how far it reaches, and again for each seed.
+    let file = text::look(path, None)
+        .map_err(text::unfit)
+        .and_then(|()| File::open(path));
+    let file = file.map_err(|source| SourceError::Open {
         path: path.to_owned(),
         source,
     })?;

@@ -31,7 +31,7 @@ const PHASE: u64 = 2;
 const PHASE_MIN: u64 = 256 << 20;
 /// A phase has so many samples, if they are no more bytes than this.
 const SAMPLES: u64 = 32;
-const PHASE_MAX: u64 = 3 << 29;
+const PHASE_MAX: u64 = 1 << 30;
 /// Phases of shifted writes at most: the first ones may only fill logs, and do not count where more of them are made.
 const PHASES: u32 = 4;
 /// What is written of them where alignment matters, with those of aligned ones.
