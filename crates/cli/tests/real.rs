@@ -302,7 +302,7 @@ fn root_is_not_told_that_root_could_see_more() {
         "{said}"
     );
     assert!(
-        !said.contains("root can see it") && !said.contains("1 processes"),
+        !said.contains("root can see it") && !said.contains(" 1 processes"),
         "{said}"
     );
 }
