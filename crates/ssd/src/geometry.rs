@@ -129,8 +129,7 @@ impl Blocks {
         let planes = u64::from(dies) * u64::from(flash.planes_per_die);
         let block = flash.page.0 * u64::from(flash.pages_per_block);
         let groups = planes / (flash.clustered_block.0 / block);
-        let map = (map_units(spec) * spec.unit()).div_ceil(flash.clustered_block.0);
-        let share = (spec.capacity.0 / flash.clustered_block.0 + map).div_ceil(groups);
+        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         let logs = logs_of(spec, groups);
         let paged = mapping.kind.is_paged();
@@ -143,12 +142,15 @@ impl Blocks {
         };
         // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
         // a power cut, beyond what the user asked for: without them nothing can move. What is written often has
-        // a third open block.
+        // a third open block, and so has what is moved to even out wear.
         let parted = spec.gc.separate == Separation::HotCold;
-        let reserve = if paged { 5 + u64::from(parted) } else { 4 };
-        // Enough blocks for all data though each of them may have lost some units.
+        let levelled = spec.gc.wear_gap > 0;
+        let open = u64::from(parted) + u64::from(levelled);
+        let reserve = if paged { 5 + open } else { 4 };
+        // Enough blocks for all data though each of them may have lost some units. A map that lies in flash takes from
+        // what is spare, as far as there is something: the flash is that of a drive with its map in memory.
         let units = flash.clustered_block.0 / spec.unit();
-        let held = u128::from(share) * u128::from(units);
+        let held = (u128::from(share) * u128::from(units)).max(with_map(spec, groups));
         let held = held.div_ceil(u128::from(units - units_lost)) as u64;
         let spare = over.max(logs).max(held - share) + reserve;
         let bad = bad_of(spec, share + spare);
@@ -179,6 +181,13 @@ fn map_units(spec: &Spec) -> u64 {
         MappingKind::Dftl => (spec.capacity.0 / spec.unit()).div_ceil(entries),
         _ => 0,
     }
+}
+
+/// Mapped units of a group at most, where all of the capacity and the map in flash are spread over `groups`.
+fn with_map(spec: &Spec, groups: u64) -> u128 {
+    let units = u128::from(spec.capacity.0 / spec.unit() + map_units(spec));
+    let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
+    units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
 }
 
 /// Blocks of a group that are bad from the start, beside `good` ones.

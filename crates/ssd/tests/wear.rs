@@ -92,6 +92,49 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
     assert!(dynamic > 84, "cold data stays where it is: {dynamic}");
 }
 
+/// Erases, the most of a block, and write amplification of 128 MiB of which 13 MiB are written over and over.
+fn hot_tenth(gap: u32, least_worn_first: bool) -> (u64, u32, f64) {
+    let mut spec = plain(10.0);
+    spec.flash.page = Bytes(4096);
+    spec.flash.clustered_page = Bytes(4096);
+    spec.flash.pages_per_block = 64;
+    spec.flash.clustered_block = Bytes(64 * 4096);
+    spec.capacity = Bytes::mib(128);
+    (spec.gc.wear_gap, spec.gc.least_worn_first) = (gap, least_worn_first);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let page = |page: u64| Request::new(page, Op::Write, page * 4096, 4096);
+    run(&mut drive, 16, (0..spec.capacity.0 / 4096).map(page));
+    let mut rng = Rng::new(9, 0);
+    run(
+        &mut drive,
+        16,
+        (0..1_200_000).map(|_| page(rng.below(13 << 8))),
+    );
+    drive.check().unwrap();
+    let counts = drive.erase_counts();
+    let all = counts.iter().map(|&count| u64::from(count)).sum();
+    (all, *counts.iter().max().unwrap(), amplification(&drive))
+}
+
+/// Cold data that is moved lets a block rest until the others have been erased `gap` times more (Chang, ACM SAC 2007:
+/// the data of the least worn block goes to the most worn one, which then stays). So one block moved for every `gap`
+/// erases is enough: at most that share more of them, and the most worn block is near the mean.
+#[test]
+fn even_wear_costs_a_few_percent() {
+    for first in [false, true] {
+        let (without, most_without, _) = hot_tenth(u32::MAX, first);
+        for gap in [16, 32, 64] {
+            let (erases, most, amplification) = hot_tenth(gap, first);
+            let more = erases as f64 / without as f64 - 1.0;
+            assert!(more > 0.0 && more < 1.0 / f64::from(gap), "{gap}: {more}");
+            assert!(amplification < 1.3, "{gap}: {amplification}");
+            // The mean is 40; the hot tenth alone would wear its blocks five times as much.
+            assert!(most < 40 + gap + 10, "{gap}: {most}");
+            assert!(most_without > 180, "{most_without}");
+        }
+    }
+}
+
 /// With one open block for everything and few spare ones, each victim leaves less than a block of room in what it was
 /// moved to, and never two erased blocks. A block that lags can then be emptied only before collection.
 #[test]

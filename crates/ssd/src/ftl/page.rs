@@ -36,6 +36,8 @@ const HOST: usize = 0;
 const COPIES: usize = 1;
 /// Index of the block that is open for what is written often.
 const HOT: usize = 2;
+/// Index of the block that is open for what is moved to even out wear.
+const COLD: usize = 3;
 /// The stream of the seed that victims are drawn from.
 const STREAM: u64 = 7;
 
@@ -49,7 +51,7 @@ struct Open {
 struct Group {
     free: VecDeque<u32>,
     erasing: u32,
-    open: [Open; 3],
+    open: [Open; 4],
     valid: u32,
     /// Valid units that it may hold, so that a victim always yields something; 0 for one that is stuck.
     valid_max: u32,
@@ -132,7 +134,7 @@ impl PageFtl {
         Group {
             free: (first..first + blocks).collect(),
             erasing: 0,
-            open: [closed; 3],
+            open: [closed; 4],
             valid: 0,
             valid_max: self.valid_max(0),
             retired: 0,

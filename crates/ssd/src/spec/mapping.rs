@@ -108,8 +108,8 @@ pub struct Gc {
     pub background_percent: f64,
     /// How long no request may be in flight before collection in idle time starts.
     pub background_delay: Dur,
-    /// A block whose erase count is this far below the most worn one's is emptied; 0 for never (static wear
-    /// levelling).
+    /// Cold data moves out of a block that was erased so many times fewer than the most worn erased one, which takes
+    /// it; 0 for never (static wear levelling). An open block of its own for each group.
     pub wear_gap: u32,
     /// Whether the least worn erased block is taken first (dynamic wear levelling); else the one erased first.
     pub least_worn_first: bool,

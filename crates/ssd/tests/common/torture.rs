@@ -309,8 +309,11 @@ impl Torture {
                 let units = g.units_per_cblock - g.units_lost_per_cblock;
                 let room = |left: u32| left.saturating_sub(g.reserve_cblocks) * units;
                 let all: u32 = left.iter().map(|&left| room(left)).sum();
-                // Static striping; and an erase that fails may be that of the last block that could be erased.
-                room(least) < g.data_cblocks_per_group() * g.units_per_cblock
+                // Static striping deals pages of data and map in turn; and an erase that fails may be that of the last
+                // block that could be erased.
+                let pages = (g.logical_units + g.map_units).div_ceil(g.units_per_cpage);
+                let share = pages.div_ceil(g.groups) * g.units_per_cpage;
+                room(least) < share.max(g.data_cblocks_per_group() * g.units_per_cblock)
                     || least + 2 <= full
                     || all < g.logical_units + g.map_units
             }

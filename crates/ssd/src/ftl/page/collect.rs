@@ -5,7 +5,7 @@
 //! moved may be the last one, for until its first victim is erased it holds nothing of its own; the host writes
 //! into the same block only while another erased one is left.
 
-use super::{COPIES, HOT, Open, PageFtl};
+use super::{COLD, COPIES, HOT, Open, PageFtl};
 use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
@@ -38,8 +38,7 @@ impl PageFtl {
         ops: &mut Vec<FlashOp>,
     ) -> Result<(), Stall> {
         let at = &self.groups[group as usize];
-        // Never into the last erased block: a full block that is moved gains nothing, and its erase may fail.
-        if at.level_first && at.free.len() >= 2 {
+        if at.level_first {
             self.level(group, ops);
         }
         loop {
@@ -80,8 +79,11 @@ impl PageFtl {
     /// Seals a full block and opens an erased one.
     fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
         let at = &mut self.groups[group as usize];
-        let seldom = front == COPIES;
-        let cblock = self.wear.take(&mut at.free, seldom)?;
+        let seldom = front == COPIES || front == COLD;
+        let cblock = match front {
+            COLD => self.wear.take_most_worn(&mut at.free)?,
+            _ => self.wear.take(&mut at.free, seldom)?,
+        };
         let full = std::mem::replace(&mut at.open[front], Open { cblock, next: 0 });
         if full.cblock != NO_CBLOCK {
             self.blocks.seal(full.cblock, group);
@@ -153,20 +155,63 @@ impl PageFtl {
         self.blocks.valid(cblock).next_multiple_of(whole) < self.g.units_per_cblock
     }
 
-    /// Empties a block that lags behind in wear: at most one for each block that the host fills, so that it
-    /// cannot take all that there is to take. It follows collection, which makes the room for it. Where collection
-    /// uses that room up itself, because the host writes into the block that takes what is moved and each victim
-    /// holds much, the block that lags would wait for ever: then it goes first the next time.
+    /// Empties a block of cold data that lags behind in wear: at most one for each block that the host fills, so that it
+    /// cannot take all that there is to take. It follows collection, which makes the room for it. Where collection uses
+    /// that room up itself, because the host writes into the block that takes what is moved and each victim holds much,
+    /// the block that lags would wait for ever: then it goes first the next time.
     fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
-        if self.groups[group as usize].levelled {
+        self.close_cold(group);
+        let (at, blocks) = (&self.groups[group as usize], &self.blocks);
+        if at.levelled {
             return false;
         }
-        let blocks = &self.blocks;
-        let lagging = self.wear.lagging(group, |cblock| blocks.is_sealed(cblock));
-        let levelled = lagging.is_some_and(|cblock| self.empty(group, cblock, ops));
+        // A worn block that takes little is not full, is collected soon and takes little again.
+        let is_full = |cblock| 2 * blocks.valid(cblock) >= self.g.units_per_cblock;
+        let sealed = |cblock| blocks.is_sealed(cblock).then(|| is_full(cblock));
+        let lagging = self.wear.lagging(group, &at.free, sealed);
+        let levelled = match lagging.map(|cblock| (cblock, is_full(cblock))) {
+            Some((lagging, true)) => self.lay_to_rest(group, lagging, ops),
+            Some((lagging, false)) => self.empty(group, lagging, ops),
+            None => false,
+        };
         let at = &mut self.groups[group as usize];
         (at.levelled, at.level_first) = (levelled, lagging.is_some() && !levelled);
         levelled
+    }
+
+    /// Moves what is valid out of a block into the most worn erased one, and has it erased; false, and nothing is done,
+    /// where there is no room.
+    fn lay_to_rest(&mut self, group: u32, lagging: u32, ops: &mut Vec<FlashOp>) -> bool {
+        let at = &self.groups[group as usize];
+        let left = self.g.units_per_cblock - at.open[COLD].next;
+        // Never into the last erased block: a full block that is moved gains nothing, and its erase may fail.
+        if at.free.len() < 2 && self.blocks.valid(lagging) > left {
+            return false;
+        }
+        let mut live = std::mem::take(&mut self.live);
+        let found = self.find_live(lagging, &mut live);
+        self.move_to(group, COLD, &live[..found], ops);
+        self.live = live;
+        self.merges.moved_units += found as u64;
+        self.give_up(group, lagging, ops);
+        true
+    }
+
+    /// Seals the block that takes cold data if it lags behind itself: no more came to fill it.
+    fn close_cold(&mut self, group: u32) {
+        let at = &mut self.groups[group as usize];
+        let open = &mut at.open[COLD];
+        if open.cblock != NO_CBLOCK && self.wear.lag(open.cblock, &at.free).is_some() {
+            self.blocks.seal(open.cblock, group);
+            (open.cblock, open.next) = (NO_CBLOCK, self.g.units_per_cblock);
+        }
+    }
+
+    /// Has a block erased out of which all was moved.
+    fn give_up(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) {
+        self.blocks.empty(victim);
+        self.groups[group as usize].erasing += 1;
+        ops.push(FlashOp::Erase { cblock: victim });
     }
 
     /// Moves what is valid out of a block and has it erased; false, and nothing is done, where there is no room.
@@ -184,9 +229,7 @@ impl PageFtl {
         }
         self.live = live;
         self.merges.moved_units += u64::from(moving);
-        self.blocks.empty(victim);
-        self.groups[group as usize].erasing += 1;
-        ops.push(FlashOp::Erase { cblock: victim });
+        self.give_up(group, victim, ops);
         true
     }
 
