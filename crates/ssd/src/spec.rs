@@ -112,7 +112,10 @@ pub struct Flash {
     /// Who goes first on a channel and on a die.
     #[serde(default)]
     pub arbitration: Arbitration,
-    /// Time lost when a program or an erase is suspended and taken up again (`arbitration = "suspend"` only).
+    /// From a read's suspend command until the array is free for it (`arbitration = "suspend"` only).
+    #[serde(default)]
+    pub suspend_latency: Dur,
+    /// Time lost by a program, a copy or an erase that goes on after reads (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_overhead: Dur,
     /// Whether a page is moved within its plane without crossing the bus (copy-back; no error correction on the
@@ -132,7 +135,7 @@ pub enum Arbitration {
     InOrder,
     /// As command-first, and reads overtake the programs and erases that wait for their die.
     ReadFirst,
-    /// As read-first, and a read interrupts a program or an erase in the array.
+    /// As read-first, and a read interrupts a program, a copy or an erase in the array.
     Suspend,
 }
 

@@ -43,7 +43,9 @@ fn page(op: Op, page: u64) -> Request {
 /// Until nothing is under way.
 fn rest(drive: &mut Ssd) {
     let later = Time(drive.now().0 + 1_000_000_000);
-    drive.wait(later, &mut Vec::new());
+    while drive.now() < later {
+        drive.wait(later, &mut Vec::new());
+    }
 }
 
 fn around(ns: u64) -> Range<u64> {
@@ -133,6 +135,102 @@ fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
             [first, first + write, BUS + read, BUS + 2 * read],
             1,
         );
+    }
+}
+
+/// Data sheets give the time from the suspend command until the array can be read (tPSPD, tESPD of ONFI 4 parts).
+#[test]
+fn a_read_pays_for_the_interruption_and_interrupts_nothing_that_ends_before() {
+    let latencies = |latency| {
+        let mut spec = one_die(1, 1);
+        spec.flash.arbitration = Arbitration::Suspend;
+        spec.flash.suspend_latency = Dur(latency);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let both = vec![page(Op::Write, 1), page(Op::Read, 3), page(Op::Read, 4)];
+        (together(&mut drive, both), drive.counters().suspends)
+    };
+    let read = READ + BUS;
+    let (times, suspends) = latencies(30_000);
+    let expected = [
+        30_000 + 2 * read + PROGRAM,
+        30_000 + read,
+        30_000 + 2 * read,
+    ];
+    for (time, expected) in times.iter().zip(expected) {
+        assert!(around(BUS + expected).contains(time), "{times:?}");
+    }
+    assert_eq!(suspends, 1);
+    // It is done sooner than it could be interrupted.
+    let (times, suspends) = latencies(PROGRAM);
+    for (time, reads) in times.iter().zip(0..) {
+        let expected = BUS + PROGRAM + reads * read;
+        assert!(around(expected).contains(time), "{times:?}");
+    }
+    assert_eq!(suspends, 0);
+}
+
+/// The longest read among writes that make the drive collect, and how many pages it moved meanwhile.
+fn longest_read(spec: &Spec) -> (u64, u64) {
+    let mut drive = Ssd::new(spec, 1).unwrap();
+    let mut rng = Rng::new(8, 0);
+    run(&mut drive, 1, (0..512).map(|p| page(Op::Write, p)));
+    run(
+        &mut drive,
+        8,
+        (0..2000).map(|_| page(Op::Write, rng.below(512))),
+    );
+    let before = drive.merges().moved_units;
+    let mut longest = 0;
+    for _ in 0..1000 {
+        for _ in 0..8 {
+            drive.submit(page(Op::Write, rng.below(512))).unwrap();
+        }
+        let later = Time(drive.now().0 + rng.below(4_000_000));
+        let mut done = Vec::new();
+        while drive.now() < later {
+            drive.wait(later, &mut done);
+        }
+        drive
+            .submit(Request::new(9999, Op::Read, rng.below(512) * PAGE, PAGE))
+            .unwrap();
+        while !done.iter().any(|c: &Completion| c.id.0 == 9999) {
+            drive.wait(Time::MAX, &mut done);
+        }
+        let read = done.iter().find(|c| c.id.0 == 9999).unwrap();
+        longest = longest.max(read.latency().0);
+        rest(&mut drive);
+    }
+    (longest, drive.merges().moved_units - before)
+}
+
+/// Wu and He, FAST 2012: a read waits for no program and no erase, whoever asked for it; the copies of a collection are
+/// most of them.
+#[test]
+fn a_read_interrupts_the_copies_of_a_collection() {
+    let latency = 20_000;
+    // Copies within one plane; between planes of one die; and, over two dies, reads that programs wait for.
+    for (channels, planes, wide, copy_back) in [
+        (1, 1, 1, false),
+        (1, 1, 1, true),
+        (1, 2, 2, false),
+        (2, 1, 2, false),
+    ] {
+        let mut spec = one_die(planes, wide);
+        (spec.flash.channels, spec.flash.copy_back) = (channels, copy_back);
+        spec.flash.arbitration = Arbitration::Suspend;
+        spec.flash.suspend_latency = Dur(latency);
+        let (longest, moved) = longest_read(&spec);
+        assert!(moved > 2000, "{moved}");
+        // It comes while a page is sensed and goes over the bus, out for correction and back; nothing else is before it.
+        let most = READ + 3 * BUS + latency + READ + BUS;
+        assert!(
+            longest <= most + HOST,
+            "{channels} {planes} {wide}: {longest}, not {most}"
+        );
+        spec.flash.arbitration = Arbitration::ReadFirst;
+        let (waits, _) = longest_read(&spec);
+        assert!(waits > PROGRAM, "{waits}");
     }
 }
 

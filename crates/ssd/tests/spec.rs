@@ -62,6 +62,8 @@ fn times_that_no_run_outlives_are_refused() {
     assert_eq!(refused(|s| s.flash.read = ages).0, "flash.read");
     assert_eq!(refused(|s| s.flash.program = ages).0, "flash.program");
     assert_eq!(refused(|s| s.flash.erase = ages).0, "flash.erase");
+    let suspend = refused(|s| s.flash.suspend_latency = ages).0;
+    assert_eq!(suspend, "flash.suspend_latency");
     let suspend = refused(|s| s.flash.suspend_overhead = ages).0;
     assert_eq!(suspend, "flash.suspend_overhead");
     let delay = refused(|s| s.gc.background_delay = ages).0;

@@ -13,6 +13,9 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 /// The most clustered pages of neighbouring units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
 
+/// Programs on their way from a cache to each station: one in the array, and one that is there when it ends.
+const DRAINS_PER_STATION: u32 = 2;
+
 /// The memory for writes; without a buffer, as much as the controller needs.
 pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
     let buffer = spec.write_buffer.as_ref();
@@ -58,9 +61,13 @@ impl Ssd {
     /// Drains the buffer as far as it should be drained.
     #[inline]
     pub(super) fn pump(&mut self) {
-        while !self.stalled && self.should_drain() {
-            if self.drain_batch() == Err(Stall) {
-                self.stall();
+        while self.should_drain() {
+            let Some(out) = self.first_ready() else {
+                break;
+            };
+            let domain = self.domain_of_line(self.lines.cline(out));
+            if self.drain_batch(out) == Err(Stall) {
+                self.stall(domain);
             }
         }
         if !self.flushes.is_empty() {
@@ -87,21 +94,56 @@ impl Ssd {
             return false;
         }
         if self.lines.is_cache() {
-            // A cache gives up a sixteenth of its room at a time.
-            let wanted = self.lines.capacity() - self.lines.capacity() / 16;
-            return self.lines.occupied() - self.draining > wanted || self.draining == 0;
+            // No more than keeps every die at work: what stays may be written again.
+            return self.draining < DRAINS_PER_STATION * self.g.stations;
         }
         // A full buffer is drained to the newest line, which may still be growing; that one too, if nothing
         // else can make room.
         !self.lines.has_one_line() || self.draining == 0
     }
 
+    /// What leaves next: the first that waits for no erase. Lines of one clustered page wait for the same one, so that
+    /// none overtakes an older one.
+    fn first_ready(&mut self) -> Option<Out> {
+        if let [whole] = &self.domains[..] {
+            return if whole.stalled {
+                None
+            } else {
+                self.lines.first_out(self.drain_mark)
+            };
+        }
+        let mut next = self.lines.first_out(self.drain_mark);
+        while let Some(out) = next
+            && self.is_stalled(self.lines.cline(out))
+        {
+            // Nothing is hurried that need not leave.
+            next = self
+                .lines
+                .next_out(out)
+                .filter(|&out| self.is_complete(out));
+        }
+        next
+    }
+
+    /// What is kept in order with a clustered page of the host's address space.
+    fn domain_of_line(&self, cline: u32) -> usize {
+        match self.domains.len() {
+            1 => 0,
+            groups => (cline / self.g.cpages_per_cblock) as usize % groups,
+        }
+    }
+
+    /// Whether a clustered page of the host's address space waits for an erase.
+    pub(super) fn is_stalled(&self, cline: u32) -> bool {
+        self.domains[self.domain_of_line(cline)].stalled
+    }
+
     /// Hands what leaves next to the translation layer: one line, or as many as fill a clustered page where units
     /// of different lines can share one.
-    fn drain_batch(&mut self) -> Result<(), Stall> {
+    fn drain_batch(&mut self, first: Out) -> Result<(), Stall> {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
-        let mut next = self.lines.first_out(self.drain_mark);
+        let mut next = Some(first);
         while let Some(out) = next {
             let shares = self.gathers.is_some() && self.is_complete(out);
             if !(batch.outs.is_empty() || shares) {
@@ -144,7 +186,7 @@ impl Ssd {
         };
         match result {
             Ok(()) => self.lines.pass(piece),
-            Err(Stall) => self.stall(),
+            Err(Stall) => self.stall(self.domain_of_line(piece.cline)),
         }
         result
     }
@@ -157,7 +199,7 @@ impl Ssd {
         let result = self.ftl.write(&[run], &mut self.ops);
         match result {
             Ok(()) => self.finish(piece.owner, &[], piece.sectors),
-            Err(Stall) => self.issue(NOBODY, &[], 0),
+            Err(Stall) => self.issue_own(),
         }
         result
     }
@@ -173,10 +215,11 @@ impl Ssd {
         result
     }
 
-    fn stall(&mut self) {
-        self.stalled = true;
+    fn stall(&mut self, domain: usize) {
+        let domain = &mut self.domains[domain];
+        domain.stalled = true;
         self.counters.stalls += 1;
-        if self.erasing == 0 && self.bad.len() > self.bad_at_first {
+        if domain.erasing == 0 && self.bad.len() > self.bad_at_first {
             self.events.push(self.now, Event::Exhausted);
         }
     }
@@ -189,7 +232,7 @@ impl Ssd {
                 self.keep_units(batch, &bytes);
                 self.finish_batch(batch);
             }
-            Err(Stall) => self.issue(NOBODY, &[], 0),
+            Err(Stall) => self.issue_own(),
         }
         self.unit_bytes = bytes;
         result
@@ -221,7 +264,7 @@ impl Ssd {
     /// Issues what was placed: `dirty` sectors, for an unbuffered write or for nobody.
     #[inline]
     fn finish(&mut self, owner: u32, reads: &[Place], dirty: u32) {
-        self.draining += u64::from(dirty);
+        self.draining += 1;
         self.issue(owner, reads, dirty);
         if owner != NOBODY
             && let Some(active) = self.active.get_mut(owner)

@@ -1,5 +1,6 @@
 //! From the translation layer's operations to the flash array's, in the order that must hold.
 
+use super::domain::{Domain, Waiting};
 use super::{Event, Ssd, lane};
 use crate::ftl::{FlashOp, Ftl};
 use crate::geometry::Geometry;
@@ -9,6 +10,8 @@ use fathom_base::{Lpn, Ppn, SECTOR_BYTES};
 
 /// No request.
 pub(super) const NOBODY: u32 = u32::MAX;
+/// Not the last program of what left the buffer together.
+pub(super) const NO_BATCH: u32 = u32::MAX;
 
 /// Whose a flash operation is, and what follows when it is done.
 #[derive(Clone, Debug)]
@@ -44,7 +47,7 @@ pub(super) struct Program {
     from: Ppn,
     /// Whether it stays within the planes of its lane.
     stays: bool,
-    /// Sectors of the buffer that it sets free.
+    /// Sectors of the buffer that the batch sets free whose last program it is; [`NO_BATCH`] for any other.
     releases: u32,
     /// The unbuffered write that waits for it.
     request: u32,
@@ -52,26 +55,6 @@ pub(super) struct Program {
     reads: u32,
     /// A program that starts with it, because it may need what these reads bring; [`NOBODY`] if there is none.
     next: u32,
-}
-
-/// Programs into a clustered block wait until every program with a lower number than `after` is done.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Barrier {
-    cblock: u32,
-    after: u64,
-}
-
-/// What waits until every program with a lower number is done.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deferred {
-    after: u64,
-    what: Waiting,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Waiting {
-    Erase { cblock: u32 },
-    Program { ticket: u32 },
 }
 
 impl Ssd {
@@ -124,9 +107,14 @@ impl Ssd {
         self.nand.submit(job, self.now, &mut self.events);
     }
 
+    /// Issues what the translation layer asked for of its own.
+    pub(super) fn issue_own(&mut self) {
+        self.issue(NOBODY, &[], NO_BATCH);
+    }
+
     /// Issues what the translation layer asked for. All host programs wait for `reads` (old data of
-    /// partly written units); the last one releases `releases` sectors of the buffer. Nothing waits for reads of
-    /// the map that no program follows.
+    /// partly written units); the last one releases `releases` sectors of the buffer, or is none of its batches
+    /// ([`NO_BATCH`]). Nothing waits for reads of the map that no program follows.
     pub(super) fn issue(&mut self, request: u32, reads: &[Place], releases: u32) {
         if let [FlashOp::Program { at, units }] = self.ops[..]
             && reads.is_empty()
@@ -138,7 +126,7 @@ impl Ssd {
         self.issue_awaited(request, reads, releases);
         for index in 0..self.map_reads.len() {
             let ticket = self.tickets.insert(Ticket::Background);
-            self.submit_work(Work::Read, self.map_reads[index], ticket);
+            self.submit_work(Work::Gather, self.map_reads[index], ticket);
         }
         self.map_reads.clear();
     }
@@ -155,7 +143,11 @@ impl Ssd {
         while index < ops.len() {
             match ops[index] {
                 FlashOp::Program { at, units } => {
-                    let releases = if Some(index) == last { releases } else { 0 };
+                    let releases = if Some(index) == last {
+                        releases
+                    } else {
+                        NO_BATCH
+                    };
                     let program = Program {
                         releases,
                         request,
@@ -170,23 +162,18 @@ impl Ssd {
                 }
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner),
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
-                FlashOp::Erase { cblock } => {
-                    let after = self.next_program;
-                    let what = Waiting::Erase { cblock };
-                    self.erasing += 1;
-                    self.deferred.push_back(Deferred { after, what });
-                }
-                FlashOp::Barrier { cblock } => {
-                    let (after, undone) = (self.next_program, self.first_undone);
-                    self.barriers.retain(|barrier| barrier.after > undone);
-                    self.barriers.push(Barrier { cblock, after });
-                }
+                FlashOp::Erase { cblock } => self.domain(cblock).defer_erase(cblock),
+                FlashOp::Barrier { cblock } => self.domain(cblock).set_barrier(cblock),
             }
             index += 1;
         }
+        for op in &ops {
+            if let FlashOp::Erase { cblock } = *op {
+                self.release_deferred(self.domain_of(cblock));
+            }
+        }
         self.ops = ops;
         self.ops.clear();
-        self.release_deferred();
     }
 
     /// Starts a program that waits for no read.
@@ -243,7 +230,7 @@ impl Ssd {
     /// A program of what the controller holds, which nobody waits for.
     #[inline]
     fn new_program(&mut self, at: Ppn, units: u32) -> Program {
-        let number = self.number_program();
+        let number = self.number_program(at);
         if let Some(store) = &mut self.store {
             store.issue(at, units, number);
         }
@@ -253,7 +240,7 @@ impl Ssd {
             units,
             from: Ppn::NONE,
             stays: false,
-            releases: 0,
+            releases: NO_BATCH,
             request: NOBODY,
             reads: 0,
             next: NOBODY,
@@ -261,10 +248,31 @@ impl Ssd {
     }
 
     #[inline]
-    fn number_program(&mut self) -> u64 {
-        self.next_program += 1;
-        self.programs_done.push_back(false);
-        self.next_program - 1
+    fn number_program(&mut self, at: Ppn) -> u64 {
+        let domain = self.domain_of_unit(at);
+        self.domains[domain].number()
+    }
+
+    /// What must be kept in order with a clustered block.
+    #[inline]
+    pub(super) fn domain_of(&self, cblock: u32) -> usize {
+        match self.domains.len() {
+            1 => 0,
+            _ => self.g.group_of_cblock(cblock) as usize,
+        }
+    }
+
+    #[inline]
+    fn domain_of_unit(&self, at: Ppn) -> usize {
+        match self.domains.len() {
+            1 => 0,
+            _ => self.domain_of(self.g.cblock_of_unit(at.0)),
+        }
+    }
+
+    fn domain(&mut self, cblock: u32) -> &mut Domain {
+        let domain = self.domain_of(cblock);
+        &mut self.domains[domain]
     }
 
     fn insert_program(&mut self, program: Program, reads: u32) -> u32 {
@@ -284,7 +292,7 @@ impl Ssd {
         }
         for place in reads {
             let gather = self.tickets.insert(Ticket::Gather { program: ticket });
-            self.submit_work(Work::Read, *place, gather);
+            self.submit_work(Work::Gather, *place, gather);
         }
         ticket
     }
@@ -300,28 +308,16 @@ impl Ssd {
     /// A program that waits for no read any more.
     #[inline]
     fn submit_ready(&mut self, ticket: u32, program: &Program) {
-        if let Some(after) = self.barrier_before(program) {
-            let what = Waiting::Program { ticket };
-            let position = self.deferred.partition_point(|d| d.after <= after);
-            self.deferred.insert(position, Deferred { after, what });
+        let cblock = self.g.cblock_of_unit(program.at.0);
+        let domain = self.domain(cblock);
+        if let Some(after) = domain.barrier_before(cblock, program.number) {
+            domain.defer_program(ticket, after);
         } else if program.from.is_some() {
             let place = self.place(program.from, program.units);
             self.submit_staying(Work::Copy, place, ticket, program.stays);
         } else {
             self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
         }
-    }
-
-    /// Which programs must be done before this one may start, if some are not.
-    #[inline]
-    fn barrier_before(&self, program: &Program) -> Option<u64> {
-        if self.barriers.is_empty() {
-            return None;
-        }
-        let cblock = self.g.cblock_of_unit(program.at.0);
-        let undone = |b: &&Barrier| b.cblock == cblock && b.after > self.first_undone;
-        let applies = |b: &&Barrier| b.after <= program.number && undone(b);
-        self.barriers.iter().find(applies).map(|b| b.after)
     }
 
     /// Issues the copies at the head of `ops` that share a target page; how many they are.
@@ -332,7 +328,7 @@ impl Ssd {
         let page = |g: &Geometry, at: Ppn| g.cpage_of_unit(at.0).0;
         let target = page(&self.g, at);
         let mut reads = std::mem::take(&mut self.gather);
-        let number = self.number_program();
+        let number = self.number_program(at);
         let mut end = at.0;
         for op in ops {
             match *op {
@@ -356,7 +352,7 @@ impl Ssd {
             from: if stays { from } else { Ppn::NONE },
             stays: stays
                 && self.g.lane_of_cpage(page(&self.g, from)) == self.g.lane_of_cpage(target),
-            releases: 0,
+            releases: NO_BATCH,
             request: NOBODY,
             reads: 0,
             next: NOBODY,
@@ -447,7 +443,7 @@ impl Ssd {
         }
         for (_, place) in &now {
             let gather = self.tickets.insert(Ticket::Gather { program });
-            self.submit_work(Work::Read, *place, gather);
+            self.submit_work(Work::Gather, *place, gather);
         }
         !now.is_empty()
     }
@@ -458,17 +454,12 @@ impl Ssd {
         if let Some(store) = &mut self.store {
             store.settle(program.at, program.units, program.number);
         }
-        self.programs_done[(program.number - self.first_undone) as usize] = true;
-        while self.programs_done.front() == Some(&true) {
-            self.programs_done.pop_front();
-            self.first_undone += 1;
-        }
-        if !self.deferred.is_empty() {
-            self.release_deferred();
-        }
-        if program.releases > 0 {
+        let domain = self.domain_of_unit(program.at);
+        self.domains[domain].complete(program.number);
+        self.release_deferred(domain);
+        if program.releases != NO_BATCH {
             self.lines.release(program.releases);
-            self.draining -= u64::from(program.releases);
+            self.draining -= 1;
             self.unblock();
         }
         if program.request != NOBODY
@@ -482,13 +473,10 @@ impl Ssd {
         }
     }
 
-    fn release_deferred(&mut self) {
-        while let Some(&Deferred { after, what }) = self.deferred.front() {
-            if after > self.first_undone {
-                break;
-            }
-            self.deferred.pop_front();
-            match what {
+    #[inline]
+    fn release_deferred(&mut self, domain: usize) {
+        while let Some(waiting) = self.domains[domain].release() {
+            match waiting {
                 Waiting::Erase { cblock } => self.start_erase(cblock),
                 Waiting::Program { ticket } => self.submit_program(ticket),
             }
@@ -517,7 +505,7 @@ impl Ssd {
 
     fn erased(&mut self, cblock: u32) {
         self.counters.erases += 1;
-        self.erasing -= 1;
+        self.domain(cblock).erasing -= 1;
         if let Some(store) = &mut self.store {
             store.erase(cblock);
         }
@@ -527,7 +515,7 @@ impl Ssd {
             self.wear[cblock as usize] += 1;
             self.ftl.erased(cblock);
         }
-        self.stalled = false;
+        self.domain(cblock).stalled = false;
         self.pump();
         self.collect_further();
     }

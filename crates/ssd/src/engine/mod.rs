@@ -6,6 +6,7 @@
 
 mod batch;
 mod counters;
+mod domain;
 mod drain;
 mod flash;
 mod order;
@@ -26,11 +27,12 @@ use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
 use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
 use batch::Batch;
+use domain::Domain;
 use fathom_base::drive_file::want;
 use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
-use flash::{Barrier, Deferred, Ticket};
+use flash::Ticket;
 use order::Hazards;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -113,12 +115,13 @@ struct Active {
     data: Option<Box<[u8]>>,
 }
 
-/// A flush that waits: first for the buffer to be drained up to `mark`, then for every program before `after`.
-#[derive(Clone, Copy, Debug)]
+/// A flush that waits: first for the buffer to be drained up to `mark`, then in every domain for each program before
+/// `after`.
+#[derive(Clone, Debug)]
 struct Flushing {
     request: u32,
     mark: u64,
-    after: Option<u64>,
+    after: Option<Box<[u64]>>,
 }
 
 /// A modelled drive. `Clone` forks it with everything that it holds.
@@ -148,21 +151,15 @@ pub struct Ssd {
     flushes: Vec<Flushing>,
     /// Lines that became dirty up to here are due.
     drain_mark: u64,
-    /// Sectors on their way from the buffer into the flash array.
-    draining: u64,
-    /// The translation layer waits for an erase.
-    stalled: bool,
+    /// Batches on their way from the buffer into the flash array.
+    draining: u32,
     last_write: Time,
     idle_scheduled: bool,
     gathers: Option<Gathers>,
     /// Whether all pages of a group are alike in time: it has one lane, and a clustered page is one page.
     group_tells_station: bool,
-    /// Programs are numbered as they are issued; `programs_done` tells which are done from `first_undone` on.
-    next_program: u64,
-    first_undone: u64,
-    programs_done: VecDeque<bool>,
-    deferred: VecDeque<Deferred>,
-    barriers: Vec<Barrier>,
+    /// The order of programs and erases: of each group, or of the whole drive.
+    domains: Vec<Domain>,
     hazards: Hazards,
     arriving: Vec<u32>,
     rng: Rng,
@@ -180,8 +177,6 @@ pub struct Ssd {
     /// Blocks out of use, and how many of them were so from the start.
     bad: BTreeSet<u32>,
     bad_at_first: usize,
-    /// Erases that were asked for and are not done.
-    erasing: u32,
     /// No spare block is left: the drive can only be read.
     worn_out: bool,
     /// Erases of every clustered block.
@@ -201,6 +196,14 @@ pub struct Ssd {
     batch: Batch,
     /// The units of a batch, where data is kept.
     unit_bytes: Vec<u8>,
+}
+
+/// What is kept in order by itself: a group, where units never leave theirs, else the drive.
+fn domains_of(spec: &Spec, g: &Geometry) -> usize {
+    match spec.mapping.kind.is_paged() {
+        true => 1,
+        false => g.groups as usize,
+    }
 }
 
 /// Whether the largest tables fit into memory: a map of all pages has 4 bytes for each unit, both ways.
@@ -250,17 +253,12 @@ impl Ssd {
             flushes: Vec::new(),
             drain_mark: 0,
             draining: 0,
-            stalled: false,
             last_write: Time::ZERO,
             idle_scheduled: false,
             gathers: Gathers::of(spec, &g),
             group_tells_station: g.lanes_per_group == 1
                 && g.sectors_per_cpage == g.sectors_per_page,
-            next_program: 0,
-            first_undone: 0,
-            programs_done: VecDeque::new(),
-            deferred: VecDeque::new(),
-            barriers: Vec::new(),
+            domains: vec![Domain::default(); domains_of(spec, &g)],
             hazards: Hazards::default(),
             arriving: Vec::new(),
             rng: Rng::new(seed, 3),
@@ -275,7 +273,6 @@ impl Ssd {
             doomed: BTreeSet::new(),
             bad: BTreeSet::new(),
             bad_at_first: 0,
-            erasing: 0,
             worn_out: false,
             wear: vec![0; g.cblocks() as usize],
             collect_after: (spec.gc.background_percent > 0.0).then_some(spec.gc.background_delay),

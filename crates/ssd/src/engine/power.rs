@@ -1,5 +1,6 @@
 //! Power cuts: what is in flight is lost, what is programmed stays, the map is built again from the flash.
 
+use super::domain::Domain;
 use super::{Event, Ssd};
 use crate::buffer::{LineView, Piece};
 use crate::ftl::Ftl;
@@ -74,20 +75,16 @@ impl Ssd {
         self.nand.clear();
         self.link.clear();
         self.tickets.clear();
-        self.deferred.clear();
-        self.barriers.clear();
+        self.domains.iter_mut().for_each(Domain::clear);
         self.hazards.clear();
-        self.programs_done.clear();
-        self.first_undone = self.next_program;
         self.flushes.clear();
         self.incoming.clear();
         self.waits_for_room = false;
         self.arriving.clear();
         self.map_reads.clear();
         self.after_map.clear();
-        (self.stalled, self.idle_scheduled, self.draining) = (false, false, 0);
+        (self.idle_scheduled, self.draining) = (false, 0);
         (self.collect_scheduled, self.collecting) = (false, false);
-        self.erasing = 0;
         self.background_work.fill(0);
         if let Some(reads) = &mut self.reads {
             reads.clear();
@@ -137,7 +134,7 @@ impl Ssd {
         }
         self.powered = true;
         self.drain_mark = self.lines.insertions();
-        self.issue(NOBODY, &[], 0);
+        self.issue_own();
         self.schedule_background();
         self.events.push(self.now, Event::Idle);
         self.idle_scheduled = true;

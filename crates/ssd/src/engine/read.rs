@@ -1,7 +1,7 @@
 //! Reads: from the buffers where they hold the data, from the flash array otherwise; reading ahead.
 
 use super::batch::Batch;
-use super::flash::{NOBODY, Ticket};
+use super::flash::Ticket;
 use super::{Event, Ssd, lane};
 use crate::ftl::{Ftl, Home};
 use crate::host::Way;
@@ -283,7 +283,7 @@ impl Ssd {
         if self.g.map_units > 0 && from < end {
             // The map is read, but reading ahead does not wait for it.
             self.translate(from, end - from);
-            self.issue(NOBODY, &[], 0);
+            self.issue_own();
         }
         let mut sector = from;
         while sector < end {

@@ -4,7 +4,7 @@
 //! failed erase puts the block out of use at once; how a drive ends that runs out of spare blocks stands in
 //! [`super::worn`]. It does not model bit errors that a retry does not mend.
 
-use super::flash::{NOBODY, Ticket};
+use super::flash::{NO_BATCH, NOBODY, Ticket};
 use super::{Event, Ssd};
 use crate::ftl::Ftl;
 use crate::nand::{Job, Work};
@@ -56,8 +56,8 @@ impl Ssd {
         let collects = self.ftl.background(&mut self.ops);
         self.counters.background_collections += u64::from(collects);
         // What finds no room now may find it when an erase is done that is under way.
-        self.collecting = collects || self.erasing > 0;
-        self.issue(NOBODY, &[], 0);
+        self.collecting = collects || self.domains.iter().any(|domain| domain.erasing > 0);
+        self.issue_own();
     }
 
     /// An erase is done: goes on collecting if the host is still idle.
@@ -70,7 +70,7 @@ impl Ssd {
 
     /// Issues what the translation layer needs to know the places of a read; false if that is nothing.
     pub(super) fn await_map(&mut self, request: u32) -> bool {
-        self.issue_awaited(NOBODY, &[], 0);
+        self.issue_awaited(NOBODY, &[], NO_BATCH);
         let mut reads = std::mem::take(&mut self.map_reads);
         if let Some(active) = self.active.get_mut(request) {
             active.pending += reads.len() as u32;

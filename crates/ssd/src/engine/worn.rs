@@ -5,13 +5,15 @@
 //! that wait for the buffer to be drained.
 
 use super::Ssd;
+use super::domain::Domain;
 use fathom_block::IoErrorKind;
 
 impl Ssd {
     /// A write waits for an erased block. If none is being erased none will ever be: a power cut has brought back more
     /// than blocks that went bad have left room for.
     pub(super) fn exhausted(&mut self) {
-        if self.stalled && self.erasing == 0 && !self.worn_out {
+        let stuck = |domain: &Domain| domain.stalled && domain.erasing == 0;
+        if self.domains.iter().any(stuck) && !self.worn_out {
             self.wear_out();
         }
     }

@@ -1,5 +1,6 @@
 //! Writes: over the link into the buffer; flush and trim.
 
+use super::domain::Domain;
 use super::flash::NOBODY;
 use super::{Event, Flushing, Ssd, lane};
 use crate::buffer::Piece;
@@ -76,7 +77,7 @@ impl Ssd {
             owner,
         };
         let direct = self.unbuffered && self.store.is_none() && self.lines.is_empty();
-        if !direct || self.stalled || self.place_directly(piece) == Err(Stall) {
+        if !direct || self.is_stalled(cline) || self.place_directly(piece) == Err(Stall) {
             let line = self.lines.insert(piece, self.drain_mark);
             if self.store.is_some() {
                 self.keep_bytes(id, line, at, first, len as usize);
@@ -185,18 +186,29 @@ impl Ssd {
     pub(super) fn settle_flushes(&mut self) {
         let mut index = 0;
         while index < self.flushes.len() {
-            let flush = self.flushes[index];
-            if flush.after.is_none() && !self.lines.oldest_is_due(flush.mark) {
-                self.flushes[index].after = Some(self.next_program);
+            let Flushing {
+                request,
+                mark,
+                ref after,
+            } = self.flushes[index];
+            if after.is_none() && !self.lines.oldest_is_due(mark) {
+                let next = self.domains.iter().map(Domain::next);
+                self.flushes[index].after = Some(next.collect());
             }
-            match self.flushes[index].after {
-                Some(after) if after <= self.first_undone => {
+            match &self.flushes[index].after {
+                Some(after) if self.is_done(after) => {
                     self.flushes.remove(index);
-                    self.complete(flush.request, Ok(()));
+                    self.complete(request, Ok(()));
                 }
                 _ => index += 1,
             }
         }
+    }
+
+    /// Whether in every domain the programs before these numbers are done.
+    fn is_done(&self, after: &[u64]) -> bool {
+        let mut domains = self.domains.iter().zip(after);
+        domains.all(|(domain, &after)| domain.is_done(after))
     }
 
     pub(super) fn trim(&mut self, id: u32) {
@@ -220,7 +232,7 @@ impl Ssd {
             }
             self.ftl
                 .trim(Lpn(from as u32), (to - from) as u32, &mut self.ops);
-            self.issue(NOBODY, &[], 0);
+            self.issue_own();
             if let Some(reads) = &mut self.reads {
                 reads.invalidate(from * per_unit, (to - from) * per_unit);
             }

@@ -2,7 +2,8 @@
 //!
 //! A translation layer is a state machine that knows no time: it emits flash operations in the order in which
 //! their effects build on each other. The engine keeps that order where it matters: an erase starts only after
-//! every program that was emitted before it is done, and so does every program into a block behind a *barrier*.
+//! every program that was emitted before it is done, and so does every program into a block behind a *barrier*. With
+//! logs and block mapping no unit leaves its group, and the order is kept in each group by itself; so is [`Stall`].
 //! A clustered block can be used again only after [`Ftl::erased`].
 
 mod block;

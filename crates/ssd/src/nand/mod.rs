@@ -6,6 +6,7 @@
 //! ([`fathom_base::bus`]) so that back-to-back transfers keep their exact rate; an operation's end is rounded up once.
 
 pub(crate) mod store;
+mod suspend;
 
 use crate::engine::{Event, lane};
 use crate::geometry::Geometry;
@@ -18,8 +19,10 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// What a station is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Array to controller.
+    /// Array to controller, for a read of the host's.
     Read,
+    /// The same for a program that waits for it: it goes before nothing.
+    Gather,
     /// Controller to array.
     Program,
     /// Array to controller and back into the array, on one station.
@@ -56,9 +59,13 @@ pub(crate) struct Job {
 struct Op {
     job: Job,
     next: u32,
-    /// When its part in the array begins and when it ends; a suspended one's end is not known yet.
+    /// When what can be interrupted of it begins and when it ends; [`UNKNOWN`] before that can be told, and a suspended
+    /// one's end is not known yet.
     array: (Time, Time),
 }
+
+/// When the data of a copy will be back in the page register is not known before it has been sensed.
+const UNKNOWN: (Time, Time) = (Time::MAX, Time::MAX);
 
 /// A first-in, first-out list of operations.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +105,7 @@ struct Station {
     busy: bool,
     /// The operation at work, if `busy`.
     current: u32,
-    /// A program or an erase that a read has interrupted.
+    /// A program, a copy or an erase that a read has interrupted.
     suspended: u32,
     /// Reads that go before everything else (`read-first` and `suspend`).
     reads: Queue,
@@ -121,6 +128,9 @@ pub(crate) struct Nand {
     erase: Dur,
     bus: Rate,
     arbitration: Arbitration,
+    /// Whether reads interrupt.
+    can_suspend: bool,
+    suspend_latency: Dur,
     suspend_overhead: Dur,
     copy_back: bool,
     faults: Faults,
@@ -161,6 +171,8 @@ impl Nand {
             erase: flash.erase,
             bus: flash.bus,
             arbitration: flash.arbitration,
+            can_suspend: flash.arbitration == Arbitration::Suspend,
+            suspend_latency: flash.suspend_latency,
             suspend_overhead: flash.suspend_overhead,
             copy_back: flash.copy_back,
             faults: spec.faults.clone(),
@@ -213,42 +225,8 @@ impl Nand {
             return at.queue.push(&mut self.ops, id);
         }
         at.reads.push(&mut self.ops, id);
-        if self.arbitration == Arbitration::Suspend {
+        if self.can_suspend {
             self.suspend(job.station, now, events);
-        }
-    }
-
-    /// Interrupts the program or the erase of a station for the reads that wait for it; one whose data is still
-    /// on the bus is interrupted when it has begun.
-    fn suspend(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
-        let at = &mut self.stations[station as usize];
-        let current = self.ops[at.current as usize];
-        let can = matches!(current.job.work, Work::Program | Work::Erase);
-        if !can || at.suspended != NONE {
-            return;
-        }
-        if now < current.array.0 {
-            return events.push(current.array.0, Event::Suspend(station));
-        }
-        let left = current.array.1.since(now);
-        if left == Dur::ZERO {
-            return;
-        }
-        // Kept as if it began at zero: it is moved to its new beginning when it goes on.
-        self.ops[at.current as usize].array = (Time::ZERO, Time::ZERO + left);
-        at.suspended = at.current;
-        self.suspends += 1;
-        if let Some(read) = at.reads.pop(&self.ops) {
-            at.current = read;
-            self.start(read, now, events);
-        }
-    }
-
-    /// The data of a program has reached the page register: reads that wait may interrupt it.
-    pub(crate) fn suspend_due(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
-        let at = &self.stations[station as usize];
-        if at.busy && at.reads.head != NONE {
-            self.suspend(station, now, events);
         }
     }
 
@@ -256,14 +234,15 @@ impl Nand {
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.copy_back && op.stays => {
-                let end = now + self.sense() + self.vary(self.program);
-                events.push_in_order(lane::COPY, end, Event::OpDone(id));
+                let begin = now + self.sense();
+                self.program_copy(id, begin, now, events);
             }
-            Work::Read if self.reads_alone => {
+            Work::Read | Work::Gather if self.reads_alone => {
                 let end = self.transfer(op.station, op.place, now + self.read);
                 events.push_in_order(lane::READ, end, Event::OpDone(id));
             }
-            Work::Read | Work::Copy => {
+            Work::Read | Work::Gather | Work::Copy => {
+                self.ops[id as usize].array = UNKNOWN;
                 let begin = match self.arbitration {
                     Arbitration::InOrder => self.channel_idle_at(&op, now),
                     _ => now,
@@ -293,10 +272,21 @@ impl Nand {
         let end = self.transfer(op.station, op.place, now);
         if op.work == Work::Copy {
             // Out for error correction and back in, then the program.
-            let end = self.transfer(op.station, op.place, end) + self.vary(self.program);
-            return events.push_in_order(lane::COPY, end, Event::OpDone(id));
+            let begin = self.transfer(op.station, op.place, end);
+            return self.program_copy(id, begin, now, events);
         }
         events.push_in_order(lane::READ, end, Event::OpDone(id));
+    }
+
+    /// The data of a copy is in the page register at `begin`: it is programmed.
+    fn program_copy(&mut self, id: u32, begin: Time, now: Time, events: &mut EventQueue<Event>) {
+        let end = begin + self.vary(self.program);
+        self.ops[id as usize].array = (begin, end);
+        events.push_in_order(lane::COPY, end, Event::OpDone(id));
+        let station = self.ops[id as usize].job.station;
+        if self.can_suspend && self.stations[station as usize].reads.head != NONE {
+            self.suspend(station, now, events);
+        }
     }
 
     /// The operation is done: gives it back and starts the next one of its station. `None` where it was
@@ -308,11 +298,8 @@ impl Nand {
         now: Time,
         events: &mut EventQueue<Event>,
     ) -> Option<Job> {
-        let Op { job, array, .. } = self.ops[id as usize];
-        let can_be_late = self.arbitration == Arbitration::Suspend
-            && matches!(job.work, Work::Program | Work::Erase);
-        let interrupted = self.stations[job.station as usize].suspended == id;
-        if can_be_late && (interrupted || array.1 != now) {
+        let job = self.ops[id as usize].job;
+        if self.was_interrupted(id, now) {
             return None;
         }
         self.free_ops.push(id);
@@ -321,11 +308,7 @@ impl Nand {
             at.current = next;
             self.start(next, now, events);
         } else if at.suspended != NONE {
-            at.current = std::mem::replace(&mut at.suspended, NONE);
-            let array = &mut self.ops[at.current as usize].array;
-            let begin = now + self.suspend_overhead;
-            *array = (begin, begin + array.1.since(Time::ZERO));
-            events.push(array.1, Event::OpDone(at.current));
+            self.resume(job.station, now, events);
         } else if let Some(next) = at.queue.pop(&self.ops) {
             at.current = next;
             self.start(next, now, events);

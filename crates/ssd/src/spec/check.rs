@@ -242,6 +242,7 @@ impl Spec {
             ("flash.read", flash.read),
             ("flash.program", flash.program),
             ("flash.erase", flash.erase),
+            ("flash.suspend_latency", flash.suspend_latency),
             ("flash.suspend_overhead", flash.suspend_overhead),
         ] {
             want(time <= STEP_MAX, key, time, || {

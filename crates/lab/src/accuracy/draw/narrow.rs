@@ -101,6 +101,7 @@ fn flash(rng: &mut Rng) -> Flash {
         } else {
             Arbitration::CommandFirst
         },
+        suspend_latency: Dur::ZERO,
         suspend_overhead: Dur::ZERO,
         copy_back: false,
     }

@@ -86,6 +86,11 @@ impl WriteLines {
         self.together.left < self.together.clines.len()
     }
 
+    /// The clustered page of what leaves.
+    pub(crate) fn cline(&self, out: Out) -> u32 {
+        out.cline
+    }
+
     fn aged(&self, id: u32) -> Option<Out> {
         let line = self.lines.get(id as usize)?;
         Some(Out {

@@ -31,7 +31,11 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
             Arbitration::Suspend,
         ],
     );
-    let suspended = Dur::us(whole(rng, 0, 50));
+    let drawn = Dur::us(whole(rng, 0, 50));
+    let suspended = match arbitration {
+        Arbitration::Suspend => drawn,
+        _ => Dur::ZERO,
+    };
     Flash {
         channels: channels as u32,
         packages_per_channel: packages as u32,
@@ -45,10 +49,8 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
         erase,
         clustered_page: Bytes(page * width),
         clustered_block: Bytes(block * wide),
-        suspend_overhead: match arbitration {
-            Arbitration::Suspend => suspended,
-            _ => Dur::ZERO,
-        },
+        suspend_latency: suspended,
+        suspend_overhead: suspended,
         arbitration,
         copy_back: rng.chance(0.2),
     }

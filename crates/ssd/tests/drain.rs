@@ -1,0 +1,78 @@
+//! How fast a write buffer gives to the flash array: as fast as the array takes it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::run;
+use fathom_base::{Bytes, Rng};
+use fathom_block::{Device, Op, Request};
+use fathom_ssd::spec::{BUFFERS, Noise, WritePolicy};
+use fathom_ssd::{Spec, Ssd, presets};
+
+const KIB: u64 = 1024;
+
+/// The NVMe preset without noise, on 2 GiB.
+fn nvme() -> Spec {
+    let preset = presets::PRESETS.iter().find(|p| p.name == "nvme").unwrap();
+    let mut spec = Spec::from_toml(preset.toml).unwrap();
+    (spec.noise, spec.capacity) = (Noise::default(), Bytes::mib(2048));
+    spec
+}
+
+/// Bytes a second that the array of a page-mapped drive programs at most: each die takes a clustered page over its bus
+/// and then programs it, one after the other.
+fn array_rate(spec: &Spec) -> f64 {
+    let flash = &spec.flash;
+    let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
+    let page = flash.clustered_page.0 as f64;
+    let transfer_ns = page / flash.bus.bytes_per_second() as f64 * 1e9;
+    f64::from(dies) * page / (transfer_ns + flash.program.0 as f64) * 1e9
+}
+
+/// Bytes a second of writes of `len` at depth 64, of the second half of `total` bytes.
+fn write_rate(spec: &Spec, len: u64, total: u64, sequential: bool) -> f64 {
+    let (mut drive, mut rng) = (Ssd::new(spec, 1).unwrap(), Rng::new(7, 0));
+    let mut request = |i: u64| {
+        let at = match sequential {
+            true => i * len,
+            false => rng.below(spec.capacity.0 / len) * len,
+        };
+        Request::new(i, Op::Write, at, len)
+    };
+    let half = total / 2 / len;
+    run(&mut drive, 64, (0..half).map(&mut request));
+    let start = drive.now();
+    run(&mut drive, 64, (half..2 * half).map(&mut request));
+    (half * len) as f64 / drive.now().since(start).0 as f64 * 1e9
+}
+
+#[test]
+fn a_cache_does_not_throttle_the_flash_array() {
+    let spec = nvme();
+    let array = array_rate(&spec);
+    // 32 dies, 64 KiB in 82 us over the bus and 700 us in the array.
+    assert!((array - 2.68e9).abs() < 0.01e9, "{array}");
+    for policy in BUFFERS
+        .iter()
+        .filter_map(|b| WritePolicy::from_name(b.name))
+    {
+        for capacity in [Bytes::mib(8), Bytes::mib(16), Bytes::mib(128)] {
+            let mut spec = spec.clone();
+            spec.write_buffer = (policy != WritePolicy::NoCache).then(|| {
+                let buffer = spec.write_buffer.clone().unwrap();
+                fathom_ssd::spec::WriteBuffer {
+                    policy,
+                    capacity,
+                    ..buffer
+                }
+            });
+            let rate = write_rate(&spec, 128 * KIB, 1 << 30, true);
+            let share = rate / array;
+            assert!(
+                (0.97..=1.001).contains(&share),
+                "{policy:?} {capacity}: {rate:.3e} of {array:.3e} bytes a second"
+            );
+        }
+    }
+}
