@@ -326,6 +326,12 @@ impl Geometry {
         self.group_of_cblock(cblock) * self.lanes_per_group + lane_in_group
     }
 
+    /// Which of the lanes that share a station a lane is, and the station.
+    #[inline]
+    pub(crate) fn station_and_plane(&self, lane: u32) -> (u32, u32) {
+        self.by_stations.split_u32(lane)
+    }
+
     /// The station that lane `lane` lies on.
     #[inline]
     pub(crate) fn station_of_lane(&self, lane: u32) -> u32 {

@@ -103,6 +103,13 @@ pub struct Flash {
     pub read: Dur,
     /// Page register to array (tPROG).
     pub program: Dur,
+    /// Times of the pages of a word line, which take turns within a block, such as those of LSB, CSB and MSB pages; empty
+    /// where all take `program`, which is else their mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub program_steps: Vec<Dur>,
+    /// How programs follow one another on a die.
+    #[serde(default)]
+    pub program_mode: ProgramMode,
     /// Erase of a block (tBERS).
     pub erase: Dur,
     /// Bytes that the drive reads and writes as one.
@@ -122,6 +129,20 @@ pub struct Flash {
     /// way).
     #[serde(default)]
     pub copy_back: bool,
+}
+
+/// How programs follow one another on a die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramMode {
+    /// One after the other: over the bus, then in the array.
+    #[default]
+    Page,
+    /// The next one crosses the bus while the array works (cache program).
+    Cache,
+    /// Those that wait for other planes of a die and have the same page number are programmed in step (multi-plane
+    /// program).
+    MultiPlane,
 }
 
 /// Who goes first on a channel and on a die.
@@ -185,6 +206,61 @@ pub struct WriteBuffer {
     /// Whether it survives a power cut, so that FLUSH need not drain it.
     #[serde(default)]
     pub battery: bool,
+    /// Whether `fifo` joins a write to the clustered page that was written last; else every command's part of a page is
+    /// programmed by itself.
+    #[serde(default = "yes")]
+    pub combine: bool,
+    /// Once full, all of it is drained before more is taken ("as soon as the buffer is full", `parameter-aware-io` 4.3);
+    /// else only as much as makes room.
+    #[serde(default)]
+    pub drain_whole: bool,
+    /// What a command waits for that is longer than the buffer.
+    #[serde(default)]
+    pub oversize: Oversize,
+    /// Where a command is cut into what is programmed together.
+    #[serde(default)]
+    pub cut: Cut,
+}
+
+impl WriteBuffer {
+    /// A volatile buffer that is drained when it is full, with every other setting's default.
+    pub fn new(policy: WritePolicy, capacity: Bytes) -> Self {
+        Self {
+            policy,
+            capacity,
+            block: None,
+            drain: Drain::OnFull,
+            idle_delay: Dur::ZERO,
+            battery: false,
+            combine: true,
+            drain_whole: false,
+            oversize: Oversize::default(),
+            cut: Cut::default(),
+        }
+    }
+}
+
+/// What a command waits for that is longer than the write buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Oversize {
+    /// For room for its last byte, as any other.
+    #[default]
+    Buffered,
+    /// Until all of it is in flash (`parameter-aware-io` 4.2.6: a write longer than the buffer pays for flash writes,
+    /// though the buffer is empty).
+    WriteThrough,
+}
+
+/// Where a command is cut into what is programmed together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// At clustered pages of the drive.
+    #[default]
+    Page,
+    /// At every clustered page's length from its own beginning too: of one that is not aligned no page comes whole.
+    Command,
 }
 
 /// When the memory for writes is drained.
@@ -213,6 +289,9 @@ pub struct Noise {
 
 fn sector() -> Bytes {
     Bytes(fathom_base::SECTOR_BYTES)
+}
+fn yes() -> bool {
+    true
 }
 fn line() -> Bytes {
     Bytes::kib(4)

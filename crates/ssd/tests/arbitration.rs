@@ -9,7 +9,7 @@ mod common;
 use common::{base, rate, run};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
-use fathom_ssd::spec::Arbitration;
+use fathom_ssd::spec::{Arbitration, ProgramMode};
 use fathom_ssd::{Spec, Ssd};
 use std::ops::Range;
 
@@ -232,6 +232,86 @@ fn a_read_interrupts_the_copies_of_a_collection() {
         let (waits, _) = longest_read(&spec);
         assert!(waits > PROGRAM, "{waits}");
     }
+}
+
+/// Nanoseconds from the first write to the last of `n` pages in order, eight at a time.
+fn programs(spec: &Spec, n: u64) -> u64 {
+    let mut drive = Ssd::new(spec, 1).unwrap();
+    run(&mut drive, 8, (0..n).map(|p| page(Op::Write, p)));
+    drive.now().0
+}
+
+/// Data sheets (cache program; ONFI 4, Page Cache Program): the next page crosses the bus while the array works, so that a
+/// die is as fast as the slower of the two.
+#[test]
+fn a_cache_program_hides_the_shorter_of_transfer_and_program() {
+    for (program, slower) in [(PROGRAM, PROGRAM), (BUS / 2, BUS)] {
+        let mut spec = one_die(1, 1);
+        spec.flash.program = Dur(program);
+        assert!(around(100 * (BUS + program)).contains(&programs(&spec, 100)));
+        spec.flash.program_mode = ProgramMode::Cache;
+        let (took, shorter) = (programs(&spec, 100), BUS + program - slower);
+        assert!(around(100 * slower + shorter).contains(&took), "{took}");
+        // Reads still wait for what is before them, and what interrupts finds the next program loaded.
+        spec.flash.arbitration = Arbitration::Suspend;
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mixed = (0..9).map(|p| page(if p == 8 { Op::Read } else { Op::Write }, p));
+        let times = together(&mut drive, mixed.collect());
+        assert!(
+            times[7] <= 8 * (BUS + program) + READ + BUS + HOST,
+            "{times:?}"
+        );
+    }
+}
+
+/// ONFI 4, Multi-plane Program: other planes, the same page number. Four planes take four transfers and one program.
+#[test]
+fn programs_of_several_planes_go_in_step() {
+    for planes in [1u64, 2, 4] {
+        let mut spec = one_die(planes as u32, 1);
+        spec.flash.program_mode = ProgramMode::MultiPlane;
+        let took = programs(&spec, 64);
+        // The first write finds the die idle and goes alone, the rest of its pages after it.
+        let alone = if planes > 1 { BUS + PROGRAM } else { 0 };
+        let rounds = 64 / planes * (planes * BUS + PROGRAM);
+        let most = rounds + alone;
+        assert!(
+            (rounds..most + HOST).contains(&took),
+            "{planes}: {took}, not {rounds} to {most}"
+        );
+        spec.flash.program_mode = ProgramMode::Page;
+        assert!(around(64 * (BUS + PROGRAM)).contains(&programs(&spec, 64)));
+    }
+    let mut spec = one_die(2, 1);
+    spec.flash.program_mode = ProgramMode::MultiPlane;
+    spec.flash.arbitration = Arbitration::Suspend;
+    let refused = spec.check().unwrap_err().to_string();
+    assert!(refused.contains("flash.program_mode"), "{refused}");
+}
+
+/// Data sheets of TLC flash give program times of LSB, CSB and MSB pages that differ by a factor of four and more.
+#[test]
+fn the_pages_of_a_word_line_take_turns() {
+    let mut spec = one_die(1, 1);
+    let steps = [PROGRAM / 2, PROGRAM, 3 * PROGRAM / 2];
+    spec.flash.program_steps = steps.map(Dur).to_vec();
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let done = run(&mut drive, 1, (0..32).map(|p| page(Op::Write, p)));
+    for (p, done) in (0..).zip(&done) {
+        // Blocks of sixteen pages, each of which begins with the first of a word line.
+        let expected = BUS + steps[p % 16 % 3];
+        assert!(
+            around(expected).contains(&done.latency().0),
+            "{p}: {done:?}"
+        );
+    }
+    spec.flash.program = Dur(PROGRAM + 1);
+    let refused = spec.check().unwrap_err().to_string();
+    assert!(
+        refused.contains("the mean of flash.program_steps"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{base, drive, run};
-use fathom_base::{Bytes, Dur, Rng};
+use fathom_base::{Bytes, Rng};
 use fathom_block::{Op, Request};
-use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{Cut, MappingKind, Oversize, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
 const PAGE: u64 = 4096;
@@ -19,14 +19,7 @@ fn buffered(kind: MappingKind, policy: WritePolicy, pages: u64) -> Spec {
     // A block on one channel: two groups.
     spec.flash.planes_per_die = 2;
     spec.mapping.over_provisioning_percent = 100.0;
-    spec.write_buffer = Some(WriteBuffer {
-        policy,
-        capacity: Bytes(pages * PAGE),
-        drain: Drain::OnFull,
-        idle_delay: Dur::ZERO,
-        battery: false,
-        block: None,
-    });
+    spec.write_buffer = Some(WriteBuffer::new(policy, Bytes(pages * PAGE)));
     spec
 }
 
@@ -222,6 +215,89 @@ fn lines_of_a_batch_of_epo_share_no_program() {
     run(&mut drive, 1, [part(10)]);
     write(&mut drive, &[]);
     assert_eq!(drive.counters().flash_ops, before + 2);
+}
+
+/// Flash operations until what is written is in flash, on a drive whose pages hold data.
+fn ops(buffer: impl FnOnce(&mut WriteBuffer), requests: &[(u64, u64)]) -> u64 {
+    let mut spec = buffered(MappingKind::Page, WritePolicy::Fifo, 8);
+    buffer(spec.write_buffer.as_mut().unwrap());
+    let mut drive = written(&spec);
+    let before = drive.counters().flash_ops;
+    let write = |&(at, len): &(u64, u64)| Request::new(at, Op::Write, at, len);
+    run(&mut drive, 1, requests.iter().map(write));
+    run(&mut drive, 1, [Request::new(0, Op::Flush, 0, 0)]);
+    drive.counters().flash_ops - before
+}
+
+/// `parameter-aware-io` 4.3 finds that a second write hits only right behind the first. Whether the halves of a page that
+/// come one after the other make a whole one the paper leaves open.
+#[test]
+fn a_buffer_combines_the_parts_of_a_page_or_forgets_them() {
+    let halves = [(8 * PAGE, PAGE / 2), (8 * PAGE + PAGE / 2, PAGE / 2)];
+    assert_eq!(ops(|_| (), &halves), 1, "one program");
+    let apart = ops(|b| b.combine = false, &halves);
+    assert_eq!(apart, 4, "each half is programmed with the old other one");
+    let mut cache = buffered(MappingKind::Page, WritePolicy::Lru, 8);
+    cache.write_buffer.as_mut().unwrap().combine = false;
+    let refused = Spec::from_toml(&cache.to_toml()).unwrap_err().to_string();
+    assert!(refused.contains("write_buffer.combine"), "{refused}");
+}
+
+/// Two pages' length from the middle of a page: two parts and a page between them, or four parts.
+#[test]
+fn commands_are_cut_at_pages_or_from_their_beginning() {
+    let request = [(8 * PAGE + PAGE / 2, 2 * PAGE)];
+    let cut = |cut, combine| ops(|b| (b.cut, b.combine) = (cut, combine), &request);
+    for combine in [true, false] {
+        assert_eq!(cut(Cut::Page, combine), 3 + 2);
+    }
+    assert_eq!(
+        cut(Cut::Command, true),
+        3 + 2,
+        "the halves meet in the buffer"
+    );
+    assert_eq!(cut(Cut::Command, false), 4 + 4);
+    let aligned = ops(
+        |b| (b.cut, b.combine) = (Cut::Command, false),
+        &[(8 * PAGE, 2 * PAGE)],
+    );
+    assert_eq!(aligned, 2);
+}
+
+/// `parameter-aware-io` 4.3: a write buffer flushes "as soon as the buffer is full".
+#[test]
+fn a_full_buffer_is_drained_whole_or_as_far_as_room_is_needed() {
+    let last = |whole| {
+        let mut spec = buffered(MappingKind::Page, WritePolicy::Fifo, 8);
+        spec.write_buffer.as_mut().unwrap().drain_whole = whole;
+        let mut drive = written(&spec);
+        let done = run(&mut drive, 1, (8..17).map(|p| page(Op::Write, p)));
+        done.last().unwrap().latency().0 / 1000
+    };
+    // 10 us over the bus and 200 us in the array; eight pages on two dies.
+    assert!((210..230).contains(&last(false)), "{}", last(false));
+    assert!((840..860).contains(&last(true)), "{}", last(true));
+}
+
+/// `parameter-aware-io` 4.2.6: what is longer than the buffer pays for flash writes, though the buffer is empty.
+#[test]
+fn a_command_longer_than_the_buffer_waits_for_the_flash() {
+    let programmed = |battery, oversize, pages| {
+        let mut spec = buffered(MappingKind::Page, WritePolicy::Fifo, 8);
+        let buffer = spec.write_buffer.as_mut().unwrap();
+        (buffer.oversize, buffer.battery) = (oversize, battery);
+        let mut drive = written(&spec);
+        write(&mut drive, &[]);
+        let before = drive.counters().flash_sectors_programmed;
+        run(&mut drive, 1, [Request::new(0, Op::Write, 0, pages * PAGE)]);
+        (drive.counters().flash_sectors_programmed - before) * 512 / PAGE
+    };
+    assert_eq!(programmed(false, Oversize::WriteThrough, 9), 9);
+    assert_eq!(programmed(false, Oversize::WriteThrough, 8), 0);
+    // A battery spares it nothing, and what the buffer held before goes with it.
+    assert!(programmed(true, Oversize::WriteThrough, 9) >= 9);
+    let room = programmed(false, Oversize::Buffered, 9);
+    assert!((1..9).contains(&room), "{room}");
 }
 
 #[test]

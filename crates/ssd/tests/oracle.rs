@@ -10,9 +10,7 @@ mod common;
 use common::{base, rate, run};
 use fathom_base::{Bytes, Dur, Rate, Rng};
 use fathom_block::{Completion, Device, Op, Request};
-use fathom_ssd::spec::{
-    Arbitration, Drain, MappingKind, Protocol, ReadBuffer, WriteBuffer, WritePolicy,
-};
+use fathom_ssd::spec::{Arbitration, MappingKind, Protocol, ReadBuffer, WriteBuffer, WritePolicy};
 use fathom_ssd::{MergeCounts, Spec, Ssd};
 
 const KIB: u64 = 1024;
@@ -255,14 +253,7 @@ fn buffered(policy: WritePolicy, capacity: u64) -> Spec {
     spec.flash.pages_per_block = 256;
     spec.flash.clustered_block = Bytes::mib(1);
     spec.capacity = Bytes::mib(8);
-    spec.write_buffer = Some(WriteBuffer {
-        policy,
-        capacity: Bytes(capacity),
-        drain: Drain::OnFull,
-        idle_delay: Dur::ZERO,
-        battery: false,
-        block: None,
-    });
+    spec.write_buffer = Some(WriteBuffer::new(policy, Bytes(capacity)));
     spec
 }
 

@@ -69,12 +69,9 @@ fn times_that_no_run_outlives_are_refused() {
     let delay = refused(|s| s.gc.background_delay = ages).0;
     assert_eq!(delay, "gc.background_delay");
     let buffer = WriteBuffer {
-        policy: WritePolicy::Lru,
-        capacity: Bytes::kib(64),
         drain: Drain::Idle,
         idle_delay: ages,
-        battery: false,
-        block: None,
+        ..WriteBuffer::new(WritePolicy::Lru, Bytes::kib(64))
     };
     let idle = refused(|s| s.write_buffer = Some(buffer)).0;
     assert_eq!(idle, "write_buffer.idle_delay");

@@ -40,7 +40,8 @@ fn every_order_of_striping() {
 
 #[test]
 fn drives_drawn_at_random() {
-    for seed in 0..120 {
+    // What leaves a buffer as a whole block went round for ever on the last one, where a group waited for an erase.
+    for seed in (0..120).chain([910]) {
         let every = 5;
         if let Err(failure) = check(&Case::spec(seed), Effort { seed, every }) {
             panic!("{failure}: cargo xtask torture --drive {seed}");

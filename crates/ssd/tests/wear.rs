@@ -10,7 +10,7 @@ mod waf;
 use common::run;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
-use fathom_ssd::spec::{Drain, Separation, Striping, Victim, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{Separation, Striping, Victim, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 use std::collections::BTreeMap;
 
@@ -482,12 +482,8 @@ fn a_drive_that_wears_out_fails_no_read_in_flight() {
 #[test]
 fn a_drive_that_wears_out_keeps_what_its_battery_holds() {
     let buffer = WriteBuffer {
-        policy: WritePolicy::Lru,
-        capacity: Bytes(24 * PAGE),
-        drain: Drain::OnFull,
-        idle_delay: Dur::ZERO,
         battery: true,
-        block: None,
+        ..WriteBuffer::new(WritePolicy::Lru, Bytes(24 * PAGE))
     };
     for seed in 0..20 {
         let spec = short_lived(Some(buffer.clone()));

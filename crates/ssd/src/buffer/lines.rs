@@ -69,6 +69,8 @@ pub(crate) struct Piece {
 #[derive(Clone, Debug)]
 pub(crate) struct LineSetup {
     pub(crate) policy: WritePolicy,
+    /// Whether a FIFO buffer's newest line is joined.
+    pub(crate) combine: bool,
     pub(crate) capacity_sectors: u64,
     pub(crate) sectors_per_line: u32,
     /// What a policy may know of the drive.
@@ -113,7 +115,7 @@ impl WriteLines {
     pub(super) fn by_request(setup: &LineSetup) -> Self {
         Self {
             joins_any: setup.policy.is_cache(),
-            joins_newest: setup.policy != WritePolicy::NoCache,
+            joins_newest: setup.combine && setup.policy != WritePolicy::NoCache,
             room: Room::new(setup.capacity_sectors),
             lines: Vec::new(),
             masks: Masks::new(setup.sectors_per_line),

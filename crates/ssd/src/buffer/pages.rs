@@ -108,6 +108,7 @@ impl PageBuffer {
         }
         let lines = WriteLines::by_request(&LineSetup {
             policy: setup.policy,
+            combine: true,
             capacity_sectors: u64::from(setup.capacity_pages),
             sectors_per_line: 1,
             shape: Shape {

@@ -25,6 +25,7 @@ pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
     });
     LineSetup {
         policy: buffer.map_or(WritePolicy::NoCache, |b| b.policy),
+        combine: buffer.is_none_or(|b| b.combine),
         capacity_sectors: buffer.map_or(u64::MAX / 2, |b| b.capacity.0 / SECTOR_BYTES),
         sectors_per_line: g.sectors_per_cpage,
         shape: Shape {
@@ -116,6 +117,9 @@ impl Ssd {
         while let Some(out) = next
             && self.is_stalled(self.lines.cline(out))
         {
+            if out.is_in_order() {
+                return None;
+            }
             // Nothing is hurried that need not leave.
             next = self
                 .lines

@@ -70,18 +70,23 @@ impl Ssd {
 
     #[inline]
     pub(super) fn submit_work(&mut self, work: Work, place: Place, ticket: u32) {
-        self.submit_staying(work, place, ticket, false);
+        self.submit_job(work, place, ticket, (place.cpage, false));
     }
 
+    /// `to` is, of a copy, the clustered page that it fills, and whether it stays within its planes.
     #[inline]
-    fn submit_staying(&mut self, work: Work, place: Place, ticket: u32, stays: bool) {
-        let station = self.g.station_of_cpage(place.cpage);
+    fn submit_job(&mut self, work: Work, place: Place, ticket: u32, to: (u32, bool)) {
+        let (programs, stays) = to;
+        let lane = self.g.lane_of_cpage(place.cpage);
+        let (plane, station) = self.g.station_and_plane(lane);
         self.nand.submit(
             Job {
                 work,
                 station,
                 place,
                 ticket,
+                programs,
+                plane,
                 stays,
             },
             self.now,
@@ -102,6 +107,8 @@ impl Ssd {
             station,
             place,
             ticket,
+            programs: 0,
+            plane: 0,
             stays: false,
         };
         self.nand.submit(job, self.now, &mut self.events);
@@ -314,7 +321,8 @@ impl Ssd {
             domain.defer_program(ticket, after);
         } else if program.from.is_some() {
             let place = self.place(program.from, program.units);
-            self.submit_staying(Work::Copy, place, ticket, program.stays);
+            let to = (self.place(program.at, 1).cpage, program.stays);
+            self.submit_job(Work::Copy, place, ticket, to);
         } else {
             self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
         }
@@ -497,6 +505,8 @@ impl Ssd {
                 station: self.g.station_of_cblock(cblock, lane),
                 place,
                 ticket,
+                programs: place.cpage,
+                plane: 0,
                 stays: false,
             };
             self.nand.submit(job, self.now, &mut self.events);

@@ -25,7 +25,7 @@ use crate::geometry::Geometry;
 use crate::host::Link;
 use crate::nand::store::Store;
 use crate::nand::{Nand, Place};
-use crate::spec::{Drain, Faults, Noise, Spec, SpecError};
+use crate::spec::{Cut, Drain, Faults, Noise, Oversize, Spec, SpecError};
 use batch::Batch;
 use domain::Domain;
 use fathom_base::drive_file::want;
@@ -53,6 +53,8 @@ pub(crate) enum Event {
     Idle,
     /// Background work begins.
     Background,
+    /// The data of a program is in the page register of a station: its cache register is free.
+    Loaded(u32),
     /// The data of a program is in the page register of a station, where a read waits to interrupt it.
     Suspend(u32),
     /// The host may have been idle long enough to collect blocks.
@@ -133,6 +135,12 @@ pub struct Ssd {
     drain: Drain,
     idle_delay: Dur,
     battery: bool,
+    /// Once full, all of the buffer is drained before more is taken.
+    drain_whole: bool,
+    /// That is going on.
+    emptying: bool,
+    oversize: Oversize,
+    cut: Cut,
     unbuffered: bool,
     now: Time,
     events: EventQueue<Event>,
@@ -237,6 +245,10 @@ impl Ssd {
             drain: buffer.map_or(Drain::OnFull, |b| b.drain),
             idle_delay: buffer.map_or(Dur::ZERO, |b| b.idle_delay),
             battery: buffer.is_some_and(|b| b.battery),
+            drain_whole: buffer.is_some_and(|b| b.drain_whole),
+            emptying: false,
+            oversize: buffer.map_or(Oversize::default(), |b| b.oversize),
+            cut: buffer.map_or(Cut::default(), |b| b.cut),
             unbuffered: buffer.is_none(),
             now: Time::ZERO,
             events: EventQueue::default(),
@@ -394,6 +406,7 @@ impl Ssd {
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),
+            Event::Loaded(station) => self.nand.preload(station, self.now),
             Event::Suspend(station) => self.nand.suspend_due(station, self.now, &mut self.events),
             Event::Collect => self.collect_in_idle_time(),
             Event::Exhausted => self.exhausted(),

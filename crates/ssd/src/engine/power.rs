@@ -79,7 +79,7 @@ impl Ssd {
         self.hazards.clear();
         self.flushes.clear();
         self.incoming.clear();
-        self.waits_for_room = false;
+        (self.waits_for_room, self.emptying) = (false, false);
         self.arriving.clear();
         self.map_reads.clear();
         self.after_map.clear();

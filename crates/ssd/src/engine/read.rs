@@ -190,6 +190,8 @@ impl Ssd {
             station: self.g.station_of_lane(group),
             place,
             ticket,
+            programs: 0,
+            plane: 0,
             stays: false,
         };
         self.nand.submit(job, self.now, &mut self.events);

@@ -6,7 +6,7 @@ use super::{Event, Flushing, Ssd, lane};
 use crate::buffer::Piece;
 use crate::ftl::{Ftl, Stall};
 use crate::host::Way;
-use crate::spec::Drain;
+use crate::spec::{Cut, Drain, Oversize};
 use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 
@@ -32,12 +32,22 @@ impl Ssd {
         let sector = active.request.offset / SECTOR_BYTES + active.arrived;
         let left = active.request.len / SECTOR_BYTES - active.arrived;
         let (cline, first) = self.g.line_of_sector(sector);
+        let of_page = u64::from(self.g.sectors_per_cpage);
+        let of_cut = match self.cut {
+            Cut::Page => of_page,
+            Cut::Command => of_page - active.arrived % of_page,
+        };
         let sectors = left
-            .min(u64::from(self.g.sectors_per_cpage - first))
+            .min(of_page - u64::from(first))
+            .min(of_cut)
             .min(self.lines.capacity()) as u32;
         let needed = self.lines.growth(cline, first, sectors);
-        self.waits_for_room = !self.lines.reserve(needed);
+        self.waits_for_room = self.emptying || !self.lines.reserve(needed);
         if self.waits_for_room {
+            if self.drain_whole {
+                self.emptying = true;
+                self.drain_mark = self.lines.insertions();
+            }
             return self.pump();
         }
         if let Some(active) = self.active.get_mut(id) {
@@ -61,7 +71,8 @@ impl Ssd {
         }
         let at = (active.arrived * SECTOR_BYTES) as usize;
         active.arrived += u64::from(sectors);
-        let whole = active.arrived == active.request.len / SECTOR_BYTES;
+        let length = active.request.len / SECTOR_BYTES;
+        let whole = active.arrived == length;
         let (fua, len) = (active.request.tag.fua, u64::from(sectors) * SECTOR_BYTES);
         let (cline, first) = self.g.line_of_sector(sector);
         let owner = if self.unbuffered { id } else { NOBODY };
@@ -93,10 +104,12 @@ impl Ssd {
             return self.next_piece();
         }
         self.received(id);
-        match (self.unbuffered, fua) {
-            (true, _) => {} // completes with its last program
-            (false, true) => self.flush(id),
-            (false, false) => self.complete(id, Ok(())),
+        let through = self.oversize == Oversize::WriteThrough && length > self.lines.capacity();
+        match (self.unbuffered, fua, through) {
+            (true, ..) => {} // completes with its last program
+            (false, _, true) => self.flush_through(id),
+            (false, true, _) => self.flush(id),
+            (false, false, _) => self.complete(id, Ok(())),
         }
         // Only now, for what was held back by this write must not begin on its own.
         self.incoming.pop_front();
@@ -159,15 +172,24 @@ impl Ssd {
 
     /// Room in the buffer was given back.
     pub(super) fn unblock(&mut self) {
+        if self.emptying && !(self.lines.is_empty() && self.draining == 0) {
+            return;
+        }
+        self.emptying = false;
         if self.waits_for_room {
             self.next_piece();
         }
     }
 
     pub(super) fn flush(&mut self, id: u32) {
-        if self.battery {
-            return self.complete(id, Ok(()));
+        match self.battery {
+            true => self.complete(id, Ok(())),
+            false => self.flush_through(id),
         }
+    }
+
+    /// Completes a request when what the buffer holds now is in the flash array.
+    fn flush_through(&mut self, id: u32) {
         if self.worn_out && !self.lines.is_empty() {
             return self.complete(id, Err(IoErrorKind::Medium));
         }

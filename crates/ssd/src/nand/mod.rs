@@ -5,12 +5,13 @@
 //! wrong. It knows places (clustered pages and sectors in them), not what they mean. A channel counts picoseconds
 //! ([`fathom_base::bus`]) so that back-to-back transfers keep their exact rate; an operation's end is rounded up once.
 
+mod program;
 pub(crate) mod store;
 mod suspend;
 
 use crate::engine::{Event, lane};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Faults, Flash, Spec};
+use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
 use fathom_base::{Bus, Dur, EventQueue, Exact, Rate, Rng, SECTOR_BYTES, Time};
 
 /// No operation.
@@ -51,6 +52,10 @@ pub(crate) struct Job {
     pub(crate) station: u32,
     pub(crate) place: Place,
     pub(crate) ticket: u32,
+    /// The clustered page that a program or a copy fills.
+    pub(crate) programs: u32,
+    /// Which of the lanes that share the station it lies on.
+    pub(crate) plane: u32,
     /// Of a copy: it stays within its planes, so that it need not cross the bus.
     pub(crate) stays: bool,
 }
@@ -62,6 +67,8 @@ struct Op {
     /// When what can be interrupted of it begins and when it ends; [`UNKNOWN`] before that can be told, and a suspended
     /// one's end is not known yet.
     array: (Time, Time),
+    /// It is programmed in step with another one, which the station works on.
+    joined: bool,
 }
 
 /// When the data of a copy will be back in the page register is not known before it has been sensed.
@@ -107,6 +114,8 @@ struct Station {
     current: u32,
     /// A program, a copy or an erase that a read has interrupted.
     suspended: u32,
+    /// The next program, whose data is in the cache register or on its way there.
+    preloaded: u32,
     /// Reads that go before everything else (`read-first` and `suspend`).
     reads: Queue,
     queue: Queue,
@@ -116,6 +125,7 @@ const IDLE: Station = Station {
     busy: false,
     current: NONE,
     suspended: NONE,
+    preloaded: NONE,
     reads: EMPTY,
     queue: EMPTY,
 };
@@ -125,6 +135,12 @@ const IDLE: Station = Station {
 pub(crate) struct Nand {
     read: Dur,
     program: Dur,
+    /// Times of the pages of a word line, in place of `program`.
+    steps: Vec<Dur>,
+    program_mode: ProgramMode,
+    cpages_per_cblock: u32,
+    /// Lanes of a clustered block.
+    lanes: u32,
     erase: Dur,
     bus: Rate,
     arbitration: Arbitration,
@@ -168,6 +184,10 @@ impl Nand {
         Self {
             read: flash.read,
             program: flash.program,
+            steps: flash.program_steps.clone(),
+            program_mode: flash.program_mode,
+            cpages_per_cblock: geometry.cpages_per_cblock,
+            lanes: geometry.lanes_per_group,
             erase: flash.erase,
             bus: flash.bus,
             arbitration: flash.arbitration,
@@ -199,6 +219,7 @@ impl Nand {
             job,
             next: NONE,
             array: (now, now),
+            joined: false,
         };
         let id = match self.free_ops.pop() {
             Some(id) => {
@@ -222,7 +243,11 @@ impl Nand {
                 Arbitration::ReadFirst | Arbitration::Suspend
             );
         if !overtakes {
-            return at.queue.push(&mut self.ops, id);
+            at.queue.push(&mut self.ops, id);
+            if self.program_mode == ProgramMode::Cache {
+                self.preload(job.station, now);
+            }
+            return;
         }
         at.reads.push(&mut self.ops, id);
         if self.can_suspend {
@@ -250,12 +275,7 @@ impl Nand {
                 let sense = self.sense();
                 events.push_in_order(lane::SENSE, begin + sense, Event::Sensed(id));
             }
-            Work::Program => {
-                let arrived = self.transfer(op.station, op.place, now);
-                let end = arrived + self.vary(self.program);
-                self.ops[id as usize].array = (arrived, end);
-                events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
-            }
+            Work::Program => self.start_program(id, now, events),
             Work::Erase => {
                 let end = now + self.vary(self.erase);
                 self.ops[id as usize].array = (now, end);
@@ -278,17 +298,6 @@ impl Nand {
         events.push_in_order(lane::READ, end, Event::OpDone(id));
     }
 
-    /// The data of a copy is in the page register at `begin`: it is programmed.
-    fn program_copy(&mut self, id: u32, begin: Time, now: Time, events: &mut EventQueue<Event>) {
-        let end = begin + self.vary(self.program);
-        self.ops[id as usize].array = (begin, end);
-        events.push_in_order(lane::COPY, end, Event::OpDone(id));
-        let station = self.ops[id as usize].job.station;
-        if self.can_suspend && self.stations[station as usize].reads.head != NONE {
-            self.suspend(station, now, events);
-        }
-    }
-
     /// The operation is done: gives it back and starts the next one of its station. `None` where it was
     /// interrupted meanwhile and is not done.
     #[inline]
@@ -304,7 +313,14 @@ impl Nand {
         }
         self.free_ops.push(id);
         let at = &mut self.stations[job.station as usize];
-        if let Some(next) = at.reads.pop(&self.ops) {
+        if self.ops[id as usize].joined {
+            return Some(job);
+        }
+        if at.preloaded != NONE && at.suspended == NONE {
+            let next = std::mem::replace(&mut at.preloaded, NONE);
+            at.current = next;
+            self.start_preloaded(next, now, events);
+        } else if let Some(next) = at.reads.pop(&self.ops) {
             at.current = next;
             self.start(next, now, events);
         } else if at.suspended != NONE {

@@ -1,6 +1,8 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
-use super::{MappingKind, Spec, SpecError, Striping, WriteBuffer, WritePolicy};
+use super::{
+    Arbitration, MappingKind, ProgramMode, Spec, SpecError, Striping, WriteBuffer, WritePolicy,
+};
 use fathom_base::drive_file::want;
 use fathom_base::{Bytes, Dur};
 
@@ -249,6 +251,7 @@ impl Spec {
                 format!("at most {STEP_MAX}")
             })?;
         }
+        self.check_programs()?;
         let idle = self.write_buffer.as_ref().map(|b| b.idle_delay);
         for (key, time) in [
             ("gc.background_delay", self.gc.background_delay),
@@ -287,6 +290,35 @@ impl Spec {
         })
     }
 
+    fn check_programs(&self) -> Result<(), SpecError> {
+        let (flash, steps) = (&self.flash, &self.flash.program_steps);
+        for &step in steps {
+            want(step <= STEP_MAX, "flash.program_steps", step, || {
+                format!("at most {STEP_MAX}")
+            })?;
+        }
+        want(
+            steps.len() <= 16,
+            "flash.program_steps",
+            steps.len(),
+            || "at most 16 pages of a word line".into(),
+        )?;
+        if !steps.is_empty() {
+            let mean = Dur(steps.iter().map(|step| step.0).sum::<u64>() / steps.len() as u64);
+            want(
+                flash.program == mean,
+                "flash.program",
+                flash.program,
+                || format!("{mean}, the mean of flash.program_steps"),
+            )?;
+        }
+        let both = flash.program_mode == ProgramMode::MultiPlane
+            && flash.arbitration == Arbitration::Suspend;
+        want(!both, "flash.program_mode", "multi-plane", || {
+            "page or cache where flash.arbitration is suspend: what is programmed in step is not interrupted".into()
+        })
+    }
+
     fn check_policy(&self, buffer: &WriteBuffer) -> Result<(), SpecError> {
         want(
             buffer.policy != WritePolicy::NoCache,
@@ -294,6 +326,10 @@ impl Spec {
             "no-cache",
             || "leave [write_buffer] out for a drive without one".into(),
         )?;
+        let joins = buffer.combine || buffer.policy == WritePolicy::Fifo;
+        want(joins, "write_buffer.combine", "false", || {
+            "true for a cache, which replaces what is written again".into()
+        })?;
         let Some(block) = buffer.block else {
             return Ok(());
         };

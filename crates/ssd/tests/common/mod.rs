@@ -114,8 +114,6 @@ fn buffer(name: &str) -> Option<WriteBuffer> {
     let by_age = matches!(policy, WritePolicy::Fifo | WritePolicy::Lru);
     let kib = if by_age { 9 } else { 27 };
     Some(WriteBuffer {
-        policy,
-        capacity: Bytes(kib * 1024 + 512),
         drain: if has("idle") {
             Drain::Idle
         } else {
@@ -123,7 +121,7 @@ fn buffer(name: &str) -> Option<WriteBuffer> {
         },
         idle_delay: Dur::us(300),
         battery: has("battery"),
-        block: None,
+        ..WriteBuffer::new(policy, Bytes(kib * 1024 + 512))
     })
 }
 

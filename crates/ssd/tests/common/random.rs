@@ -4,8 +4,8 @@
 use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{
-    Arbitration, Drain, Faults, Flash, Gc, MappingKind, Noise, Prefetch, Protocol, ReadBuffer,
-    Separation, Striping, Victim, WriteBuffer, WritePolicy,
+    Arbitration, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize, Prefetch,
+    ProgramMode, Protocol, ReadBuffer, Separation, Striping, Victim, WriteBuffer, WritePolicy,
 };
 use fathom_ssd::{Geometry, Spec};
 
@@ -59,7 +59,7 @@ fn divisor(rng: &mut Rng, n: u64) -> u64 {
 /// A drive.
 pub(crate) fn draw(rng: &mut Rng) -> Spec {
     loop {
-        let spec = attempt(rng);
+        let mut spec = attempt(rng);
         let sectors = spec.capacity.0 / 512;
         let blocks = spec.capacity.0 / spec.host.logical_block.0;
         if sectors <= SECTORS_MAX
@@ -67,8 +67,34 @@ pub(crate) fn draw(rng: &mut Rng) -> Spec {
             && spec.check().is_ok()
             && Geometry::new(&spec).physical_units() <= UNITS_MAX
         {
+            // From a stream of its own: the drives of earlier campaigns stay what they are.
+            refine(&mut spec, &mut rng.clone());
             return spec;
         }
+    }
+}
+
+/// Settings of what a drive has.
+fn refine(spec: &mut Spec, rng: &mut Rng) {
+    if let Some(buffer) = spec.write_buffer.as_mut().filter(|_| rng.chance(0.5)) {
+        buffer.combine = buffer.policy != WritePolicy::Fifo || rng.chance(0.5);
+        buffer.drain_whole = rng.chance(0.5);
+        buffer.oversize = pick(rng, &[Oversize::Buffered, Oversize::WriteThrough]);
+        buffer.cut = pick(rng, &[Cut::Page, Cut::Command]);
+    }
+    let suspends = spec.flash.arbitration == Arbitration::Suspend;
+    let modes = [
+        ProgramMode::Page,
+        ProgramMode::Cache,
+        ProgramMode::MultiPlane,
+    ];
+    spec.flash.program_mode = pick(rng, &modes[..if suspends { 2 } else { 3 }]);
+    if rng.chance(0.3) {
+        let mean = spec.flash.program.0;
+        spec.flash.program_steps = vec![Dur(mean / 2), Dur(mean * 2 - mean / 2)];
+    }
+    if suspends {
+        spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
 }
 
@@ -160,14 +186,14 @@ fn write_buffer(page: u64, rng: &mut Rng) -> WriteBuffer {
     let policy = pick(rng, policies);
     let by_block = matches!(policy, WritePolicy::Bplru | WritePolicy::LbClock);
     let blocks = by_block && rng.chance(0.5);
+    // From less than a clustered page to several.
+    let capacity = Bytes((8 + rng.below(8 * page / 512)) * 512);
     WriteBuffer {
-        policy,
-        // From less than a clustered page to several.
-        capacity: Bytes((8 + rng.below(8 * page / 512)) * 512),
         drain: pick(rng, &[Drain::Idle, Drain::OnFull]),
         idle_delay: pick(rng, &[Dur::ZERO, Dur::us(300)]),
         battery: rng.chance(0.4),
         block: blocks.then(|| Bytes(page * (1 + rng.below(8)))),
+        ..WriteBuffer::new(policy, capacity)
     }
 }
 

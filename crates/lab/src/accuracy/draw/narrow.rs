@@ -10,8 +10,8 @@ use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Arbitration, Drain, Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Prefetch, Protocol,
-    ReadBuffer, Striping, WriteBuffer, WritePolicy,
+    Arbitration, Drain, Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Prefetch,
+    ProgramMode, Protocol, ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
 
 const KIB: u64 = 1 << 10;
@@ -101,6 +101,8 @@ fn flash(rng: &mut Rng) -> Flash {
         } else {
             Arbitration::CommandFirst
         },
+        program_steps: Vec::new(),
+        program_mode: ProgramMode::Page,
         suspend_latency: Dur::ZERO,
         suspend_overhead: Dur::ZERO,
         copy_back: false,
@@ -263,13 +265,11 @@ fn write_buffer(rng: &mut Rng) -> Option<WriteBuffer> {
         _ => kib,
     };
     let idle = rng.chance(0.5);
+    let policy = match rng.chance(0.5) {
+        true => WritePolicy::Lru,
+        false => WritePolicy::Fifo,
+    };
     Some(WriteBuffer {
-        policy: if rng.chance(0.5) {
-            WritePolicy::Lru
-        } else {
-            WritePolicy::Fifo
-        },
-        capacity: Bytes(kib * KIB),
         drain: if idle { Drain::Idle } else { Drain::OnFull },
         idle_delay: if idle {
             Dur::ms(5 + rng.below(16))
@@ -277,7 +277,7 @@ fn write_buffer(rng: &mut Rng) -> Option<WriteBuffer> {
             Dur::ZERO
         },
         battery: rng.chance(0.1),
-        block: None,
+        ..WriteBuffer::new(policy, Bytes(kib * KIB))
     })
 }
 

@@ -24,6 +24,11 @@ impl Out {
         self.id == id
     }
 
+    /// Whether what leaves with it leaves in the order of its pages: it is part of a whole block.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.whole
+    }
+
     /// The line, if it is one.
     pub(crate) fn line(&self) -> Option<u32> {
         Some(self.id).filter(|&id| id != NONE)
@@ -193,10 +198,14 @@ impl WriteLines {
 
     /// It has been handed on; its sectors keep their room until [`WriteLines::release`].
     pub(crate) fn leave(&mut self, out: Out) {
+        // Others of those that leave together may still wait before it.
+        let first = self.chosen(self.together.left);
+        if out.place > 0 && first.is_some_and(|first| first.place == out.place) {
+            self.together.left = out.place as usize;
+        }
         if let Some(id) = out.line() {
             self.remove(id);
         }
-        self.together.left = self.together.left.max(out.place as usize);
     }
 
     /// Takes every line out, in order of age. What is on its way to or from the buffer keeps its room.

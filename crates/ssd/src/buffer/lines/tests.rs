@@ -6,6 +6,7 @@ use super::*;
 fn lines(policy: WritePolicy, elements: u32) -> WriteLines {
     WriteLines::new(&LineSetup {
         policy,
+        combine: true,
         capacity_sectors: 100,
         sectors_per_line: 8,
         shape: Shape {

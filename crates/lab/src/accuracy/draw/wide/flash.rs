@@ -3,7 +3,7 @@
 use super::{KIB, MIB};
 use crate::accuracy::dice::{divisors, log_uniform, log_whole, pick, rate, whole};
 use fathom_base::{Bytes, Dur, Rng};
-use fathom_ssd::spec::{Arbitration, Flash, Striping};
+use fathom_ssd::spec::{Arbitration, Flash, ProgramMode, Striping};
 
 /// Clustered blocks are as many planes wide as makes 256 KiB to 64 MiB, where any width does.
 const CLUSTERED_BLOCK: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
@@ -49,6 +49,8 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
         erase,
         clustered_page: Bytes(page * width),
         clustered_block: Bytes(block * wide),
+        program_steps: Vec::new(),
+        program_mode: ProgramMode::Page,
         suspend_latency: suspended,
         suspend_overhead: suspended,
         arbitration,

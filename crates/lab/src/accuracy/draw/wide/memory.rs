@@ -45,12 +45,11 @@ pub(super) fn write_buffer(rng: &mut Rng, flash: &Flash) -> Option<WriteBuffer> 
         false => Dur::us(log_whole(rng, 100, 1_000_000)),
     };
     let buffer = WriteBuffer {
-        policy,
-        capacity: Bytes(capacity),
         block: block.filter(|_| by_block),
         drain: if idle { Drain::Idle } else { Drain::OnFull },
         idle_delay: if idle { delay } else { Dur::ZERO },
         battery: rng.chance(0.3),
+        ..WriteBuffer::new(policy, Bytes(capacity))
     };
     rng.chance(0.65).then_some(buffer)
 }
