@@ -12,6 +12,7 @@ use fathom_lab::replay::Precondition;
 use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
 use fathom_workload::step::Arrival;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The drive that is measured when none is named.
@@ -326,9 +327,9 @@ pub(crate) struct QueueArgs {
     /// Take the drive's sizes that these need from this profile, or from this run of `fathom probe`
     #[arg(long, value_name = "PATH")]
     pub(crate) profile: Option<PathBuf>,
-    /// Requests that the scheduler gives the drive at a time
+    /// Requests that the drive has at a time; as many as it takes unless given (of a real drive, queue/nr_requests)
     #[arg(long, value_name = "N")]
-    pub(crate) depth: Option<u32>,
+    pub(crate) depth: Option<NonZeroU32>,
 }
 
 /// What is played, or written out.

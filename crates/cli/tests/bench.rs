@@ -43,6 +43,49 @@ fn every_process_does_what_its_job_says() {
     assert_eq!(counts, [100, 100, 100]);
 }
 
+/// The mean number of accesses that are waited for, and that the drive has, by Little's law.
+fn depths(output: &Output) -> (f64, f64) {
+    assert!(output.status.success(), "{output:?}");
+    let outcome: fathom_lab::replay::Outcome = serde_json::from_slice(&output.stdout).unwrap();
+    let side = outcome.totals.all.unwrap();
+    let per_ns = side.count as f64 / outcome.totals.duration.0 as f64;
+    let had = match &outcome.queue {
+        Some(queue) => queue.mean_depth(),
+        None => side.service_mean_ns * per_ns,
+    };
+    (side.response_ns.mean * per_ns, had)
+}
+
+/// fio's `iodepth` is "Number of I/O units to keep in flight" (HOWTO.rst, 3.33): all of them are waited for, also those that
+/// the drive does not have yet.
+#[test]
+fn what_the_drive_does_not_have_yet_is_waited_for_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[r]\nrw=randread\nbs=4k\nsize=64m\nioengine=libaio\niodepth=128\n";
+    let jobs = job(dir.path(), text);
+    let drive = ["--on", "model:nvme", "--set", "host.queue_depth=16"];
+    let filled = ["--precondition", "filled", "--json"];
+    for (flags, depth) in [
+        (vec!["--sched", "none"], 16.0),
+        (vec!["--sched", "none", "--depth", "3"], 3.0),
+        (vec!["--sched", "noop"], 16.0),
+        (vec!["--sched", "noop", "--depth", "3"], 3.0),
+    ] {
+        let output = fathom(&[&["bench", &jobs], &drive[..], &filled, &flags].concat());
+        let (waited, had) = depths(&output);
+        // There are fewer at the end, for which 128 of 16384 accesses stand.
+        let kept = |number: f64, all: f64| number <= all + 0.01 && number > all * 0.98;
+        assert!(
+            kept(waited, 128.0),
+            "{flags:?}: {waited} of 128 are waited for"
+        );
+        assert!(
+            kept(had, depth),
+            "{flags:?}: the drive has {had} of {depth}"
+        );
+    }
+}
+
 #[test]
 fn two_stacks_take_turns() {
     let dir = tempfile::tempdir().unwrap();

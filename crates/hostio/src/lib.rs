@@ -35,4 +35,4 @@ pub use inspect::{Inspection, Kind, inspect};
 pub use safety::{Finding, Process, Weight};
 pub use scratch::{SCRATCH_BYTES_MAX, SCRATCH_BYTES_MIN};
 pub use signature::Signature;
-pub use target::{HostConfig, MAX_REQUEST_BYTES, QUEUE_DEPTH_MAX, open};
+pub use target::{HostConfig, MAX_REQUEST_BYTES, QUEUE_DEPTH_MAX, QueueDepth, open};

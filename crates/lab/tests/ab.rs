@@ -35,6 +35,7 @@ fn plan() -> Plan {
         precondition: Precondition::Filled,
         seed: 7,
         queue: None,
+        depth: None,
     }
 }
 

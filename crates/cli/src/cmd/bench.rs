@@ -27,6 +27,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         precondition: args.precondition,
         seed: args.seed,
         queue: queue::of(&args.queue)?,
+        depth: args.queue.depth,
     };
     let set = args.out.as_deref().map(store::begin).transpose()?;
     let name = input::target(&args.on)?;
@@ -38,8 +39,9 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             );
             return Err(Failure::input("fathom::bench::real", message).help("leave it out"));
         }
-        let mut opened = real::open(&args.on, &name, (&args.real, wants, args.seed))?;
-        return over(args, &plan, (stacks, set), (&mut opened.device, None));
+        let flags = (&args.real, queue::real_depth(&args.queue));
+        let mut opened = real::open(&args.on, &name, flags, (wants, args.seed))?;
+        return over(args, plan, (stacks, set), (&mut opened.device, None));
     };
     watch::listen()?;
     let drive = model
@@ -48,7 +50,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let drive = if wants.data { drive.keep_data() } else { drive };
     let mut drive = prepared(drive, plan.precondition, plan.seed)?;
     let told = Some(model.to_toml());
-    over(args, &plan, (stacks, set), (&mut drive, told))
+    over(args, plan, (stacks, set), (&mut drive, told))
 }
 
 /// The modelled drive of that name and size; `None` for a real one.
@@ -68,14 +70,25 @@ fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_lab::model
 /// Plays on a drive that is ready; of a modelled one with its drive file.
 fn over(
     args: &BenchArgs,
-    plan: &Plan,
+    plan: Plan,
     (stacks, mut set): (Option<[Stack; 2]>, Option<Staging>),
     (device, drive): (&mut dyn Subject, Option<String>),
 ) -> Result<Exit, Failure> {
+    let queue = |queue| queue::over(queue, &args.queue, &*device);
+    let stacks = stacks.map(|stacks| {
+        stacks.map(|stack| Stack {
+            queue: queue(stack.queue),
+            ..stack
+        })
+    });
+    let plan = Plan {
+        queue: queue(plan.queue.clone()),
+        ..plan
+    };
     let ended = match stacks {
-        Some(stacks) => in_turn(device, plan, stacks, args.rounds, watch::interrupted)
+        Some(stacks) => in_turn(device, &plan, stacks, args.rounds, watch::interrupted)
             .map(|found| told_ab(args, &found, set)),
-        None => run_on(device, plan, set.as_mut(), watch::interrupted)
+        None => run_on(device, &plan, set.as_mut(), watch::interrupted)
             .map(|outcome| told(args, &Outcome { drive, ..outcome }, set)),
     };
     match ended {
@@ -132,7 +145,7 @@ fn stacks(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
             sched: Some(sched.to_owned()),
             split,
             profile: args.queue.profile.clone(),
-            depth: args.queue.depth.filter(|_| sched != queue::NONE),
+            depth: args.queue.depth,
         })?;
         Ok::<_, Failure>(Stack {
             name: name.to_owned(),

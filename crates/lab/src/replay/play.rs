@@ -6,7 +6,7 @@ use super::gauge::{Moment, Observer};
 use super::refused::Refused;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Dur, Slab, Time};
-use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
+use fathom_block::{Completion, Device, IoError, Narrow, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
@@ -91,6 +91,16 @@ impl<D: Subject> Subject for BlockQueue<D> {
 
     fn queue(&self) -> Option<QueueWork> {
         Some(self.work())
+    }
+}
+
+impl<D: Subject> Subject for Narrow<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.inner().stats()
+    }
+
+    fn queue(&self) -> Option<QueueWork> {
+        self.inner().queue()
     }
 }
 

@@ -14,6 +14,7 @@ mod config;
 pub mod fio;
 mod overrides;
 mod processes;
+mod slots;
 mod stream;
 
 pub mod cache;

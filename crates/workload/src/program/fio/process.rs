@@ -8,6 +8,7 @@ use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
 use crate::Access;
+use crate::program::slots::Slots;
 use crate::program::{Answer, Ask, Next};
 use fathom_base::{Rng, Time};
 use fathom_block::{Op, Tag};
@@ -45,7 +46,13 @@ pub(super) struct Process {
     mix: Rng,
     rates: Rates,
     think: Think,
+    /// Who of its `iodepth` is free.
+    slots: Slots,
     in_flight: u32,
+    /// It held itself back when it was asked last: by a rate, a thought, a flush or the end of a pass.
+    paused: bool,
+    /// Since when it does not.
+    open: Time,
     /// Bytes asked for, in all and in this pass.
     bytes: u64,
     pass_bytes: u64,
@@ -74,7 +81,10 @@ impl Process {
             mix: Stream::Mix.rng(seed, number),
             rates: Rates::new(&job),
             think: Think::new(&job),
+            slots: Slots::new(job.depth(), Time::ZERO),
             in_flight: 0,
+            paused: false,
+            open: Time::ZERO,
             bytes: 0,
             pass_bytes: 0,
             held: None,
@@ -107,6 +117,7 @@ impl Process {
 
     pub(super) fn start(&mut self, now: Time) {
         self.phase = Phase::Running { since: now };
+        self.open = now;
     }
 
     /// Whether it is over and has nothing in flight at `now`.
@@ -195,11 +206,14 @@ impl Process {
             self.end_pass(since, false);
             return None;
         }
-        if self.in_flight >= self.job.depth() || self.flushing {
+        if self.slots.is_empty() {
             return Some(WAIT);
         }
+        if self.flushing {
+            return Some(self.pause(WAIT));
+        }
         if let Some(until) = self.think.until(now) {
-            return Some(Next::Wait(until.min(self.end(since))));
+            return Some(self.pause(Next::Wait(until.min(self.end(since)))));
         }
         if self.job.fsync > 0 && self.writes >= self.job.fsync {
             self.writes = 0;
@@ -209,8 +223,8 @@ impl Process {
         let op = match self.choose(since, now) {
             Ok(op) => op,
             // Whatever happens in the program lets it look again at its rate.
-            Err(Time::MAX) => return Some(Next::Watch(self.end(since))),
-            Err(due) => return Some(Next::Wait(due.min(self.end(since)))),
+            Err(Time::MAX) => return Some(self.pause(Next::Watch(self.end(since)))),
+            Err(due) => return Some(self.pause(Next::Wait(due.min(self.end(since))))),
         };
         let Some((offset, len)) = self.places.next(op) else {
             // A pass without a single access would be followed by another.
@@ -219,12 +233,19 @@ impl Process {
             return None;
         };
         self.held = None;
+        self.open = self.open.max(since + self.rates.due(op));
         self.rates.count(op, len);
         self.think.asked();
         self.bytes = self.bytes.saturating_add(len);
         self.pass_bytes += len;
         self.writes += u64::from(op == Op::Write);
         Some(self.ask(op, offset, len, now))
+    }
+
+    /// What it waits for is its own doing, and no access waits with it.
+    fn pause(&mut self, next: Next) -> Next {
+        self.paused = true;
+        next
     }
 
     /// Reads or writes: by the mix, and the other one where its rate holds the first back and not the other. Otherwise
@@ -274,6 +295,7 @@ impl Process {
     }
 
     fn drain(&mut self, since: Time) -> Option<Next> {
+        self.paused = true;
         if self.in_flight > 0 {
             return Some(WAIT);
         }
@@ -286,18 +308,19 @@ impl Process {
     }
 
     fn read_back(&mut self, since: Time, now: Time) -> Option<Next> {
-        let (depth, in_flight) = (self.job.depth(), self.in_flight);
+        let in_flight = self.in_flight;
         let Phase::Checking { order, next, .. } = &mut self.phase else {
             return None;
         };
         if let Some(&offset) = order.get(*next) {
-            if in_flight >= depth {
+            if self.slots.is_empty() {
                 return Some(WAIT);
             }
             *next += 1;
             let len = self.written.at(offset).map_or(0, |block| block.len);
             return Some(self.ask(Op::Read, offset, len, now));
         }
+        self.paused = true;
         if in_flight > 0 {
             return Some(WAIT);
         }
@@ -307,6 +330,12 @@ impl Process {
 
     fn ask(&mut self, op: Op, offset: u64, len: u64, now: Time) -> Next {
         self.in_flight += 1;
+        if std::mem::take(&mut self.paused) {
+            self.open = now;
+        }
+        // Where the drive could not take it before, its time there counts.
+        let free = self.slots.take().unwrap_or(now);
+        let asked = free.max(self.open).min(now);
         let data = (op == Op::Write && self.job.verify).then(|| {
             self.generation += 1;
             let block = Block {
@@ -332,7 +361,7 @@ impl Process {
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
                 fua: false,
             },
-            asked: now,
+            asked,
             data,
         })
     }
@@ -340,6 +369,7 @@ impl Process {
     /// An access of it is done.
     pub(super) fn done(&mut self, answer: Answer<'_>) -> Result<(), VerifyError> {
         self.in_flight = self.in_flight.saturating_sub(1);
+        self.slots.give(answer.completed);
         if matches!(self.phase, Phase::Checking { .. }) {
             return self.check(answer);
         }
