@@ -290,7 +290,8 @@ pub(crate) struct BenchArgs {
     pub(crate) on: String,
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
-    /// Two stacks in turn: A,B, each `none`, SCHEDULER or SCHEDULER+SPLIT; sizes come from --profile
+    /// Two stacks in turn: A,B, each `none`, SCHEDULER or SCHEDULER+SPLIT, with sizes from --profile; of a block device also
+    /// kernel:SCHEDULER, the kernel's own, which is switched between rounds and put back (root)
     #[arg(long, value_name = "A,B", conflicts_with_all = ["sched", "split"])]
     pub(crate) ab: Option<String>,
     /// How often each of two stacks plays the jobs

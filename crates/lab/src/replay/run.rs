@@ -9,6 +9,7 @@ use crate::model::{Drive, Model};
 use crate::source::{Accesses, SourceError, Work, Workload};
 use crate::store::{Staging, StoreError};
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
+use fathom_hostio::HostError;
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,9 @@ pub enum RunError {
     /// The block layer above the drive.
     #[error(transparent)]
     Queue(#[from] BadConfig),
+    /// The drive's own scheduler could not be switched.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// The file of accesses.
     #[error(transparent)]
     Requests(#[from] StoreError),
