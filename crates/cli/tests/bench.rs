@@ -194,3 +194,96 @@ fn of_many_processes_the_rest_are_told_together() {
         "{told}"
     );
 }
+
+fn outcome(output: &Output) -> fathom_lab::replay::Outcome {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// fio 3.33 told `issued rwts: total=301` and `IOPS=1000` of this job (null engine), and logged 501 accesses.
+#[test]
+fn a_ramp_counts_in_no_figure() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[r]\nrw=read\nsize=4m\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\n";
+    let jobs = job(dir.path(), text);
+    let out = dir.path().join("out");
+    let args = ["bench", &jobs, "--on", "model:nvme", "--json", "--out"];
+    let found = outcome(&fathom(&[&args[..], &[out.to_str().unwrap()]].concat()));
+    let count = found.totals.all.unwrap().count;
+    assert!((300..=301).contains(&count), "{count}");
+    let ms = found.totals.duration.0 as f64 / 1e6;
+    assert!((299.0..=300.1).contains(&ms), "{ms} ms");
+    let rate = found.totals.accesses_per_second();
+    assert!((999.0..=1005.0).contains(&rate), "{rate}");
+    // The timeline holds what counts, and nothing else.
+    let bytes: u64 = found
+        .totals
+        .timeline
+        .iter()
+        .map(|bucket| bucket.bytes)
+        .sum();
+    assert_eq!(bytes, count * 4096);
+    // Two processes whose ramps end at 10 ms and never: the run begins with the first.
+    let text = "[a]\nrw=read\nrate_iops=1000\nruntime=50ms\nramp_time=10ms\n[b]\nrw=read\nrate_iops=1000\nsize=40k\n";
+    let jobs = job(dir.path(), text);
+    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let ms = found.totals.duration.0 as f64 / 1e6;
+    assert!((59.0..=60.1).contains(&ms), "{ms} ms");
+}
+
+/// fio 3.33, HOWTO.rst: "Settings pulled into a section apply to that section only", and `SIZE=64m fio jobfile.fio`.
+#[test]
+fn a_job_file_includes_files_and_names_the_environment() {
+    let dir = tempfile::tempdir().unwrap();
+    let below = dir.path().join("below");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(below.join("deep.fio"), "include size.fio\nbs=4k\n").unwrap();
+    std::fs::write(below.join("size.fio"), "size=${FATHOM_TEST_SIZE}\n").unwrap();
+    let text =
+        "[r]\nrw=read\ngroup_reporting\ninclude below/deep.fio\n[w]\ngroup_reporting\nsize=8k\n";
+    let jobs = job(dir.path(), text);
+    let run = |size: Option<&str>, more: &[&str]| {
+        let mut command = common::fathom(Path::new("."));
+        command
+            .args(["bench", &jobs, "--on", "model:nvme"])
+            .args(more);
+        match size {
+            Some(size) => command.env("FATHOM_TEST_SIZE", size),
+            None => command.env_remove("FATHOM_TEST_SIZE"),
+        };
+        command.output().unwrap()
+    };
+    let found = outcome(&run(Some("64k"), &["--json"]));
+    let counts: Vec<u64> = found.totals.processes.iter().map(|p| p.count).collect();
+    assert_eq!(counts, [16, 2]);
+    // What a run depended on is kept with it.
+    let kept = |part: &str| found.notes.iter().any(|note| note.contains(part));
+    assert!(
+        kept("`${FATHOM_TEST_SIZE}` in `size` is \"64k\""),
+        "{:?}",
+        found.notes
+    );
+    // Notes stand on standard error, once.
+    let output = run(Some("64k"), &[]);
+    let [printed, said] = [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b));
+    assert_eq!(
+        said.matches("`group_reporting` is ignored").count(),
+        1,
+        "{said}"
+    );
+    assert!(!printed.contains("group_reporting"), "{printed}");
+    let output = run(None, &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("size.fio, line 1") && said.contains("jobs.fio:4"),
+        "{said}"
+    );
+    std::fs::remove_file(below.join("size.fio")).unwrap();
+    let output = run(Some("64k"), &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("include size.fio") && said.contains("there is no"),
+        "{said}"
+    );
+}

@@ -17,6 +17,9 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     input::text(&args.jobs)?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
+    for note in workload.job_notes()? {
+        out::note(&format!("note: {note}"));
+    }
     let stacks = args
         .ab
         .as_deref()
@@ -116,7 +119,11 @@ fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exi
     });
     match args.json {
         true => out::json(outcome)?,
-        false => out::data(&outcome::text(outcome))?,
+        // The notes stand on standard error already.
+        false => out::data(&outcome::text(&Outcome {
+            notes: Vec::new(),
+            ..outcome.clone()
+        }))?,
     }
     saved.transpose()?;
     Ok(match outcome.cut_short {

@@ -26,6 +26,8 @@ pub struct Played {
     pub submitted: Time,
     /// When it was done.
     pub completed: Time,
+    /// Where it was done before that, it counts in no figure.
+    pub counts: Time,
 }
 
 /// A workload that could not be played to its end.
@@ -65,6 +67,7 @@ struct InFlight {
     tag: Tag,
     access: Access,
     asked: Time,
+    counts: Time,
 }
 
 /// What a workload is played on: a device that may tell what it has done.
@@ -260,6 +263,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             tag: ask.tag,
             access,
             asked: Time(self.start.0.saturating_add(ask.asked.0)),
+            counts: Time(self.start.0.saturating_add(ask.counts.0)),
         });
         self.next += 1;
         let len = if access.op == Op::Flush {
@@ -320,6 +324,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             asked: was.asked,
             submitted: completion.submitted,
             completed: completion.completed,
+            counts: was.counts,
         };
         let device = &*self.device;
         self.observer.played(&played, &|| moment_of(device));

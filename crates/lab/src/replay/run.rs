@@ -181,13 +181,13 @@ fn measure(
     if let Some(set) = requests {
         gauge = gauge.keep(RequestFile::create(set, device.now())?);
     }
-    let before = device.stats();
     let cut_short = match source.play(device, plan.arrival, &mut gauge) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => Some(CutShort::of(&error).ok_or(error)?),
         Ok(()) => None,
     };
+    let before = gauge.before();
     let totals = gauge.finish()?;
     let after = device.stats();
     let first = source.first();

@@ -74,6 +74,7 @@ where
             access,
             tag: Tag::default(),
             asked,
+            counts: Time::ZERO,
             data: None,
         }))
     }
