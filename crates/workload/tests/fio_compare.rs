@@ -10,7 +10,7 @@
 mod harness;
 
 use fathom_block::Op;
-use fathom_workload::program::fio::{IGNORED, OPTIONS, REFUSED};
+use fathom_workload::program::fio::{HARMLESS, IGNORED, OPTIONS, REFUSED};
 use harness::{Drive, jobs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -433,4 +433,34 @@ fn every_option_of_fio_is_read_noted_or_refused() {
         .collect();
     assert_eq!(open, [] as [&str; 0]);
     assert!(listed.lines().count() > 200);
+}
+
+/// `fio --cmdhelp=OPTION` tells the default, where there is one.
+#[test]
+fn what_is_harmless_is_the_default_of_fio() {
+    let mut known = 0;
+    for (name, value) in HARMLESS
+        .iter()
+        .flat_map(|(names, value)| names.iter().map(move |name| (name, value)))
+    {
+        let help = Command::new("fio")
+            .arg(format!("--cmdhelp={name}"))
+            .output();
+        let Ok(help) = help else {
+            eprintln!("skipped: fio is not installed");
+            return;
+        };
+        let text = String::from_utf8(help.stdout).unwrap();
+        let default = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("default: "));
+        match default {
+            None | Some("no default") => {}
+            Some(default) => {
+                assert_eq!(default.trim(), *value, "{name}");
+                known += 1;
+            }
+        }
+    }
+    assert!(known > 15, "{known}");
 }

@@ -4,7 +4,7 @@ use crate::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_workload::program::fio::{
-    Around, IGNORED, OPTIONS, Problem, REFUSED, parse, parse_with,
+    Around, HARMLESS, IGNORED, OPTIONS, Problem, REFUSED, parse, parse_with,
 };
 use std::collections::BTreeMap;
 
@@ -406,7 +406,7 @@ fn no_option_is_told_twice() {
     assert_eq!(all.len(), count);
     for (names, why) in REFUSED {
         for name in *names {
-            let error = parse(&format!("[a]\n{name}=1")).unwrap_err();
+            let error = parse(&format!("[a]\n{name}=2")).unwrap_err();
             assert_eq!(
                 error.problem,
                 Problem::Refused {
@@ -421,6 +421,21 @@ fn no_option_is_told_twice() {
             // Once, however often it stands there.
             let file = parse(&format!("[a]\n{name}=1\n[b]\n{name}")).unwrap();
             assert_eq!(file.notes, [format!("line 2: `{name}` is ignored: {why}")]);
+        }
+    }
+}
+
+/// What fio does anyway may be written out.
+#[test]
+fn a_refused_option_at_its_default_is_read() {
+    for (names, value) in HARMLESS {
+        for name in *names {
+            assert!(
+                REFUSED.iter().any(|(refused, _)| refused.contains(name)),
+                "{name}"
+            );
+            let file = parse(&format!("[a]\n{name}={value}")).unwrap();
+            assert_eq!((file.jobs.len(), file.notes.len()), (1, 0), "{name}");
         }
     }
 }

@@ -32,6 +32,6 @@ pub use job::{Amount, Distribution, Each, Engine, Job, Pace, Rw, Sequencer};
 pub use jobs::{Jobs, ProcessOf};
 pub use lengths::{Lengths, Range, Split};
 pub use options::{OPTIONS, OptionEntry};
-pub use others::{IGNORED, REFUSED};
+pub use others::{HARMLESS, IGNORED, REFUSED};
 pub use parse::{Around, JobFile, parse, parse_with};
 pub use region::Region;

@@ -3,7 +3,7 @@
 use super::error::{FioError, Problem};
 use super::job::{Engine, Job};
 use super::options::{OPTIONS, supported};
-use super::others::{IGNORED, REFUSED, reason};
+use super::others::{IGNORED, REFUSED, is_harmless, reason};
 use std::collections::BTreeSet;
 
 /// So many files may be included: one that includes itself has no end.
@@ -193,6 +193,9 @@ impl Reader<'_> {
                 self.notes
                     .push(format!("{place}: `{option}` is ignored: {why}"));
             }
+            return Ok(());
+        }
+        if is_harmless(option, value) {
             return Ok(());
         }
         let Some(entry) = OPTIONS.iter().find(|entry| entry.names.contains(&option)) else {
