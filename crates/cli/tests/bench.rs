@@ -223,6 +223,11 @@ fn a_ramp_counts_in_no_figure() {
         .map(|bucket| bucket.bytes)
         .sum();
     assert_eq!(bytes, count * 4096);
+    // So does the work of the drive.
+    let jobs = job(dir.path(), &text.replace("rw=read", "rw=write"));
+    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let writes = found.totals.writes.unwrap().bytes;
+    assert_eq!(found.work.unwrap().host_bytes_written, writes);
     // Two processes whose ramps end at 10 ms and never: the run begins with the first.
     let text = "[a]\nrw=read\nrate_iops=1000\nruntime=50ms\nramp_time=10ms\n[b]\nrw=read\nrate_iops=1000\nsize=40k\n";
     let jobs = job(dir.path(), text);

@@ -238,12 +238,12 @@ impl<'a> Gauge<'a> {
                 .first
                 .map_or(played.counts, |first| first.min(played.counts));
             self.first = Some(first);
-            if counts {
-                self.any = true;
-                if first > self.start {
-                    (self.start, self.last) = (first, first);
-                    self.before = moment();
+            match counts {
+                true => {
+                    self.any = true;
+                    (self.start, self.last) = (self.start.max(first), self.last.max(first));
                 }
+                false => self.before = moment(),
             }
         }
         counts
