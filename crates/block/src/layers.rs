@@ -1,11 +1,13 @@
 //! Layers: devices that wrap a device. A stack of them is a value.
 //!
 //! Every layer keeps the contract over a modelled and over a real device: time passes only in the inner device's
-//! `wait`. A layer shows the inner device's [`crate::DeviceInfo`] unchanged.
+//! `wait`. A layer shows the inner device's [`crate::DeviceInfo`] unchanged; [`Narrow`] alone
+//! shows another depth.
 
 pub mod delay;
 pub mod error;
 mod held;
+pub mod narrow;
 pub mod noisy;
 pub mod paced;
 pub mod stats;
@@ -13,6 +15,7 @@ pub mod trace;
 
 pub use delay::{Delayed, OpDelay};
 pub use error::{Fault, Faulty, Stage, When};
+pub use narrow::Narrow;
 pub use noisy::{Latencies, Noisy};
 pub use paced::{Limits, Paced};
 pub use stats::{OpStats, Stats};

@@ -13,4 +13,4 @@ pub use contract::{
     Tag,
 };
 pub use devices::{NullDevice, RamDevice};
-pub use layers::{Delayed, Faulty, Noisy, Paced, Stats, Traced};
+pub use layers::{Delayed, Faulty, Narrow, Noisy, Paced, Stats, Traced};

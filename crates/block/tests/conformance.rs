@@ -8,8 +8,8 @@ use fathom_block::conformance::{Options, Report, check};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::{Fault, Limits, OpDelay, PerOp, Stage, When};
 use fathom_block::{
-    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Noisy, NullDevice, Op, Paced, RamDevice,
-    Stats, Traced,
+    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Narrow, Noisy, NullDevice, Op, Paced,
+    RamDevice, Stats, Traced,
 };
 use std::num::NonZeroU32;
 
@@ -155,6 +155,9 @@ fn every_layer_conforms() {
         conforms(|| Delayed::new(ram(latency), delays(), 4), &options);
         conforms(|| Faulty::new(ram(latency), Vec::new(), 4), &options);
         conforms(|| Noisy::new(ram(latency), Numbered::default()), &options);
+        for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
+            conforms(|| Narrow::new(ram(latency), depth), &options);
+        }
         conforms(|| Stats::new(ram(latency)), &options);
         conforms(|| Traced::new(ram(latency), Vec::new()), &options);
         for burst in [Dur::ZERO, Dur::us(300)] {
@@ -173,6 +176,9 @@ fn every_layer_conforms_over_what_behaves_like_a_real_drive() {
         conforms(|| Delayed::new(real(), delays(), 4), &options);
         conforms(|| Faulty::new(real(), Vec::new(), 4), &options);
         conforms(|| Noisy::new(real(), Numbered::default()), &options);
+        for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
+            conforms(|| Narrow::new(real(), depth), &options);
+        }
         conforms(|| Stats::new(real()), &options);
         conforms(|| Traced::new(real(), Vec::new()), &options);
         conforms(|| Paced::new(real(), limits(Dur::us(50))), &options);

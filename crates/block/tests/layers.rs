@@ -8,8 +8,8 @@ use fathom_base::{Dur, Rate, Rng, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::{Event, Fault, Limits, OpDelay, PerOp, Stage, When};
 use fathom_block::{
-    Completion, Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Noisy, NullDevice, Op, Paced,
-    Request, RequestId, Stats, Traced,
+    Completion, Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Narrow, Noisy, NullDevice, Op,
+    Paced, Request, RequestId, Stats, Traced,
 };
 use proptest::prelude::*;
 use std::num::NonZeroU32;
@@ -458,4 +458,20 @@ fn a_request_that_is_not_taken_has_no_noise() {
     assert!(device.submit(request(1, Op::Read, 1)).is_err());
     assert_eq!(drain(&mut device).len(), 1);
     assert_eq!(device.latencies().asked.len(), 1);
+}
+
+#[test]
+fn a_smaller_depth_is_kept_and_told() {
+    for (depth, shown) in [(1, 1), (4, 4), (1 << 20, modelled_info("", 1).queue_depth)] {
+        let mut device = Narrow::new(null(Dur::us(10)), NonZeroU32::new(depth).unwrap());
+        assert_eq!(device.info().queue_depth, shown);
+        // As many as it says, and one more when one of them is done.
+        for round in 0..2 {
+            for id in 0..u64::from(shown) {
+                assert!(device.submit(request(id, Op::Read, 1)).is_ok(), "{round}");
+            }
+            assert!(device.submit(request(9999, Op::Read, 1)).is_err());
+            assert_eq!(drain(&mut device).len(), shown as usize);
+        }
+    }
 }

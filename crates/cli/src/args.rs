@@ -12,6 +12,7 @@ use fathom_lab::replay::Precondition;
 use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
 use fathom_workload::step::Arrival;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The drive that is measured when none is named.
@@ -289,7 +290,8 @@ pub(crate) struct BenchArgs {
     pub(crate) on: String,
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
-    /// Two stacks in turn: A,B, each `none`, SCHEDULER or SCHEDULER+SPLIT; sizes come from --profile
+    /// Two stacks in turn: A,B, each `none`, SCHEDULER or SCHEDULER+SPLIT, with sizes from --profile; of a block device also
+    /// kernel:SCHEDULER, the kernel's own, which is switched between rounds and put back (root)
     #[arg(long, value_name = "A,B", conflicts_with_all = ["sched", "split"])]
     pub(crate) ab: Option<String>,
     /// How often each of two stacks plays the jobs
@@ -326,9 +328,9 @@ pub(crate) struct QueueArgs {
     /// Take the drive's sizes that these need from this profile, or from this run of `fathom probe`
     #[arg(long, value_name = "PATH")]
     pub(crate) profile: Option<PathBuf>,
-    /// Requests that the scheduler gives the drive at a time
+    /// Requests that the drive has at a time; as many as it takes unless given (of a real drive, queue/nr_requests)
     #[arg(long, value_name = "N")]
-    pub(crate) depth: Option<u32>,
+    pub(crate) depth: Option<NonZeroU32>,
 }
 
 /// What is played, or written out.

@@ -8,6 +8,7 @@ use fathom_report::text::{human_bytes, human_duration};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// What is done before the process ends at once.
+static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// From now on the first Ctrl-C (or SIGTERM) asks the run to end, the second ends the process at once. Not before leave to
 /// write was asked for: there the first one has to end the process.
@@ -26,10 +29,18 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            if let Some(last) = LAST.get() {
+                last();
+            }
             std::process::exit(130);
         }
     })
     .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))
+}
+
+/// Has something done where a second Ctrl-C ends the process at once; the first call counts.
+pub(crate) fn before_the_end(last: impl Fn() + Send + Sync + 'static) {
+    let _the_first_counts = LAST.set(Box::new(last));
 }
 
 /// Whether Ctrl-C came.

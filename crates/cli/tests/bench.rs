@@ -43,6 +43,49 @@ fn every_process_does_what_its_job_says() {
     assert_eq!(counts, [100, 100, 100]);
 }
 
+/// The mean number of accesses that are waited for, and that the drive has, by Little's law.
+fn depths(output: &Output) -> (f64, f64) {
+    assert!(output.status.success(), "{output:?}");
+    let outcome: fathom_lab::replay::Outcome = serde_json::from_slice(&output.stdout).unwrap();
+    let side = outcome.totals.all.unwrap();
+    let per_ns = side.count as f64 / outcome.totals.duration.0 as f64;
+    let had = match &outcome.queue {
+        Some(queue) => queue.mean_depth(),
+        None => side.service_mean_ns * per_ns,
+    };
+    (side.response_ns.mean * per_ns, had)
+}
+
+/// fio's `iodepth` is "Number of I/O units to keep in flight" (HOWTO.rst, 3.33): all of them are waited for, also those that
+/// the drive does not have yet.
+#[test]
+fn what_the_drive_does_not_have_yet_is_waited_for_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[r]\nrw=randread\nbs=4k\nsize=64m\nioengine=libaio\niodepth=128\n";
+    let jobs = job(dir.path(), text);
+    let drive = ["--on", "model:nvme", "--set", "host.queue_depth=16"];
+    let filled = ["--precondition", "filled", "--json"];
+    for (flags, depth) in [
+        (vec!["--sched", "none"], 16.0),
+        (vec!["--sched", "none", "--depth", "3"], 3.0),
+        (vec!["--sched", "noop"], 16.0),
+        (vec!["--sched", "noop", "--depth", "3"], 3.0),
+    ] {
+        let output = fathom(&[&["bench", &jobs], &drive[..], &filled, &flags].concat());
+        let (waited, had) = depths(&output);
+        // There are fewer at the end, for which 128 of 16384 accesses stand.
+        let kept = |number: f64, all: f64| number <= all + 0.01 && number > all * 0.98;
+        assert!(
+            kept(waited, 128.0),
+            "{flags:?}: {waited} of 128 are waited for"
+        );
+        assert!(
+            kept(had, depth),
+            "{flags:?}: the drive has {had} of {depth}"
+        );
+    }
+}
+
 #[test]
 fn two_stacks_take_turns() {
     let dir = tempfile::tempdir().unwrap();
@@ -149,5 +192,103 @@ fn of_many_processes_the_rest_are_told_together() {
     assert!(
         row.is_some_and(|row| row.split_whitespace().nth(2) == Some("40")),
         "{told}"
+    );
+}
+
+fn outcome(output: &Output) -> fathom_lab::replay::Outcome {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// fio 3.33 told `issued rwts: total=301` and `IOPS=1000` of this job (null engine), and logged 501 accesses.
+#[test]
+fn a_ramp_counts_in_no_figure() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[r]\nrw=read\nsize=4m\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\n";
+    let jobs = job(dir.path(), text);
+    let out = dir.path().join("out");
+    let args = ["bench", &jobs, "--on", "model:nvme", "--json", "--out"];
+    let found = outcome(&fathom(&[&args[..], &[out.to_str().unwrap()]].concat()));
+    let count = found.totals.all.unwrap().count;
+    assert!((300..=301).contains(&count), "{count}");
+    let ms = found.totals.duration.0 as f64 / 1e6;
+    assert!((299.0..=300.1).contains(&ms), "{ms} ms");
+    let rate = found.totals.accesses_per_second();
+    assert!((999.0..=1005.0).contains(&rate), "{rate}");
+    // The timeline holds what counts, and nothing else.
+    let bytes: u64 = found
+        .totals
+        .timeline
+        .iter()
+        .map(|bucket| bucket.bytes)
+        .sum();
+    assert_eq!(bytes, count * 4096);
+    // So does the work of the drive.
+    let jobs = job(dir.path(), &text.replace("rw=read", "rw=write"));
+    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let writes = found.totals.writes.unwrap().bytes;
+    assert_eq!(found.work.unwrap().host_bytes_written, writes);
+    // Two processes whose ramps end at 10 ms and never: the run begins with the first.
+    let text = "[a]\nrw=read\nrate_iops=1000\nruntime=50ms\nramp_time=10ms\n[b]\nrw=read\nrate_iops=1000\nsize=40k\n";
+    let jobs = job(dir.path(), text);
+    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let ms = found.totals.duration.0 as f64 / 1e6;
+    assert!((59.0..=60.1).contains(&ms), "{ms} ms");
+}
+
+/// fio 3.33, HOWTO.rst: "Settings pulled into a section apply to that section only", and `SIZE=64m fio jobfile.fio`.
+#[test]
+fn a_job_file_includes_files_and_names_the_environment() {
+    let dir = tempfile::tempdir().unwrap();
+    let below = dir.path().join("below");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(below.join("deep.fio"), "include size.fio\nbs=4k\n").unwrap();
+    std::fs::write(below.join("size.fio"), "size=${FATHOM_TEST_SIZE}\n").unwrap();
+    let text =
+        "[r]\nrw=read\ngroup_reporting\ninclude below/deep.fio\n[w]\ngroup_reporting\nsize=8k\n";
+    let jobs = job(dir.path(), text);
+    let run = |size: Option<&str>, more: &[&str]| {
+        let mut command = common::fathom(Path::new("."));
+        command
+            .args(["bench", &jobs, "--on", "model:nvme"])
+            .args(more);
+        match size {
+            Some(size) => command.env("FATHOM_TEST_SIZE", size),
+            None => command.env_remove("FATHOM_TEST_SIZE"),
+        };
+        command.output().unwrap()
+    };
+    let found = outcome(&run(Some("64k"), &["--json"]));
+    let counts: Vec<u64> = found.totals.processes.iter().map(|p| p.count).collect();
+    assert_eq!(counts, [16, 2]);
+    // What a run depended on is kept with it.
+    let kept = |part: &str| found.notes.iter().any(|note| note.contains(part));
+    assert!(
+        kept("`${FATHOM_TEST_SIZE}` in `size` is \"64k\""),
+        "{:?}",
+        found.notes
+    );
+    // Notes stand on standard error, once.
+    let output = run(Some("64k"), &[]);
+    let [printed, said] = [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b));
+    assert_eq!(
+        said.matches("`group_reporting` is ignored").count(),
+        1,
+        "{said}"
+    );
+    assert!(!printed.contains("group_reporting"), "{printed}");
+    let output = run(None, &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("size.fio, line 1") && said.contains("jobs.fio:4"),
+        "{said}"
+    );
+    std::fs::remove_file(below.join("size.fio")).unwrap();
+    let output = run(Some("64k"), &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("include size.fio") && said.contains("there is no"),
+        "{said}"
     );
 }

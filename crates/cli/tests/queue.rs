@@ -128,7 +128,7 @@ fn what_a_scheduler_lacks_is_named_with_the_command_that_measures_it() {
         ),
         (&["--sched", "nope"], "expected one of `noop`"),
         (&["--sched", "deadline,fifo=3"], "unknown field `fifo`"),
-        (&["--sched", "noop", "--depth", "0"], "`depth` is 0"),
+        (&["--sched", "noop", "--depth", "0"], "zero for non-zero"),
     ];
     for (args, said) in cases {
         let output = fathom(dir.path()).args(LOAD).args(args).output().unwrap();

@@ -112,6 +112,21 @@ pub enum HostError {
         max: u32,
     },
 
+    /// The kernel offers no scheduler of that name.
+    #[error(
+        "{}: the kernel offers no scheduler `{name}` for it; it offers {offered}; name one of these, or load the module \
+         first (`modprobe {name}`)",
+        path.display()
+    )]
+    NoScheduler {
+        /// The device.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        offered: String,
+    },
+
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {

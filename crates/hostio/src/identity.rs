@@ -1,6 +1,7 @@
 //! Which drive it is, as sysfs tells.
 
 use crate::node::{number, text};
+use crate::scheduler::chosen;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -88,12 +89,6 @@ fn queue_limits(queue: &Path) -> QueueLimits {
         discard_max_bytes: value("discard_max_bytes"),
         scheduler: text(&queue.join("scheduler")).map(|t| chosen(&t)),
     }
-}
-
-/// The word in brackets of `none [mq-deadline] kyber`.
-fn chosen(text: &str) -> String {
-    let inside = text.split_once('[').and_then(|(_, t)| t.split_once(']'));
-    inside.map_or(text, |(word, _)| word).to_owned()
 }
 
 /// The serial number in a SCSI vital product data page 80h (SPC-4, 7.8.16): four bytes of header, the last two of which are the

@@ -124,7 +124,8 @@ impl Node {
         number(&self.dir.join("ro")) == Some(1)
     }
 
-    fn drive_dir(&self) -> &Path {
+    /// Its directory, or that of the drive that it is a partition of.
+    pub(crate) fn drive_dir(&self) -> &Path {
         let is_partition = self.dir.join("partition").exists();
         let parent = self.dir.parent().filter(|_| is_partition);
         parent.unwrap_or(&self.dir)

@@ -3,6 +3,7 @@
 use crate::clearance::Clearance;
 use crate::device::HostDevice;
 use crate::error::HostError;
+use crate::identity::QueueLimits;
 use crate::inspect::{Inspection, Kind, Look, direct_io_align, os_error};
 use crate::safety::{Verdict, judge};
 use crate::{exclusive, ioctl, scratch, usage};
@@ -16,9 +17,37 @@ use std::path::{Path, PathBuf};
 pub const MAX_REQUEST_BYTES: u64 = 1 << 20;
 /// The greatest queue depth.
 pub const QUEUE_DEPTH_MAX: u32 = 4096;
-const QUEUE_DEPTH_DEFAULT: u32 = 32;
+/// What the block layer of Linux queues where a drive does not tell: `BLKDEV_DEFAULT_RQ` (include/linux/blkdev.h, 6.18).
+const QUEUE_DEPTH_UNKNOWN: u32 = 128;
 /// Where the kernel does not tell what direct I/O on a file wants: the page, which every file system takes.
 const FILE_BLOCK_BYTES: u32 = 4096;
+
+/// How many requests may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueDepth {
+    /// So many, 1 to [`QUEUE_DEPTH_MAX`].
+    Fixed(u32),
+    /// As many as the kernel queues for the drive, `queue/nr_requests` in sysfs, up to [`QUEUE_DEPTH_MAX`]: "how many
+    /// requests may be allocated in the block layer", for one hardware queue (Documentation/ABI/stable/sysfs-block). One
+    /// thread, which all requests come from, uses the queue of the processor that it runs on. 128 where it is not known.
+    Drive,
+}
+
+impl QueueDepth {
+    /// In numbers, for a drive.
+    fn of(self, limits: &QueueLimits) -> Result<u32, HostError> {
+        let max = QUEUE_DEPTH_MAX;
+        match self {
+            Self::Fixed(depth) if !(1..=max).contains(&depth) => {
+                Err(HostError::QueueDepth { depth, max })
+            }
+            Self::Fixed(depth) => Ok(depth),
+            Self::Drive => Ok(limits
+                .requests
+                .map_or(QUEUE_DEPTH_UNKNOWN, |n| n.clamp(1, u64::from(max)) as u32)),
+        }
+    }
+}
 
 /// What to open, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +61,8 @@ pub struct HostConfig {
     /// The size of the scratch file in bytes, rounded up to 64 KiB; `None` for a quarter of the free room, between
     /// [`crate::SCRATCH_BYTES_MIN`] and [`crate::SCRATCH_BYTES_MAX`]. For a directory only.
     pub scratch_bytes: Option<u64>,
-    /// Requests that may be in flight, 1 to [`QUEUE_DEPTH_MAX`].
-    pub queue_depth: u32,
+    /// Requests that may be in flight.
+    pub queue_depth: QueueDepth,
     /// Whether a completed read brings its bytes. Costs a copy.
     pub keep_data: bool,
     /// Of the bytes of writes that bring none.
@@ -48,7 +77,7 @@ impl HostConfig {
             read_only: false,
             destroy: None,
             scratch_bytes: None,
-            queue_depth: QUEUE_DEPTH_DEFAULT,
+            queue_depth: QueueDepth::Fixed(32),
             keep_data: false,
             seed: 0,
         }
@@ -62,13 +91,9 @@ impl HostConfig {
 /// # Errors
 /// [`HostError::Refused`] from the safety lock; every other [`HostError`] for what cannot be opened.
 pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
-    let depth = config.queue_depth;
-    if !(1..=QUEUE_DEPTH_MAX).contains(&depth) {
-        let max = QUEUE_DEPTH_MAX;
-        return Err(HostError::QueueDepth { depth, max });
-    }
     let look = Look::at(&config.path)?;
     let inspection = look.inspection.clone();
+    let depth = config.queue_depth.of(&inspection.identity.queue)?;
     let unsuitable = |what: String, advice| HostError::Unsuitable {
         path: config.path.clone(),
         what,
@@ -267,12 +292,26 @@ mod tests {
     fn a_queue_depth_out_of_range_is_refused() {
         for queue_depth in [0, QUEUE_DEPTH_MAX + 1] {
             let config = HostConfig {
-                queue_depth,
+                queue_depth: QueueDepth::Fixed(queue_depth),
                 ..HostConfig::new(".")
             };
             let error = open(&config).map(|_| ()).unwrap_err();
             assert!(matches!(error, HostError::QueueDepth { depth, .. } if depth == queue_depth));
         }
+    }
+
+    /// `nr_requests` of Documentation/ABI/stable/sysfs-block; `BLKDEV_DEFAULT_RQ` where it is not told.
+    #[test]
+    fn the_depth_of_a_drive_is_what_the_kernel_queues_for_it() {
+        let of = |requests| {
+            let limits = QueueLimits {
+                requests,
+                ..QueueLimits::default()
+            };
+            QueueDepth::Drive.of(&limits).unwrap()
+        };
+        assert_eq!([Some(64), Some(1023), None].map(of), [64, 1023, 128]);
+        assert_eq!([Some(0), Some(1 << 40)].map(of), [1, QUEUE_DEPTH_MAX]);
     }
 
     #[test]

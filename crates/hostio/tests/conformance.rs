@@ -6,7 +6,7 @@ mod common;
 
 use common::{Loop, destroying, directory};
 use fathom_block::conformance::{Options, check};
-use fathom_hostio::{HostConfig, open};
+use fathom_hostio::{HostConfig, QueueDepth, open};
 
 fn conforms(config: &HostConfig, keeps_bytes: bool, seed: u64) {
     let options = Options {
@@ -24,7 +24,7 @@ fn conforms(config: &HostConfig, keeps_bytes: bool, seed: u64) {
 fn conforms_at_every_depth(config: &HostConfig) {
     for (seed, queue_depth) in [(1, 1), (2, 3), (3, 32), (4, 256)] {
         let config = HostConfig {
-            queue_depth,
+            queue_depth: QueueDepth::Fixed(queue_depth),
             keep_data: true,
             ..config.clone()
         };

@@ -7,7 +7,7 @@ mod common;
 use common::{Loop, Mounted, destroying, directory, one, refusal, write_of};
 use fathom_base::Time;
 use fathom_block::{Contents, Device, IoErrorKind, Op, Request};
-use fathom_hostio::{HostConfig, HostDevice, HostError, open};
+use fathom_hostio::{HostConfig, HostDevice, HostError, QueueDepth, open};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -240,4 +240,31 @@ fn a_killed_process_leaves_nothing_behind() {
     child.wait().unwrap();
     assert!(holding, "the helper ended before it held anything");
     assert_eq!(entries(directory.path()), 0);
+}
+
+/// `queue/nr_requests` (Documentation/ABI/stable/sysfs-block) of another size than any default.
+#[test]
+fn a_drive_has_as_many_requests_as_the_kernel_queues_for_it() {
+    let Some(disk) = Loop::attach(16 * MIB) else {
+        return;
+    };
+    let attribute = format!("/sys/block/{}/queue/nr_requests", disk.name());
+    if let Err(error) = std::fs::write(&attribute, "57") {
+        println!("skipped: {attribute} cannot be changed: {error}");
+        return;
+    }
+    let config = HostConfig {
+        read_only: true,
+        queue_depth: QueueDepth::Drive,
+        ..HostConfig::new(&disk.device)
+    };
+    let mut device = open(&config).unwrap();
+    assert_eq!(device.info().queue_depth, 57);
+    let read = |id| Request::new(id, Op::Read, id * 4096, 4096);
+    let taken = (0..100).take_while(|&id| device.submit(read(id)).is_ok());
+    assert_eq!(taken.count(), 57);
+    let mut done = Vec::new();
+    while done.len() < 57 {
+        device.wait(Time::MAX, &mut done);
+    }
 }

@@ -7,16 +7,20 @@
 //! is the mean of the ratios of the rounds, with its 95 % interval; it says nothing of another drive or another load.
 
 use crate::replay::{Outcome, Plan, RunError, Side, Subject, half_width, run};
+pub use fathom_hostio::KernelScheduler;
 use fathom_iosched::QueueConfig;
 use serde::Serialize;
 
-/// A block layer with its name; none at all where there is no queue.
+/// A block layer with its name; none of ours where there is no queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stack {
     /// What the user calls it.
     pub name: String,
     /// What it is.
     pub queue: Option<QueueConfig>,
+    /// The kernel's scheduler of the drive meanwhile; the one that was found where it says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
 }
 
 /// What was measured of two stacks.
@@ -50,17 +54,18 @@ pub struct Difference {
 /// Fewer rounds than that give no interval.
 const ROUNDS_MIN: usize = 3;
 
-/// Plays a workload under both stacks in turn, `rounds` times each. Ctrl-C ends it after the whole rounds so far.
+/// Plays a workload under both stacks in turn, `rounds` times each. Before each it sets the drive's own scheduler, where one of
+/// the stacks names one; `stop` ends it after the whole rounds so far.
 ///
 /// # Errors
-/// [`RunError`] of a run; [`RunError::CutShort`] where the drive failed on the way; [`RunError::Interrupted`] before the
+/// [`RunError`] of a run; [`RunError::Host`] where the kernel does not switch; [`RunError::CutShort`] where the drive failed on the way; [`RunError::Interrupted`] before the
 /// first round is done.
 pub fn ab(
     device: &mut dyn Subject,
     plan: &Plan,
     stacks: [Stack; 2],
-    rounds: u32,
-    stop: fn() -> bool,
+    kernel: Option<&KernelScheduler>,
+    (rounds, stop): (u32, fn() -> bool),
 ) -> Result<Ab, RunError> {
     let seeds = u64::from(rounds);
     let mut one = |stack: usize, round: u64| {
@@ -72,6 +77,10 @@ pub fn ab(
                 .wrapping_add((round + stack as u64) % seeds.max(1)),
             ..plan.clone()
         };
+        if let Some(kernel) = kernel {
+            let found = || kernel.found();
+            kernel.switch(&stacks[stack].kernel.clone().unwrap_or_else(found))?;
+        }
         let outcome = run(&mut *device, &plan, None, stop)?;
         match &outcome.cut_short {
             Some(cut) => Err(RunError::CutShort(cut.clone())),

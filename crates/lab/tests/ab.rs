@@ -35,6 +35,7 @@ fn plan() -> Plan {
         precondition: Precondition::Filled,
         seed: 7,
         queue: None,
+        depth: None,
     }
 }
 
@@ -42,11 +43,19 @@ fn stack(toml: Option<&str>) -> Stack {
     Stack {
         name: toml.unwrap_or("none").into(),
         queue: toml.map(|toml| toml::from_str::<QueueConfig>(toml).unwrap()),
+        kernel: None,
     }
 }
 
 fn measured(a: Option<&str>, b: Option<&str>) -> (Ab, Difference) {
-    let found = ab(&mut drive(), &plan(), [stack(a), stack(b)], 6, || false).unwrap();
+    let found = ab(
+        &mut drive(),
+        &plan(),
+        [stack(a), stack(b)],
+        None,
+        (6, || false),
+    )
+    .unwrap();
     let rate = found.differences[0].clone();
     (found, rate)
 }

@@ -58,6 +58,7 @@ fn workload(dir: &Path) {
         precondition: Precondition::Fresh,
         seed: 1,
         queue: None,
+        depth: None,
     };
     let mut set = Staging::new(dir).unwrap();
     let fresh = prepared(drive().build(1).unwrap(), plan.precondition, 1).unwrap();

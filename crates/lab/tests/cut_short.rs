@@ -32,6 +32,7 @@ fn plan(queue: Option<QueueConfig>) -> Plan {
         precondition: Precondition::Fresh,
         seed: 3,
         queue,
+        depth: None,
     }
 }
 

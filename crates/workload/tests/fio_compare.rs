@@ -10,6 +10,7 @@
 mod harness;
 
 use fathom_block::Op;
+use fathom_workload::program::fio::{HARMLESS, IGNORED, OPTIONS, REFUSED};
 use harness::{Drive, jobs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -65,17 +66,21 @@ fn logged(line: &str) -> Option<Did> {
         "read" => (Op::Read, number(offset), number(len)),
         "write" => (Op::Write, number(offset), number(len)),
         "trim" => (Op::Trim, number(offset), number(len)),
-        "sync" => (Op::Flush, 0, 0),
+        "sync" | "datasync" => (Op::Flush, 0, 0),
         _ => panic!("{line}"),
     })
 }
 
 fn here(text: &str) -> Vec<Did> {
-    let mut drive = Drive::new(CAPACITY);
+    on(text, CAPACITY)
+}
+
+fn on(text: &str, capacity: u64) -> Vec<Did> {
+    let mut drive = Drive::new(capacity);
     if text.contains("verify=") {
         drive.bytes = Some(BTreeMap::new());
     }
-    let mut played = drive.play(&mut jobs(text, CAPACITY, 1)).unwrap();
+    let mut played = drive.play(&mut jobs(text, capacity, 1)).unwrap();
     played.sort_by_key(|one| one.asked);
     let did = |one: &harness::Played| (one.access.op, one.access.offset, one.access.len);
     played.iter().map(did).collect()
@@ -135,9 +140,45 @@ fn sequential_jobs_agree_access_by_access() {
         ("hex", "[a]\nrw=read\nsize=64KB\nbs=0x4000"),
         ("ki", "[a]\nrw=read\nsize=512ki\nbs=4K"),
         ("kib", "[a]\nrw=read\nsize=512kib\nbs=4096b"),
+        ("holes", "[a]\nrw=read:12k\nsize=64k\noffset=64k"),
+        (
+            "holestwice",
+            "[a]\nrw=read:12k\nsize=64k\noffset=64k\nloops=2",
+        ),
+        (
+            "holesmore",
+            "[a]\nrw=read:12k\nsize=64k\noffset=64k\nio_size=64k",
+        ),
+        (
+            "numberios",
+            "[a]\nrw=write\nsize=64k\nnumber_ios=5\nloops=2",
+        ),
+        ("number", "[a]\nrw=read\nsize=64k\nnumber_ios=50"),
+        ("fdatasync", "[a]\nrw=write\nsize=64k\nfsync=4\nfdatasync=3"),
+        ("endfsync", "[a]\nrw=write\nsize=16k\nend_fsync=1\nloops=2"),
+        (
+            "sequential",
+            "[a]\nrw=randread\npercentage_random=0\nsize=64k",
+        ),
+        ("sync", "[a]\nrw=write\nsize=64k\nsync=dsync\nramp_time=0"),
     ] {
         if let Some(fio) = by_fio(name, text) {
             assert_eq!(fio, here(text), "{name}");
+        }
+    }
+}
+
+/// fio's file is as long as the job's size, and so is the drive.
+#[test]
+fn holes_over_the_end_of_all_agree() {
+    for (name, text) in [
+        ("hole", "[a]\nrw=write:4k\nsize=64k"),
+        ("wide", "[a]\nrw=write:12k\nsize=64k"),
+        ("whole", "[a]\nrw=read:8k\nsize=64k\nio_size=64k"),
+        ("wholeloops", "[a]\nrw=read:8k\nsize=64k\nloops=2"),
+    ] {
+        if let Some(fio) = by_fio(name, text) {
+            assert_eq!(fio, on(text, 64 << 10), "{name}");
         }
     }
 }
@@ -295,4 +336,131 @@ fn zipf_is_exact_here_and_an_approximation_in_fio() {
             );
         }
     }
+}
+
+/// How accesses follow each other: how many begin where the last one of their operation ended, and where it began.
+fn followers(all: &[Did]) -> [(usize, usize); 2] {
+    let mut last: BTreeMap<Op, (u64, u64)> = BTreeMap::new();
+    let (mut behind, mut again) = (0, 0);
+    for &(op, offset, len) in all {
+        if let Some((start, end)) = last.insert(op, (offset, offset + len)) {
+            behind += usize::from(offset == end);
+            again += usize::from(offset == start);
+        }
+    }
+    [(behind, all.len()), (again, all.len())]
+}
+
+#[test]
+fn what_is_not_random_throughout_follows_alike() {
+    for (name, text) in [
+        (
+            "percent30",
+            "[a]\nrw=randread\nsize=16m\npercentage_random=30",
+        ),
+        (
+            "percentmix",
+            "[a]\nrw=randrw\nnorandommap\nsize=16m\nio_size=64m\npercentage_random=80,20",
+        ),
+        ("every4", "[a]\nrw=randread:4\nsize=16m"),
+        ("every3mix", "[a]\nrw=randrw:3\nrwmixread=70\nsize=16m"),
+        (
+            "identical",
+            "[a]\nrw=randwrite:3\nrw_sequencer=identical\nsize=16m",
+        ),
+        (
+            "everylong",
+            "[a]\nrw=randread:8\nbssplit=4k/50:16k/50\nnorandommap\nsize=16m\nio_size=64m",
+        ),
+    ] {
+        let Some(fio) = by_fio(name, text) else {
+            return;
+        };
+        let own = here(text);
+        let pairs = followers(&fio).into_iter().zip(followers(&own));
+        for (what, (one, other)) in ["behind", "again"].into_iter().zip(pairs) {
+            alike(&format!("{name}: {what}"), one, other);
+        }
+        alike_in_shares(name, &fio, &own);
+        let bytes = |all: &[Did]| all.iter().map(|did| did.2).sum::<u64>();
+        assert!(bytes(&fio).abs_diff(bytes(&own)) < 16384, "{name}");
+    }
+}
+
+#[test]
+fn ranges_of_lengths_have_the_same_shares() {
+    for (name, text) in [
+        ("range", "[a]\nrw=write\nsize=64m\nbsrange=4k-16k"),
+        (
+            "rangemix",
+            "[a]\nrw=randrw\nnorandommap\nsize=64m\nbsrange=1k-8k,4k:64k",
+        ),
+        ("rangemap", "[a]\nrw=randread\nsize=32m\nbsrange=4k-16k"),
+    ] {
+        let Some(fio) = by_fio(name, text) else {
+            return;
+        };
+        alike_in_shares(name, &fio, &here(text));
+    }
+}
+
+/// `fio --cmdhelp=all` lists all that a job file may say, but for the options of engines.
+#[test]
+fn every_option_of_fio_is_read_noted_or_refused() {
+    let output = Command::new("fio").arg("--cmdhelp=all").output();
+    let Ok(output) = output else {
+        eprintln!("skipped: fio is not installed");
+        return;
+    };
+    let version = Command::new("fio").arg("--version").output().unwrap();
+    if !version.stdout.starts_with(b"fio-3.33") {
+        eprintln!("skipped: fio is another version than 3.33");
+        return;
+    }
+    let read = OPTIONS.iter().flat_map(|option| option.names);
+    let others = [IGNORED, REFUSED].into_iter().flatten();
+    let fates: BTreeSet<&str> = read
+        .chain(others.flat_map(|(names, _)| *names))
+        .copied()
+        .collect();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let names = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let open: Vec<&str> = names
+        .map(|name| name.trim_end_matches(':'))
+        .filter(|name| !fates.contains(name))
+        .collect();
+    assert_eq!(open, [] as [&str; 0]);
+    assert!(listed.lines().count() > 200);
+}
+
+/// `fio --cmdhelp=OPTION` tells the default, where there is one.
+#[test]
+fn what_is_harmless_is_the_default_of_fio() {
+    let mut known = 0;
+    for (name, value) in HARMLESS
+        .iter()
+        .flat_map(|(names, value)| names.iter().map(move |name| (name, value)))
+    {
+        let help = Command::new("fio")
+            .arg(format!("--cmdhelp={name}"))
+            .output();
+        let Ok(help) = help else {
+            eprintln!("skipped: fio is not installed");
+            return;
+        };
+        let text = String::from_utf8(help.stdout).unwrap();
+        let default = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("default: "));
+        match default {
+            None | Some("no default") => {}
+            Some(default) => {
+                assert_eq!(default.trim(), *value, "{name}");
+                known += 1;
+            }
+        }
+    }
+    assert!(known > 15, "{known}");
 }

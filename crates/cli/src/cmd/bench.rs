@@ -1,10 +1,12 @@
 //! `fathom bench`: fio's jobs over a drive, modelled or real, through a block layer of ours; and two of those in turn.
 
+mod stacks;
+
 use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::ab::{Ab, Stack, ab as in_turn};
+use fathom_lab::ab::{Ab, KernelScheduler, Stack, ab as in_turn};
 use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{self, Staging};
@@ -15,10 +17,13 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     input::text(&args.jobs)?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
+    for note in workload.job_notes()? {
+        out::note(&format!("note: {note}"));
+    }
     let stacks = args
         .ab
         .as_deref()
-        .map(|text| stacks(text, args))
+        .map(|text| stacks::of(text, args))
         .transpose()?;
     let plan = Plan {
         target: args.on.clone(),
@@ -27,9 +32,11 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         precondition: args.precondition,
         seed: args.seed,
         queue: queue::of(&args.queue)?,
+        depth: args.queue.depth,
     };
     let set = args.out.as_deref().map(store::begin).transpose()?;
     let name = input::target(&args.on)?;
+    let kernel = stacks::kernel(stacks.as_ref(), args, &name)?;
     let Some(model) = model(args, &name)? else {
         if args.precondition != Precondition::Fresh {
             let message = format!(
@@ -38,8 +45,10 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             );
             return Err(Failure::input("fathom::bench::real", message).help("leave it out"));
         }
-        let mut opened = real::open(&args.on, &name, (&args.real, wants, args.seed))?;
-        return over(args, &plan, (stacks, set), (&mut opened.device, None));
+        let flags = (&args.real, queue::real_depth(&args.queue));
+        let mut opened = real::open(&args.on, &name, flags, (wants, args.seed))?;
+        let stacks = (stacks, kernel.as_ref(), set);
+        return over(args, plan, stacks, (&mut opened.device, None));
     };
     watch::listen()?;
     let drive = model
@@ -48,7 +57,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let drive = if wants.data { drive.keep_data() } else { drive };
     let mut drive = prepared(drive, plan.precondition, plan.seed)?;
     let told = Some(model.to_toml());
-    over(args, &plan, (stacks, set), (&mut drive, told))
+    over(args, plan, (stacks, None, set), (&mut drive, told))
 }
 
 /// The modelled drive of that name and size; `None` for a real one.
@@ -68,14 +77,28 @@ fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_lab::model
 /// Plays on a drive that is ready; of a modelled one with its drive file.
 fn over(
     args: &BenchArgs,
-    plan: &Plan,
-    (stacks, mut set): (Option<[Stack; 2]>, Option<Staging>),
+    plan: Plan,
+    (stacks, kernel, mut set): (
+        Option<[Stack; 2]>,
+        Option<&KernelScheduler>,
+        Option<Staging>,
+    ),
     (device, drive): (&mut dyn Subject, Option<String>),
 ) -> Result<Exit, Failure> {
+    let stacks = stacks.map(|stacks| stacks::over(stacks, args, device));
+    let plan = Plan {
+        queue: queue::over(plan.queue.clone(), &args.queue, device),
+        ..plan
+    };
+    let rounds = (args.rounds, watch::interrupted as fn() -> bool);
     let ended = match stacks {
-        Some(stacks) => in_turn(device, plan, stacks, args.rounds, watch::interrupted)
-            .map(|found| told_ab(args, &found, set)),
-        None => run_on(device, plan, set.as_mut(), watch::interrupted)
+        Some(stacks) => {
+            let found = in_turn(device, &plan, stacks, kernel, rounds);
+            // Before anything is printed: who reads it may take their time.
+            stacks::put_back(kernel)?;
+            found.map(|found| told_ab(args, &found, set))
+        }
+        None => run_on(device, &plan, set.as_mut(), watch::interrupted)
             .map(|outcome| told(args, &Outcome { drive, ..outcome }, set)),
     };
     match ended {
@@ -96,7 +119,11 @@ fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exi
     });
     match args.json {
         true => out::json(outcome)?,
-        false => out::data(&outcome::text(outcome))?,
+        // The notes stand on standard error already.
+        false => out::data(&outcome::text(&Outcome {
+            notes: Vec::new(),
+            ..outcome.clone()
+        }))?,
     }
     saved.transpose()?;
     Ok(match outcome.cut_short {
@@ -119,33 +146,6 @@ fn told_ab(args: &BenchArgs, found: &Ab, set: Option<Staging>) -> Result<Exit, F
     }
     saved.transpose()?;
     Ok(Exit::Done)
-}
-
-/// `A,B`, each `none` or SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile.
-fn stacks(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
-    let stack = |name: &str| {
-        let (sched, split) = match name.split_once('+') {
-            Some((sched, split)) => (sched, Some(split.to_owned())),
-            None => (name, None),
-        };
-        let queue = queue::of(&crate::args::QueueArgs {
-            sched: Some(sched.to_owned()),
-            split,
-            profile: args.queue.profile.clone(),
-            depth: args.queue.depth.filter(|_| sched != queue::NONE),
-        })?;
-        Ok::<_, Failure>(Stack {
-            name: name.to_owned(),
-            queue,
-        })
-    };
-    let names: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [a, b] = names.as_slice() else {
-        let message = format!("`--ab {text}` names {} stacks, and takes two", names.len());
-        return Err(Failure::input("fathom::bench::ab", message)
-            .help("such as --ab none,mq-deadline or --ab noop,irbw-fifo-rp+pasa"));
-    };
-    Ok([stack(a)?, stack(b)?])
 }
 
 #[cfg(test)]

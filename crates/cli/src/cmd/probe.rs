@@ -100,6 +100,7 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         read_only: args.read_only,
         keep_data: false,
         seed,
+        depth: None,
     };
     let opened = input::target(text)?.open(text, &options)?;
     let (budget_bytes, budget_time) = budgets(args.budget);
@@ -144,6 +145,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         read_only: meta.read_only,
         keep_data: false,
         seed: meta.seed,
+        depth: None,
     };
     let opened = target::reopen(&meta.target, &options)?;
     let (budget_bytes, budget_time) = match args.budget {

@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::{input, out};
 use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
+use fathom_lab::replay::Subject;
 use fathom_lab::store;
+use fathom_lab::target::QueueDepth;
 use fathom_report::text::human_bytes;
 
 /// The share of requests up to this size is told, as `parameter-aware-io` tells it.
@@ -19,11 +21,10 @@ pub(super) const NONE: &str = "none";
 /// The block layer that the flags describe, if any does.
 pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
     if args.sched.as_deref() == Some(NONE) {
-        if args.split.is_some() || args.depth.is_some() {
-            let message =
-                "`--sched none` is no block layer, and has nothing to split or to hold back";
+        if args.split.is_some() {
+            let message = "`--sched none` is no block layer, and splits nothing";
             return Err(Failure::input("fathom::queue", message)
-                .help("leave out `--split` and `--depth`, or take `--sched noop`"));
+                .help("leave out `--split`, or take `--sched noop`"));
         }
         return Ok(None);
     }
@@ -34,7 +35,7 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
         }
     }
     if let Some(depth) = args.depth {
-        queue.insert("depth".into(), i64::from(depth).into());
+        queue.insert("depth".into(), i64::from(depth.get()).into());
     }
     if queue.is_empty() {
         return Ok(None);
@@ -47,6 +48,25 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
         .transpose()?
         .map(out::loaded);
     Ok(Some(from_table(queue, profile.as_ref())?))
+}
+
+/// A block layer over a drive that takes so many requests at a time: it gives it all of them unless the flags say less.
+pub(super) fn over(
+    queue: Option<QueueConfig>,
+    args: &QueueArgs,
+    device: &dyn Subject,
+) -> Option<QueueConfig> {
+    let most = device.info().queue_depth;
+    queue.map(|config| QueueConfig {
+        depth: args.depth.map_or(most, |depth| depth.get().min(most)),
+        ..config
+    })
+}
+
+/// How many requests a real drive has at a time: as many as it takes, or as the flag says.
+pub(super) fn real_depth(args: &QueueArgs) -> QueueDepth {
+    args.depth
+        .map_or(QueueDepth::Drive, |depth| QueueDepth::Fixed(depth.get()))
 }
 
 impl From<QueueError> for Failure {

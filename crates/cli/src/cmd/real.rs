@@ -5,7 +5,7 @@ use crate::args::RealArgs;
 use crate::failure::Failure;
 use crate::{out, watch};
 use fathom_lab::source::Wants;
-use fathom_lab::target::{OpenOptions, Opened, TargetName, fill};
+use fathom_lab::target::{OpenOptions, Opened, QueueDepth, TargetName, fill};
 use fathom_report::text::human_bytes;
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use std::path::Path;
 pub(super) fn open(
     on: &str,
     name: &TargetName,
-    (args, wants, seed): (&RealArgs, Wants, u64),
+    (args, depth): (&RealArgs, QueueDepth),
+    (wants, seed): (Wants, u64),
 ) -> Result<Opened, Failure> {
     let options = OpenOptions {
         size: args.size,
@@ -22,6 +23,7 @@ pub(super) fn open(
         // A scratch file must be written before it can be read.
         read_only: !wants.writes && !Path::new(on).is_dir(),
         keep_data: wants.data,
+        depth: Some(depth),
         seed,
     };
     let mut opened = name.open(on, &options)?;

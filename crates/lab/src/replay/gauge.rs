@@ -138,8 +138,11 @@ pub struct Gauge<'a> {
     others: u64,
     /// By process.
     processes: Vec<Process>,
-    /// What was done before the run.
+    /// What was done before the first access that counts.
     before: Moment,
+    /// The first time from which on anything counts, as long as nothing did.
+    first: Option<Time>,
+    any: bool,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
     requests: Option<RequestFile<'a>>,
@@ -159,6 +162,8 @@ impl<'a> Gauge<'a> {
             others: 0,
             processes: Vec::new(),
             before: Moment::default(),
+            first: None,
+            any: false,
             buckets: Vec::with_capacity(BUCKETS_MAX),
             bucket_ns: BUCKET_NS,
             requests: None,
@@ -224,6 +229,31 @@ impl<'a> Gauge<'a> {
         &mut self.buckets[index]
     }
 
+    /// Whether an access counts. What is done while its process warms up (`ramp_time` of fio) does not; the run begins where
+    /// the first of its processes is warm.
+    fn counts(&mut self, played: &Played, moment: &dyn Fn() -> Moment) -> bool {
+        let counts = played.completed >= played.counts;
+        if !self.any {
+            let first = self
+                .first
+                .map_or(played.counts, |first| first.min(played.counts));
+            self.first = Some(first);
+            match counts {
+                true => {
+                    self.any = true;
+                    (self.start, self.last) = (self.start.max(first), self.last.max(first));
+                }
+                false => self.before = moment(),
+            }
+        }
+        counts
+    }
+
+    /// What the drive had done before the first access that counts.
+    pub(super) fn before(&self) -> Option<DriveStats> {
+        self.before.drive
+    }
+
     /// The figures of the run, and the file of accesses completed.
     ///
     /// # Errors
@@ -264,6 +294,9 @@ impl Observer for Gauge<'_> {
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
+        if !self.counts(played, moment) {
+            return;
+        }
         self.last = self.last.max(played.completed);
         match played.access.op {
             Op::Read => self.reads.add(played),

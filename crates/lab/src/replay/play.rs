@@ -6,7 +6,7 @@ use super::gauge::{Moment, Observer};
 use super::refused::Refused;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Dur, Slab, Time};
-use fathom_block::{Completion, Device, IoError, Op, Request, Tag};
+use fathom_block::{Completion, Device, IoError, Narrow, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
 use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
@@ -26,6 +26,8 @@ pub struct Played {
     pub submitted: Time,
     /// When it was done.
     pub completed: Time,
+    /// Where it was done before that, it counts in no figure.
+    pub counts: Time,
 }
 
 /// A workload that could not be played to its end.
@@ -65,6 +67,7 @@ struct InFlight {
     tag: Tag,
     access: Access,
     asked: Time,
+    counts: Time,
 }
 
 /// What a workload is played on: a device that may tell what it has done.
@@ -91,6 +94,16 @@ impl<D: Subject> Subject for BlockQueue<D> {
 
     fn queue(&self) -> Option<QueueWork> {
         Some(self.work())
+    }
+}
+
+impl<D: Subject> Subject for Narrow<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.inner().stats()
+    }
+
+    fn queue(&self) -> Option<QueueWork> {
+        self.inner().queue()
     }
 }
 
@@ -250,6 +263,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             tag: ask.tag,
             access,
             asked: Time(self.start.0.saturating_add(ask.asked.0)),
+            counts: Time(self.start.0.saturating_add(ask.counts.0)),
         });
         self.next += 1;
         let len = if access.op == Op::Flush {
@@ -310,6 +324,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             asked: was.asked,
             submitted: completion.submitted,
             completed: completion.completed,
+            counts: was.counts,
         };
         let device = &*self.device;
         self.observer.played(&played, &|| moment_of(device));

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{Model, find};
 use fathom_block::{Busy, DeviceInfo};
+use fathom_workload::program::fio::Jobs;
 use fathom_workload::program::{Processes, Stream};
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -107,28 +108,41 @@ fn response_times_count_from_when_an_access_was_asked_for() {
     }
 }
 
-#[test]
-fn as_many_are_waited_for_as_may_be_outstanding_whatever_the_drive_takes() {
-    let mut drive = drive();
-    let depth = u64::from(drive.info().queue_depth);
-    let outstanding = 4 * depth;
-    let accesses = (0..3000).map(|i| Ok::<_, Infallible>(write(0, i * 37 % 500 * 4096)));
+/// Little's law: requests times time each, over the time of all (J. D. C. Little, Operations Research 9, 1961). At the end
+/// fewer are left.
+fn are_waited_for<P: Program>(program: &mut P, outstanding: u64, accesses: u64) {
     let mut seen = Seen::default();
-    let mut stream = Stream::closed(accesses, outstanding as u32);
-    play(&mut drive, &mut stream, &mut seen).unwrap();
-    // Little's law: requests times time each, over the time of all.
-    let waited: u64 = seen
-        .played
-        .iter()
-        .map(|p| p.completed.since(p.asked).0)
-        .sum();
+    play(&mut drive(), program, &mut seen).unwrap();
+    assert_eq!(seen.done.get(), accesses);
+    let times = seen.played.iter().map(|p| p.completed.since(p.asked).0);
     let took = seen.played.iter().map(|p| p.completed).max().unwrap();
-    let mean = waited as f64 / took.0 as f64;
-    let end = outstanding as f64 * outstanding as f64 / 3000.0;
+    let mean = times.sum::<u64>() as f64 / took.0 as f64;
+    let end = outstanding as f64 * outstanding as f64 / accesses as f64;
     assert!(
         (mean - outstanding as f64).abs() <= end + 0.01,
         "{mean} of {outstanding}"
     );
+}
+
+#[test]
+fn as_many_are_waited_for_as_may_be_outstanding_whatever_the_drive_takes() {
+    let outstanding = 4 * u64::from(drive().info().queue_depth);
+    let accesses = (0..3000).map(|i| Ok::<_, Infallible>(write(0, i * 37 % 500 * 4096)));
+    let mut stream = Stream::closed(accesses, outstanding as u32);
+    are_waited_for(&mut stream, outstanding, 3000);
+}
+
+/// `iodepth`: "Number of I/O units to keep in flight against the file" (fio 3.33, HOWTO.rst).
+#[test]
+fn a_job_waits_for_as_many_as_its_depth_whatever_the_drive_takes() {
+    let info = drive().info().clone();
+    let outstanding = 4 * u64::from(info.queue_depth);
+    for rw in ["randwrite", "write"] {
+        let text = format!("[a]\nrw={rw}\nsize=12000k\nioengine=libaio\niodepth={outstanding}");
+        let file = fathom_workload::program::fio::parse(&text).unwrap();
+        let mut jobs = Jobs::new(&file.jobs, info.capacity_bytes, 512, 1).unwrap();
+        are_waited_for(&mut jobs, outstanding, 3000);
+    }
 }
 
 #[test]

@@ -8,10 +8,12 @@ use super::requests::RequestFile;
 use crate::model::{Drive, Model};
 use crate::source::{Accesses, SourceError, Work, Workload};
 use crate::store::{Staging, StoreError};
-use fathom_block::{DeviceInfo, IoError, IoErrorKind};
+use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
+use fathom_hostio::HostError;
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// What to run, beside the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +31,10 @@ pub struct Plan {
     /// The block layer above the drive; accesses go to the drive as they are where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueConfig>,
+    /// Where there is no block layer: accesses that the drive has at a time; its own depth where it says nothing, or more.
+    /// A block layer has a depth of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<NonZeroU32>,
 }
 
 /// A run without a result.
@@ -60,6 +66,9 @@ pub enum RunError {
     /// The block layer above the drive.
     #[error(transparent)]
     Queue(#[from] BadConfig),
+    /// The drive's own scheduler could not be switched.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// The file of accesses.
     #[error(transparent)]
     Requests(#[from] StoreError),
@@ -172,13 +181,13 @@ fn measure(
     if let Some(set) = requests {
         gauge = gauge.keep(RequestFile::create(set, device.now())?);
     }
-    let before = device.stats();
     let cut_short = match source.play(device, plan.arrival, &mut gauge) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => Some(CutShort::of(&error).ok_or(error)?),
         Ok(()) => None,
     };
+    let before = gauge.before();
     let totals = gauge.finish()?;
     let after = device.stats();
     let first = source.first();
@@ -248,7 +257,9 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let source = Source::open(plan, device.info())?;
     let Some(config) = &plan.queue else {
-        return measure(device, plan, source, (requests, stop));
+        let all = NonZeroU32::MAX;
+        let mut narrow = Narrow::new(device, plan.depth.unwrap_or(all));
+        return measure(&mut narrow, plan, source, (requests, stop));
     };
     let mut config = config.clone();
     if let Source::Program(work) = &source {

@@ -2,12 +2,13 @@
 
 use super::{Accesses, SourceError, Workload};
 use fathom_block::DeviceInfo;
-use fathom_workload::program::fio::{self, Jobs, Problem};
+use fathom_workload::program::fio::{self, Around, JobFile, Jobs, Problem};
 use fathom_workload::program::machine::{Counter, Failed};
 use fathom_workload::program::{Answer, Benchmark, Config, Next, Processes, Program, Stream};
 use fathom_workload::step::Arrival;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::env::VarError;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A workload that is open on a drive.
@@ -58,6 +59,41 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
     }
 }
 
+/// What stands around a job file: the environment, and files that are named from where fathom was started or else from
+/// where the file lies that names them, as in fio 3.33 (init.c, `__parse_jobs_ini`).
+struct Beside<'a>(&'a Path);
+
+impl Around for Beside<'_> {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "fio's `${NAME}`: the user asks for it in the job file, and the value is told and kept as a note of the run"
+    )]
+    fn variable(&self, name: &str) -> Result<Option<String>, String> {
+        match std::env::var(name) {
+            Ok(value) => Ok(Some(value)),
+            Err(VarError::NotPresent) => Ok(None),
+            Err(VarError::NotUnicode(_)) => Err("it is no text".into()),
+        }
+    }
+
+    fn file(&self, name: &str, from: &str) -> Result<(String, String), String> {
+        let from = match from {
+            "" => self.0,
+            from => Path::new(from),
+        };
+        let near = from.parent().unwrap_or(Path::new("")).join(name);
+        let path = match Path::new(name).exists() {
+            true => PathBuf::from(name),
+            false => near,
+        };
+        let text = crate::text::read(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => format!("there is no {}, nor one here", path.display()),
+            _ => format!("{}: {error}", path.display()),
+        })?;
+        Ok((path.display().to_string(), text))
+    }
+}
+
 impl Workload {
     /// Whether it is a program, which hands its accesses over itself.
     pub fn is_program(&self) -> bool {
@@ -69,30 +105,41 @@ impl Workload {
     /// # Errors
     /// [`SourceError`] with the file and the line.
     pub fn wants(&self) -> Result<Wants, SourceError> {
-        let Some(text) = self.job_text()? else {
+        let Some(file) = self.job_file()? else {
             return Ok(Wants {
                 writes: true,
                 data: false,
             });
         };
-        let file = fio::parse(&text).map_err(|error| wrong(&self.jobs_place(), &error))?;
         Ok(Wants {
             writes: file.jobs.iter().any(|job| job.rw.changes()),
             data: file.jobs.iter().any(|job| job.verify),
         })
     }
 
-    fn job_text(&self) -> Result<Option<Cow<'_, str>>, SourceError> {
-        match (&self.jobs, &self.job) {
-            (Some(path), _) => match crate::text::read(path) {
-                Ok(text) => Ok(Some(text.into())),
-                Err(source) => Err(SourceError::Open {
+    /// What a user is to know of the jobs of a file: what is ignored in them, and where something came from elsewhere.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the file and the line.
+    pub fn job_notes(&self) -> Result<Vec<String>, SourceError> {
+        Ok(self.job_file()?.map(|file| file.notes).unwrap_or_default())
+    }
+
+    /// The jobs, if it has any.
+    fn job_file(&self) -> Result<Option<JobFile>, SourceError> {
+        let read = match (&self.jobs, &self.job) {
+            (Some(path), _) => {
+                let text = crate::text::read(path).map_err(|source| SourceError::Open {
                     path: path.clone(),
                     source,
-                }),
-            },
-            (None, text) => Ok(text.as_deref().map(Cow::Borrowed)),
-        }
+                })?;
+                fio::parse_with(&text, &Beside(path))
+            }
+            (None, Some(text)) => fio::parse(text),
+            (None, None) => return Ok(None),
+        };
+        read.map(Some)
+            .map_err(|error| wrong(&self.jobs_place(), &error))
     }
 
     /// Where the text of the jobs stands, for people.
@@ -120,9 +167,9 @@ impl Workload {
             self.program.is_some(),
         ];
         let one = several.iter().filter(|is| **is).count() == 1;
-        match (&self.program, self.job_text()?) {
+        match (&self.program, self.job_file()?) {
             (Some(config), _) if one => benchmark(&self.name, config, info, seed),
-            (None, Some(text)) if one => jobs(&self.jobs_place(), &text, info, seed),
+            (None, Some(file)) if one => jobs(&self.jobs_place(), file, info, seed),
             _ => Err(SourceError::Kind {
                 name: self.name.clone(),
                 found: "more than one thing to play",
@@ -161,9 +208,8 @@ fn benchmark(
 }
 
 /// The jobs of a file.
-fn jobs(path: &Path, text: &str, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
+fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
     let wrong = |error: fio::FioError| wrong(path, &error);
-    let file = fio::parse(text).map_err(wrong)?;
     let block = u64::from(info.logical_block_bytes);
     let jobs = Jobs::new(&file.jobs, info.capacity_bytes, block, seed).map_err(wrong)?;
     let numbered = (0..).zip(jobs.processes());

@@ -90,6 +90,7 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
         precondition: Precondition::Fresh,
         seed,
         queue: None,
+        depth: None,
     };
     let mut set = Staging::new(dir)?;
     let drive = prepared(model.build(seed).unwrap(), plan.precondition, seed).unwrap();

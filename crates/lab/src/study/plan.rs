@@ -148,6 +148,7 @@ fn resolve(
             precondition,
             seed,
             queue,
+            depth: None,
         },
         model,
         name,

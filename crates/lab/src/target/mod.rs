@@ -16,6 +16,7 @@ pub use settings::Setting;
 use crate::model::{self, Drive, Entry, Model};
 use fathom_base::Bytes;
 use fathom_block::Device;
+pub use fathom_hostio::QueueDepth;
 use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,9 @@ pub struct OpenOptions {
     pub read_only: bool,
     /// Whether what is read comes back; a modelled drive then keeps what is written.
     pub keep_data: bool,
+    /// How many requests a real drive has at a time; 32 unless given, which is what probes are tried with. A modelled drive
+    /// has its own depth.
+    pub depth: Option<QueueDepth>,
     /// Of every random choice: a model's noise, the bytes that are written.
     pub seed: u64,
 }
@@ -231,13 +235,15 @@ fn open_model(
 }
 
 fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, TargetError> {
+    let defaults = HostConfig::new(path);
     let config = HostConfig {
+        queue_depth: options.depth.unwrap_or(defaults.queue_depth),
         read_only: options.read_only,
         destroy: options.destroy.clone(),
         scratch_bytes: options.size.map(|size| size.0),
         seed: options.seed,
         keep_data: options.keep_data,
-        ..HostConfig::new(path)
+        ..defaults
     };
     let device = fathom_hostio::open(&config)?;
     let clearance = device.clearance().clone();

@@ -14,6 +14,7 @@ mod config;
 pub mod fio;
 mod overrides;
 mod processes;
+mod slots;
 mod stream;
 
 pub mod cache;
@@ -39,6 +40,8 @@ pub struct Ask {
     pub tag: Tag,
     /// From when on its response time counts, not later than now.
     pub asked: Time,
+    /// What is done before that time counts in no figure of the run.
+    pub counts: Time,
     /// The bytes of a write that somebody will verify.
     pub data: Option<Box<[u8]>>,
 }

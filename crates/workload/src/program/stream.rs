@@ -1,10 +1,10 @@
 //! One stream of accesses as a program: at its own times, or as many at once as may be outstanding.
 
+use super::slots::Slots;
 use super::{Answer, Ask, Next, Program};
 use crate::Access;
 use fathom_base::Time;
 use fathom_block::Tag;
-use std::collections::VecDeque;
 
 /// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.
 #[derive(Debug)]
@@ -16,29 +16,6 @@ pub struct Stream<S> {
     held: Option<Access>,
 }
 
-/// Those that ask for one access at a time each. An answer counts from when its asker was free, also where the drive takes
-/// the access later: with n of them, n are waited for at any time.
-#[derive(Debug)]
-struct Slots {
-    /// Have not asked for anything yet.
-    unused: u32,
-    /// When the others became free, the first one first.
-    free: VecDeque<Time>,
-}
-
-impl Slots {
-    /// Since when the next one is free, if any is.
-    fn take(&mut self) -> Option<Time> {
-        match self.unused {
-            0 => self.free.pop_front(),
-            _ => {
-                self.unused -= 1;
-                Some(Time::ZERO)
-            }
-        }
-    }
-}
-
 impl<S> Stream<S> {
     /// Each access at its own time, whether or not those before it are done.
     pub fn open(source: S) -> Self {
@@ -47,11 +24,7 @@ impl<S> Stream<S> {
 
     /// As soon as fewer than `outstanding` are in flight, whatever their times.
     pub fn closed(source: S, outstanding: u32) -> Self {
-        let slots = Slots {
-            unused: outstanding,
-            free: VecDeque::new(),
-        };
-        Self::new(source, Some(slots))
+        Self::new(source, Some(Slots::new(outstanding, Time::ZERO)))
     }
 
     fn new(source: S, slots: Option<Slots>) -> Self {
@@ -101,13 +74,14 @@ where
             access,
             tag: Tag::default(),
             asked,
+            counts: Time::ZERO,
             data: None,
         }))
     }
 
     fn done(&mut self, _actor: usize, answer: Answer<'_>) -> Result<(), E> {
         if let Some(slots) = &mut self.slots {
-            slots.free.push_back(answer.completed);
+            slots.give(answer.completed);
         }
         Ok(())
     }

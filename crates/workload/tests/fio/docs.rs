@@ -2,7 +2,7 @@
 
 use crate::harness::{jobs, play};
 use fathom_block::Op;
-use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, parse};
+use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, REFUSED, parse};
 
 const PAGE: &str = include_str!("../../../../docs/jobs.md");
 const FILE_SERVER: &str = include_str!("../../../../examples/file-server.fio");
@@ -27,9 +27,10 @@ fn the_page_lists_every_option_and_no_other() {
     listed.sort_unstable();
     names.sort_unstable();
     assert_eq!(listed, names);
-    for (name, _) in IGNORED {
-        assert!(PAGE.contains(&format!("`{name}`")), "{name}");
-        assert!(!names.contains(name), "{name}");
+    for (others, why) in [IGNORED, REFUSED].into_iter().flatten() {
+        for name in *others {
+            assert!(PAGE.contains(&format!("`{name}`")), "{name}: {why}");
+        }
     }
 }
 
@@ -54,6 +55,9 @@ fn the_page_says_the_defaults() {
         ("loops", job.loops.to_string()),
         ("thinktime_blocks", job.thinktime_blocks.to_string()),
         ("fsync", job.fsync.to_string()),
+        ("fdatasync", job.fdatasync.to_string()),
+        ("end_fsync", u8::from(job.end_fsync).to_string()),
+        ("number_ios", job.number_ios.to_string()),
         ("do_verify", u8::from(job.do_verify).to_string()),
     ] {
         assert_eq!(default(name), Some(value), "{name}");

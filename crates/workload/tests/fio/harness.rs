@@ -15,6 +15,7 @@ pub(crate) struct Played {
     pub(crate) tag: Tag,
     pub(crate) asked: Time,
     pub(crate) completed: Time,
+    pub(crate) counts: Time,
 }
 
 /// The drive.
@@ -125,6 +126,7 @@ impl Drive {
             tag: ask.tag,
             asked: ask.asked,
             completed: now + self.latency,
+            counts: ask.counts,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod docs;
 mod harness;
+mod options;
 mod parse;
 mod play;
 mod times;

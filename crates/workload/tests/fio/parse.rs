@@ -3,7 +3,8 @@
 use fathom_base::Dur;
 use fathom_block::Op;
 use fathom_workload::program::fio::{
-    Amount, Distribution, Each, Engine, FioError, Job, Jobs, OPTIONS, Problem, Rw, Split, parse,
+    Amount, Distribution, Each, Engine, FioError, Job, Jobs, Lengths, OPTIONS, Problem, Rw, Split,
+    parse,
 };
 use proptest::prelude::*;
 
@@ -111,7 +112,9 @@ fn one_value_for_each_operation() {
 #[test]
 fn splits_add_up() {
     let split = |text: &str| {
-        let sizes = one(&format!("bssplit={text}")).sizes(Op::Read);
+        let Lengths::Shares(sizes) = one(&format!("bssplit={text}")).lengths(Op::Read) else {
+            panic!("{text}");
+        };
         let pair = |split: &Split| (split.bytes, split.percent);
         sizes.iter().map(pair).collect::<Vec<_>>()
     };
@@ -126,7 +129,10 @@ fn splits_add_up() {
     );
     assert_eq!(split("1k:2k:4k"), [(1024, 33), (2048, 33), (4096, 34)]);
     let job = one("bssplit=2k/50:4k/50,4k/90:8k/10");
-    assert_eq!(job.sizes(Op::Write)[1].percent, 10);
+    let Lengths::Shares(sizes) = job.lengths(Op::Write) else {
+        panic!("{job:?}");
+    };
+    assert_eq!(sizes[1].percent, 10);
     assert_eq!(
         (job.shortest(Op::Read), job.shortest(Op::Write)),
         (2048, 4096)
@@ -199,25 +205,33 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ("[a]\n[b", 2, "[name]"),
     ("[a]\n\n[]", 3, "[name]"),
     ("[a]\n[ ]", 2, "[name]"),
+    ("[a${B}]", 1, "without variables"),
     (
         "[a]\nrws=read",
         2,
-        "fio has no option `rws`; supported here: name, rw, bs",
+        "fio has no option `rws`; supported here: name, rw, ",
     ),
     ("[a]\nRW=read", 2, "fio has no option `RW`"),
     (
-        "[a]\nbsrange=1k-4k",
+        "[a]\nzonemode=strided",
         2,
-        "`bsrange` is known and not supported; supported here: name",
+        "fio's option `zonemode` is not supported: zones of a drive",
     ),
-    ("[a]\nramp_time=5", 2, "`ramp_time` is known"),
-    ("[a]\nsync=1", 2, "`sync` is known"),
+    ("[a]\nbsrange=4k", 2, "such as 1k-4k"),
+    ("[a]\nbsrange=0-4k", 2, "`bsrange`"),
+    ("[a]\nbsrange=,", 2, "`bsrange`"),
+    ("[a]\nsync=2", 2, "dsync"),
+    ("[a]\nrw=randread:0", 2, "`rw`"),
+    ("[a]\nrw=read:", 2, "`rw`"),
+    ("[a]\nrw=read:-8k", 2, "`rw`"),
+    ("[a]\npercentage_random=101", 2, "0..=100"),
+    ("[a]\nrate_process=binomial", 2, "linear or poisson"),
+    ("[a]\nexit_what=stonewall", 2, "group or all"),
     (
         "[a]\nrw=randomread",
         2,
         "\"randomread\", and it takes one of read, write",
     ),
-    ("[a]\nrw=randread:8", 2, "`rw`"),
     ("[a]\ndirect=0", 2, "there is no page cache"),
     ("[a]\nverify=md5", 2, "crc32c"),
     ("[a]\nbs=4k/8k", 2, "`bs` is \"4k/8k\""),
@@ -261,6 +275,16 @@ const CLASHES: &[(&str, usize, &str)] = &[
     ("[a]\n[b]\ntime_based\n[c]", 2, "needs a `runtime`"),
     ("[b]\nrate=1m\nrate_iops=10", 1, "exclude each other"),
     ("[b]\nbssplit=4k/50:6k/50", 1, "6144 bytes, no multiple"),
+    (
+        "[b]\nbsrange=4k-6k",
+        1,
+        "`bsrange` has blocks of 6144 bytes",
+    ),
+    (
+        "[b]\nverify=crc32c\nrw=randwrite:4\nioengine=libaio\niodepth=2",
+        1,
+        "a number behind `rw`",
+    ),
     ("[b]\nverify=crc32c", 1, "a job that writes"),
     (
         "[b]\nverify=crc32c\nrw=randwrite\nnorandommap\nioengine=libaio\niodepth=2",
@@ -361,7 +385,9 @@ fn line() -> impl Strategy<Value = String> {
         "[0-9]{1,5}(us|ms|s|m|h|d)?",
         "(4k|8k|512)/[0-9]{1,2}:(64k|32k)/[0-9]{0,2}",
         "[0-9]{0,3}k?,[0-9]{0,3}k?,?",
-        "(rand)?(read|write|rw|trim)",
+        "(rand)?(read|write|rw|trim)(:[0-9]{1,2}k?)?",
+        "[0-9]{1,2}k?-[0-9]{1,3}k,?",
+        "(none|sync|linear|poisson|group|all|sequential|identical)",
         "(zipf|pareto):[0-9]\\.[0-9]{1,3}",
         "(libaio|psync|crc32c|random|0|1|)",
     ];

@@ -201,6 +201,7 @@ mod tests {
                 precondition: Precondition::Fresh,
                 seed: 0,
                 queue: None,
+                depth: None,
             },
             drive: None,
             totals: Totals::default(),

@@ -24,10 +24,14 @@ impl Job {
         }
         for &op in self.rw.ops() {
             let shortest = self.shortest(op);
-            let mut lengths = self.sizes(op).into_iter().map(|split| split.bytes);
-            if let Some(bytes) = lengths.find(|bytes| !bytes.is_multiple_of(shortest)) {
+            if let Some(bytes) = self.lengths(op).odd(shortest) {
+                let option = if self.bssplit.is_some() {
+                    "bssplit"
+                } else {
+                    "bsrange"
+                };
                 return clash(format!(
-                    "`bssplit` has blocks of {bytes} bytes, no multiple of the smallest of {op}s, {shortest} bytes, to \
+                    "`{option}` has blocks of {bytes} bytes, no multiple of the smallest of {op}s, {shortest} bytes, to \
                      which fio would cut them down"
                 ));
             }
@@ -45,10 +49,11 @@ impl Job {
                 "`verify` needs a job that writes: what another job or run wrote is not verified",
             );
         }
-        if self.rw.is_random() && !self.covers() && self.depth() > 1 {
+        if self.rw.is_random() && !(self.covers() && self.is_drawn_throughout()) && self.depth() > 1
+        {
             return clash(
                 "`verify` with an `iodepth` above 1 needs the random map: without it (`norandommap`, `blockalign`, zipf, \
-                 pareto) two writes of one block may be in flight, and which is the last is not known",
+                 pareto, `percentage_random`, a number behind `rw`) two writes of one block may be in flight, and which is the last is not known",
             );
         }
         if self.shortest(Op::Write) < HEADER_BYTES as u64 {
@@ -56,11 +61,7 @@ impl Job {
                 "`verify` puts a header of {HEADER_BYTES} bytes into each block: `bs` is too small"
             ));
         }
-        if self
-            .sizes(Op::Write)
-            .iter()
-            .any(|split| split.bytes > VERIFIED_MAX)
-        {
+        if self.lengths(Op::Write).longest() > VERIFIED_MAX {
             return clash("`verify` takes blocks of at most 64m: `bs` is too large");
         }
         Ok(())

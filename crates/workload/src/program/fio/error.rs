@@ -33,7 +33,7 @@ pub enum Problem {
         option: String,
     },
     /// A section without its end or its name.
-    #[error("a section is written [name], and this is \"{found}\"")]
+    #[error("a section is written [name], without variables, and this is \"{found}\"")]
     Section {
         /// What stood there.
         found: String,
@@ -47,12 +47,38 @@ pub enum Problem {
         supported: String,
     },
     /// An option of fio that is not supported.
-    #[error("fio's option `{option}` is known and not supported; supported here: {supported}")]
-    Unsupported {
+    #[error("fio's option `{option}` is not supported: {why}")]
+    Refused {
         /// The option.
         option: String,
-        /// Those that are supported.
-        supported: String,
+        /// Why, and what to do instead.
+        why: &'static str,
+    },
+    /// A file that cannot be included.
+    #[error("`include {name}`: {what}")]
+    Include {
+        /// As it stands there.
+        name: String,
+        /// Why.
+        what: String,
+    },
+    /// Something in a file that is included.
+    #[error("{place}: {problem}")]
+    Within {
+        /// The file and the line.
+        place: String,
+        /// What.
+        problem: Box<Problem>,
+    },
+    /// An environment variable that cannot be had.
+    #[error("`{option}` names the environment variable `{name}`: {what}; write its value out")]
+    Variable {
+        /// The option.
+        option: String,
+        /// The variable.
+        name: String,
+        /// Why.
+        what: String,
     },
     /// A value that an option does not take.
     #[error("`{option}` is \"{found}\", and it takes {takes}")]

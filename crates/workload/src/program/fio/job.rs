@@ -1,5 +1,6 @@
 //! A job as the file says it: plain data, sizes still as they stand there.
 
+use super::lengths::{Lengths, Range, Split};
 use fathom_base::Dur;
 use fathom_block::Op;
 
@@ -135,13 +136,24 @@ pub enum Engine {
     Async,
 }
 
-/// A length of `bssplit` and how many of a hundred accesses have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
-    /// In bytes, above 0.
-    pub bytes: u64,
-    /// In 0..=100.
-    pub percent: u32,
+/// `rw_sequencer`: what random accesses between two new places do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sequencer {
+    /// They go on behind the last one.
+    #[default]
+    Sequential,
+    /// They come again to where the last one began.
+    Identical,
+}
+
+/// `rate_process`: how the accesses of a rate lie in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// As those of many who ask independently of each other: the times between them are exponential.
+    Poisson,
 }
 
 /// Bytes, or a share of the drive.
@@ -172,9 +184,19 @@ pub struct Job {
     pub name: String,
     /// `rw`.
     pub rw: Rw,
+    /// The number behind `rw=randread:`: accesses for each new place; 1 where there is none.
+    pub rw_every: u64,
+    /// The number behind `rw=read:`: bytes that a sequential job leaves out between two accesses.
+    pub rw_skip: u64,
+    /// `rw_sequencer`.
+    pub rw_sequencer: Sequencer,
+    /// `percentage_random`, each in 0..=100.
+    pub percentage_random: Each<u32>,
     /// `bs`, in bytes, above 0.
     pub bs: Each<u64>,
-    /// `bssplit`; goes before `bs`. The percentages of each operation add up to 100.
+    /// `bsrange`; goes before `bs`. `most` is a multiple of `least`.
+    pub bsrange: Option<Each<Range>>,
+    /// `bssplit`; goes before `bs` and `bsrange`. The percentages of each operation add up to 100.
     pub bssplit: Option<Each<Vec<Split>>>,
     /// `blockalign`, in bytes; 0 where it is not set, which means the smallest block.
     pub blockalign: Each<u64>,
@@ -194,6 +216,8 @@ pub struct Job {
     pub rate: Each<u64>,
     /// `rate_iops`, in accesses per second; 0 for none.
     pub rate_iops: Each<u64>,
+    /// `rate_process`.
+    pub rate_process: Pace,
     /// `thinktime`; zero for none.
     pub thinktime: Dur,
     /// `thinktime_blocks`, at least 1.
@@ -206,6 +230,10 @@ pub struct Job {
     pub offset: Amount,
     /// `offset_increment`.
     pub offset_increment: Amount,
+    /// `number_ios`, accesses in each loop; 0 for no bound.
+    pub number_ios: u64,
+    /// `ramp_time`: what is done before it is over counts in no figure, and `runtime` begins behind it.
+    pub ramp_time: Dur,
     /// `runtime`; `None` for no bound.
     pub runtime: Option<Dur>,
     /// `time_based`.
@@ -218,14 +246,28 @@ pub struct Job {
     pub do_verify: bool,
     /// `fsync`: a flush before the next access after so many writes; 0 for never.
     pub fsync: u64,
+    /// `fdatasync`: the same.
+    pub fdatasync: u64,
+    /// `end_fsync`: a flush when a pass is over.
+    pub end_fsync: bool,
+    /// `sync`: every write is durable before it is done.
+    pub sync: bool,
     /// `randseed`; `None` for the seed of the run.
     pub randseed: Option<u64>,
     /// `startdelay`, from the start of the run.
     pub startdelay: Dur,
     /// `stonewall`.
     pub stonewall: bool,
+    /// `new_group`: a group of its own begins, which is what `exitall` ends.
+    pub new_group: bool,
+    /// `exitall`.
+    pub exitall: bool,
+    /// `exit_what=all`.
+    pub exit_all: bool,
     /// `prio`, in 0..=7, 0 the highest.
     pub prio: Option<u8>,
+    /// `prioclass=2`, best effort, which is the class of every process.
+    pub best_effort: bool,
 }
 
 impl Default for Job {
@@ -233,7 +275,12 @@ impl Default for Job {
         Self {
             name: String::new(),
             rw: Rw::Read,
+            rw_every: 1,
+            rw_skip: 0,
+            rw_sequencer: Sequencer::Sequential,
+            percentage_random: Each::all(100),
             bs: Each::all(4096),
+            bsrange: None,
             bssplit: None,
             blockalign: Each::all(0),
             ioengine: Engine::Sync,
@@ -244,22 +291,32 @@ impl Default for Job {
             norandommap: false,
             rate: Each::all(0),
             rate_iops: Each::all(0),
+            rate_process: Pace::Linear,
             thinktime: Dur::ZERO,
             thinktime_blocks: 1,
             size: None,
             io_size: None,
             offset: Amount::Bytes(0),
             offset_increment: Amount::Bytes(0),
+            number_ios: 0,
+            ramp_time: Dur::ZERO,
             runtime: None,
             time_based: false,
             loops: 1,
             verify: false,
             do_verify: true,
             fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            sync: false,
             randseed: None,
             startdelay: Dur::ZERO,
             stonewall: false,
+            new_group: false,
+            exitall: false,
+            exit_all: false,
             prio: None,
+            best_effort: false,
         }
     }
 }
@@ -273,21 +330,24 @@ impl Job {
         }
     }
 
-    /// The lengths of an operation, with their percentages.
-    pub fn sizes(&self, op: Op) -> Vec<Split> {
-        match &self.bssplit {
-            Some(splits) => splits.of(op).clone(),
-            None => vec![Split {
-                bytes: *self.bs.of(op),
-                percent: 100,
-            }],
+    /// The lengths of an operation.
+    pub fn lengths(&self, op: Op) -> Lengths {
+        match (&self.bssplit, &self.bsrange) {
+            (Some(splits), _) => Lengths::Shares(splits.of(op).clone()),
+            (None, Some(ranges)) if ranges.of(op).least > 0 => Lengths::Range(*ranges.of(op)),
+            _ => Lengths::one(*self.bs.of(op)),
         }
     }
 
     /// The shortest length of an operation, in bytes.
     pub fn shortest(&self, op: Op) -> u64 {
-        let sizes = self.sizes(op);
-        sizes.iter().map(|split| split.bytes).min().unwrap_or(1)
+        self.lengths(op).shortest()
+    }
+
+    /// Its priority, from 0, the highest, to 7, if it says one. A class without a number is the highest of it, and a number
+    /// without a class is best effort (fio 3.33, os/os-linux.h, `ioprio_value`).
+    pub fn priority(&self) -> Option<u8> {
+        self.prio.or(self.best_effort.then_some(0))
     }
 
     /// What the places of an operation are multiples of, in bytes from the start of its region.
@@ -296,6 +356,12 @@ impl Job {
             align if align > 0 && self.rw.is_random() => align,
             _ => self.shortest(op),
         }
+    }
+
+    /// Whether every random access has a place that is drawn.
+    pub fn is_drawn_throughout(&self) -> bool {
+        let percent = |op: &Op| *self.percentage_random.of(*op) >= 100;
+        self.rw_every <= 1 && self.rw.ops().iter().all(percent)
     }
 
     /// Whether random accesses cover every block before they come back to one.

@@ -7,6 +7,7 @@ use super::process::Process;
 use super::region::Region;
 use crate::program::{Answer, Next, Program};
 use fathom_base::Time;
+use std::collections::BTreeSet;
 
 /// Which process an actor is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub struct Jobs {
     behind: Vec<usize>,
     /// Processes before it are finished.
     finished: usize,
+    /// Where the end of a process ends others: by process, its group.
+    groups: Option<Vec<usize>>,
+    /// Those whose group has been ended, by group.
+    ended: BTreeSet<usize>,
 }
 
 impl Jobs {
@@ -52,6 +57,8 @@ impl Jobs {
             which: Vec::new(),
             behind: Vec::new(),
             finished: 0,
+            groups: groups(jobs),
+            ended: BTreeSet::new(),
         };
         let (mut behind, mut map_bytes) = (0, 0);
         for job in jobs {
@@ -74,7 +81,7 @@ impl Jobs {
                 all.which.push(ProcessOf {
                     job: job.name.clone(),
                     clone,
-                    prio: job.prio,
+                    prio: job.priority(),
                     region,
                 });
             }
@@ -119,6 +126,31 @@ impl Jobs {
         Ok(())
     }
 
+    /// Where the end of one process is that of its group: ends the others once this one is over.
+    fn exit(&mut self, actor: usize, now: Time) {
+        let Some(groups) = &self.groups else {
+            return;
+        };
+        let group = groups[actor];
+        if self.ended.contains(&group) || !self.processes[actor].is_finished(now) {
+            return;
+        }
+        self.ended.insert(group);
+        for (process, of) in self.processes.iter_mut().zip(groups) {
+            if *of == group {
+                process.stop();
+            }
+        }
+    }
+
+    /// Where another process may end this one, what it waits for may come from there.
+    fn watched(&self, next: Next) -> Next {
+        match next {
+            Next::Wait(until) if self.groups.is_some() => Next::Watch(until),
+            next => next,
+        }
+    }
+
     /// What a process does that does not start yet: it watches those before it, or waits for its own time.
     fn held_back(&mut self, actor: usize, now: Time) -> Option<Next> {
         while let Some(process) = self.processes.get_mut(self.finished)
@@ -132,6 +164,21 @@ impl Jobs {
         let start = Time::ZERO + self.processes[actor].job().startdelay;
         (now < start).then_some(Next::Wait(start))
     }
+}
+
+/// The group of each process, where a job has `exitall`, which holds for all (fio 3.33, options.c, `str_exitall_cb`). A group
+/// begins where a job has `stonewall` or `new_group` (init.c, `add_job`); with `exit_what=all` there is one.
+fn groups(jobs: &[Job]) -> Option<Vec<usize>> {
+    if !jobs.iter().any(|job| job.exitall) {
+        return None;
+    }
+    let all = jobs.iter().any(|job| job.exit_all);
+    let mut group = 0;
+    let of = |job: &Job| {
+        group += usize::from(!all && (job.stonewall || job.new_group));
+        std::iter::repeat_n(group, job.numjobs as usize)
+    };
+    Some(jobs.iter().flat_map(of).collect())
 }
 
 fn unfit(job: &Job, what: String) -> FioError {
@@ -152,11 +199,13 @@ impl Program for Jobs {
     fn next(&mut self, actor: usize, now: Time) -> Result<Next, VerifyError> {
         if !self.processes[actor].is_started() {
             if let Some(waits) = self.held_back(actor, now) {
-                return Ok(waits);
+                return Ok(self.watched(waits));
             }
             self.processes[actor].start(now);
         }
-        Ok(self.processes[actor].next(now))
+        let next = self.processes[actor].next(now);
+        self.exit(actor, now);
+        Ok(self.watched(next))
     }
 
     fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), VerifyError> {

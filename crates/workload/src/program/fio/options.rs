@@ -1,7 +1,10 @@
 //! The options: what each takes, and which of fio's others are known.
 
-use super::job::{Engine, Job, Rw};
-use super::value::{amount, boolean, distribution, each, int, splits, switch, time, within};
+use super::job::{Engine, Job, Pace, Sequencer};
+use super::lengths::Range;
+use super::value::{
+    amount, boolean, distribution, each, int, range, rw, splits, switch, time, within,
+};
 use fathom_base::Dur;
 
 /// Sets an option; `None` where the value is not one that it takes.
@@ -41,9 +44,27 @@ pub const OPTIONS: &[OptionEntry] = &[
     }),
     option(
         &["rw", "readwrite"],
-        "one of read, write, rw, readwrite, randread, randwrite, randrw, trim, randtrim",
+        "one of read, write, rw, readwrite, randread, randwrite, randrw, trim, randtrim, with :N behind it for a new place \
+         every N random accesses, or for N bytes between sequential ones",
         |job, v| {
-            job.rw = Rw::NAMES.iter().find(|(name, _)| *name == v)?.1;
+            (job.rw, job.rw_every, job.rw_skip) = rw(v)?;
+            Some(())
+        },
+    ),
+    option(&["rw_sequencer"], "sequential or identical", |job, v| {
+        job.rw_sequencer = match v {
+            "sequential" => Sequencer::Sequential,
+            "identical" => Sequencer::Identical,
+            _ => return None,
+        };
+        Some(())
+    }),
+    option(
+        &["percentage_random"],
+        "a percentage in 0..=100, or up to three values for reads, writes and trims",
+        |job, v| {
+            let percent = |text: &str| within(text, 0, 100).map(|percent| percent as u32);
+            job.percentage_random = each(v, &100, percent)?;
             Some(())
         },
     ),
@@ -51,6 +72,15 @@ pub const OPTIONS: &[OptionEntry] = &[
         job.bs = each(v, &4096, above_zero)?;
         Some(())
     }),
+    option(
+        &["bsrange", "blocksize_range"],
+        "two numbers of bytes, such as 1k-4k, or up to three such ranges for reads, writes and trims",
+        |job, v| {
+            let ranges = each(v, &Range::default(), range)?;
+            job.bsrange = Some(ranges);
+            Some(())
+        },
+    ),
     option(
         &["bssplit"],
         "block sizes with their percentages, such as 4k/60:64k/40, which add up to 100, or up to three of these lists \
@@ -120,7 +150,15 @@ pub const OPTIONS: &[OptionEntry] = &[
             Some(())
         },
     ),
-    option(&["offset"], AMOUNT, |job, v| {
+    option(
+        &["number_ios"],
+        "a number of accesses, or 0 for no bound",
+        |job, v| {
+            job.number_ios = int(v)?;
+            Some(())
+        },
+    ),
+    option(&["offset", "fileoffset"], AMOUNT, |job, v| {
         job.offset = amount(v)?;
         Some(())
     }),
@@ -131,6 +169,10 @@ pub const OPTIONS: &[OptionEntry] = &[
     option(&["runtime", "timeout"], SECONDS, |job, v| {
         let runtime = time(v, 1_000_000)?;
         job.runtime = (runtime > Dur::ZERO).then_some(runtime);
+        Some(())
+    }),
+    option(&["ramp_time"], SECONDS, |job, v| {
+        job.ramp_time = time(v, 1_000_000)?;
         Some(())
     }),
     option(&["time_based"], SWITCH, |job, v| {
@@ -157,6 +199,14 @@ pub const OPTIONS: &[OptionEntry] = &[
         job.rate_iops = each(v, &0, int)?;
         Some(())
     }),
+    option(&["rate_process"], "linear or poisson", |job, v| {
+        job.rate_process = match v {
+            "linear" => Pace::Linear,
+            "poisson" => Pace::Poisson,
+            _ => return None,
+        };
+        Some(())
+    }),
     option(
         &["thinktime"],
         "a time, in microseconds or with us, ms, s, m, h or d",
@@ -177,6 +227,26 @@ pub const OPTIONS: &[OptionEntry] = &[
             Some(())
         },
     ),
+    option(
+        &["fdatasync"],
+        "a number of writes, or 0 for never",
+        |job, v| {
+            job.fdatasync = within(v, 0, u64::MAX)?;
+            Some(())
+        },
+    ),
+    option(&["end_fsync"], BOOL, |job, v| {
+        job.end_fsync = boolean(v)?;
+        Some(())
+    }),
+    option(&["sync"], "none or 0, sync or 1, or dsync", |job, v| {
+        job.sync = match v {
+            "none" | "0" => false,
+            "sync" | "1" | "dsync" => true,
+            _ => return None,
+        };
+        Some(())
+    }),
     option(&["verify"], "crc32c, or 0 for none", |job, v| {
         job.verify = match v {
             "crc32c" => true,
@@ -195,6 +265,30 @@ pub const OPTIONS: &[OptionEntry] = &[
     }),
     option(&["prio"], "a whole number in 0..=7", |job, v| {
         job.prio = Some(within(v, 0, 7)? as u8);
+        Some(())
+    }),
+    option(
+        &["prioclass"],
+        "0 for none or 2 for best effort: the schedulers here know no other class",
+        |job, v| {
+            job.best_effort = within(v, 0, 2).filter(|class| *class != 1)? == 2;
+            Some(())
+        },
+    ),
+    option(&["new_group"], SWITCH, |job, v| {
+        job.new_group = switch(v)?;
+        Some(())
+    }),
+    option(&["exitall"], SWITCH, |job, v| {
+        job.exitall = switch(v)?;
+        Some(())
+    }),
+    option(&["exit_what"], "group or all", |job, v| {
+        job.exit_all = match v {
+            "group" => false,
+            "all" => true,
+            _ => return None,
+        };
         Some(())
     }),
     option(
@@ -218,68 +312,8 @@ fn above_zero(text: &str) -> Option<u64> {
     int(text).filter(|&bytes| bytes > 0)
 }
 
-/// Options that are read and change nothing, each with why.
-pub const IGNORED: &[(&str, &str)] = &[
-    ("filename", TARGET),
-    ("directory", TARGET),
-    (
-        "randrepeat",
-        "a run repeats under one seed; give another seed for another run",
-    ),
-    ("invalidate", "there is no page cache"),
-    ("thread", "a process and a thread are the same here"),
-    ("group_reporting", REPORT),
-    ("new_group", REPORT),
-    ("description", REPORT),
-    ("disk_util", REPORT),
-    ("clat_percentiles", REPORT),
-    ("lat_percentiles", REPORT),
-    ("slat_percentiles", REPORT),
-    ("percentile_list", REPORT),
-    ("unified_rw_reporting", REPORT),
-    ("gtod_reduce", REPORT),
-    ("disable_lat", REPORT),
-    ("disable_clat", REPORT),
-    ("disable_slat", REPORT),
-    ("disable_bw_measurement", REPORT),
-];
-
-const TARGET: &str = "the target is the drive that the run names";
-const REPORT: &str = "it is about fio's own report";
-
-/// Options of fio 3.33 that are neither supported nor ignored: what `fio --cmdhelp=all` lists beside them.
-const KNOWN: &str = "\
-allow_file_create allow_mounted_write allrandrepeat atomic block_error_percentiles blocksize_range \
-bs_is_seq_rand bs_unaligned bsrange buffer_compress_chunk buffer_compress_percentage buffer_pattern bwavgtime \
-cgroup cgroup_nodelete cgroup_weight clocksource continue_on_error cpumask cpus_allowed cpus_allowed_policy \
-create_fsync create_on_open create_only create_serialize dedupe_global dedupe_mode dedupe_percentage \
-dedupe_working_set_percentage end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error \
-experimental_verify fadvise_hint fallocate fdatasync file_append file_service_type filename_format filesize \
-fill_device fill_fs flow flow_id flow_sleep fsync_on_close gid gtod_cpu hugepage-size ignore_error \
-ignore_zone_limits io_submit_mode iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min \
-iodepth_low iopsavgtime ioscheduler job_max_open_zones latency_percentile latency_run latency_target \
-latency_window lockfile lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression \
-log_compression_cpus log_entries log_hist_coarseness log_hist_msec log_max_value log_offset log_prio \
-log_store_compressed log_unix_epoch max_latency max_open_zones mem merge_blktrace_file merge_blktrace_iters \
-merge_blktrace_scalars nice nrfiles numa_cpu_nodes numa_mem_policy number_ios offset_align opendir openfiles \
-overwrite per_job_logs percentage_random pre_read prioclass profile ramp_time random_generator rate_cycle \
-rate_ignore_thinktime rate_iops_min rate_min rate_process read_beyond_wp read_iolog read_iolog_chunked \
-refill_buffers replay_align replay_no_stall replay_redirect replay_scale replay_skip replay_time_scale \
-rw_sequencer scramble_buffers serialize_overlap significant_figures stats steadystate steadystate_duration \
-steadystate_ramp_time sync sync_file_range thinktime_blocks_type thinktime_iotime thinktime_spin trim_backlog \
-trim_backlog_batch trim_percentage trim_verify_zero uid unique_filename unit_base unlink unlink_each_loop \
-verify_async verify_backlog verify_backlog_batch verify_dump verify_fatal verify_interval verify_offset \
-verify_only verify_pattern verify_state_load verify_state_save wait_for write_barrier write_bw_log write_hint \
-write_hist_log write_iolog write_iops_log write_lat_log zero_buffers zone_reset_frequency zone_reset_threshold \
-zonecapacity zonemode zonerange zonesize zoneskip";
-
 /// Those that are supported, in one line.
 pub(super) fn supported() -> String {
     let names: Vec<&str> = OPTIONS.iter().map(|entry| entry.names[0]).collect();
     names.join(", ")
-}
-
-/// Whether fio has an option that is neither supported nor ignored.
-pub(super) fn is_known(option: &str) -> bool {
-    KNOWN.split_whitespace().any(|name| name == option)
 }

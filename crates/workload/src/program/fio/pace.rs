@@ -1,7 +1,7 @@
 //! When a process may ask: the rates it is held to, and the time it thinks.
 
-use super::job::{Each, Job};
-use fathom_base::{Dur, Time};
+use super::job::{Each, Job, Pace};
+use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 
 /// How much of an operation was asked for, and how fast it may be.
@@ -9,33 +9,71 @@ use fathom_block::Op;
 struct Side {
     bytes_per_second: u64,
     per_second: u64,
+    /// The shortest access, in bytes.
+    least: u64,
     bytes: u64,
     count: u64,
+    /// Where it is random: when the next one is due.
+    next: Dur,
 }
 
 /// `rate` and `rate_iops`: a plan that counts from the start of the process, so that what was missed is caught up.
 #[derive(Clone, Debug)]
-pub(super) struct Rates(Each<Side>);
+pub(super) struct Rates {
+    sides: Each<Side>,
+    /// Of a random plan.
+    rng: Option<Rng>,
+}
+
+impl Side {
+    /// The time to the next access of a Poisson process, in nanoseconds: exponential, and of bytes as if every access were the
+    /// shortest (fio 3.33, backend.c, `usec_for_io`, which rounds the mean to whole microseconds).
+    fn gap_ns(&self, rng: &mut Rng) -> u64 {
+        let per_second = match self.bytes_per_second {
+            0 => self.per_second as f64,
+            bytes => bytes as f64 / self.least.max(1) as f64,
+        };
+        if per_second <= 0.0 {
+            return 0;
+        }
+        // In (0, 1]: the logarithm is finite.
+        let drawn = 1.0 - rng.uniform();
+        (-drawn.ln() * 1e9 / per_second) as u64
+    }
+}
 
 impl Rates {
-    pub(super) fn new(job: &Job) -> Self {
-        Self(Each::from_fn(|op| Side {
+    /// `rng` is for a random plan alone.
+    pub(super) fn new(job: &Job, rng: Rng) -> Self {
+        let sides = Each::from_fn(|op| Side {
             bytes_per_second: *job.rate.of(op),
             per_second: *job.rate_iops.of(op),
+            least: job.shortest(op),
             ..Side::default()
-        }))
+        });
+        let random = job.rate_process == Pace::Poisson;
+        Self {
+            sides,
+            rng: random.then_some(rng),
+        }
     }
 
     /// Counts an access that is asked for.
     pub(super) fn count(&mut self, op: Op, bytes: u64) {
-        let side = self.0.of_mut(op);
+        let side = self.sides.of_mut(op);
         side.bytes = side.bytes.saturating_add(bytes);
         side.count += 1;
+        if let Some(rng) = &mut self.rng {
+            side.next = Dur(side.next.0.saturating_add(side.gap_ns(rng)));
+        }
     }
 
     /// When the next access of an operation is due, from the start of the process.
     pub(super) fn due(&self, op: Op) -> Dur {
-        let side = self.0.of(op);
+        let side = self.sides.of(op);
+        if self.rng.is_some() {
+            return side.next;
+        }
         let (done, per_second) = match (side.bytes_per_second, side.per_second) {
             (0, 0) => return Dur::ZERO,
             (0, per_second) => (side.count, per_second),

@@ -4,9 +4,11 @@
 //! come back to one: where all lengths are the same, by a bijection in constant memory; otherwise with a map of what
 //! was taken, as fio has it, at which an access ends early. Without a random map, places are drawn one by one.
 
-use super::job::{Distribution, Each, Job, Split};
+use super::job::{Distribution, Each, Job};
+use super::lengths::Lengths;
 use super::map::Map;
 use super::region::Region;
+use super::steer::{Steer, Turn};
 use crate::generate::{Permutation, Zipf};
 use fathom_base::Rng;
 use fathom_block::Op;
@@ -62,35 +64,21 @@ struct Draw {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     region: Region,
-    sizes: Each<Vec<Split>>,
+    sizes: Each<Lengths>,
     way: Way,
+    /// Of random jobs that are not random throughout.
+    steer: Option<Steer>,
+    /// Bytes that a sequential job leaves out between two accesses.
+    skip: u64,
     keys: Rng,
     place: Rng,
     size: Rng,
 }
 
-/// A length that fits into `room`, by its percentage among those that do.
-fn fitting(sizes: &[Split], room: u64, rng: &mut Rng) -> Option<u64> {
-    let fits = |split: &&Split| split.bytes <= room;
-    let total = sizes
-        .iter()
-        .filter(fits)
-        .map(|s| u64::from(s.percent))
-        .sum();
-    let mut drawn = rng.below(total);
-    for split in sizes.iter().filter(fits) {
-        match drawn.checked_sub(u64::from(split.percent)) {
-            Some(left) => drawn = left,
-            None => return Some(split.bytes),
-        }
-    }
-    None
-}
-
 impl Cover {
-    fn new(unit: u64, sizes: &[Split], size: u64, keys: &mut Rng) -> Result<Self, String> {
+    fn new(unit: u64, alike: bool, size: u64, keys: &mut Rng) -> Result<Self, String> {
         let units = size / unit;
-        if sizes.iter().all(|split| split.bytes == unit) {
+        if alike {
             let order = Permutation::new(units, keys);
             return Ok(Self::Dealt {
                 order,
@@ -122,7 +110,7 @@ impl Cover {
     }
 
     /// The next place and how long an access there is; `None` once all is covered.
-    fn next(&mut self, sizes: &[Split], place: &mut Rng, size: &mut Rng) -> Option<(u64, u64)> {
+    fn next(&mut self, sizes: &Lengths, place: &mut Rng, size: &mut Rng) -> Option<(u64, u64)> {
         match self {
             Cover::Dealt {
                 order,
@@ -138,7 +126,7 @@ impl Cover {
                 let first = map.next_free(place.below(map.units()))?;
                 let room = (map.units() - first) * *unit;
                 // Where only longer ones are asked for, the end of the region is covered by what is left.
-                let len = fitting(sizes, room, size).unwrap_or(room);
+                let len = sizes.fitting(room, size).unwrap_or(room);
                 let mut taken = 0;
                 while taken < len / *unit && map.is_free(first + taken) {
                     map.take(first + taken);
@@ -151,9 +139,9 @@ impl Cover {
 }
 
 impl Draw {
-    fn new(job: &Job, op: Op, sizes: &[Split], size: u64, keys: &mut Rng) -> Self {
+    fn new(job: &Job, op: Op, sizes: &Lengths, size: u64, keys: &mut Rng) -> Self {
         let align = job.align(op);
-        let shortest = sizes.iter().map(|split| split.bytes).min().unwrap_or(1);
+        let shortest = sizes.shortest();
         let places = size.saturating_sub(shortest) / align + 1;
         let ranks = match job.random_distribution {
             Distribution::Random => Ranks::Uniform,
@@ -191,6 +179,8 @@ pub(super) enum Stream {
     Place = 2,
     Keys = 3,
     Content = 4,
+    Steer = 5,
+    Pace = 6,
 }
 
 impl Stream {
@@ -209,11 +199,7 @@ impl Places {
         process: usize,
     ) -> Result<Self, String> {
         let mut keys = Stream::Keys.rng(seed, process);
-        let used = |op| {
-            let sizes = job.sizes(op).into_iter();
-            sizes.filter(|split| split.percent > 0).collect::<Vec<_>>()
-        };
-        let sizes = Each::from_fn(used);
+        let sizes = Each::from_fn(|op| job.lengths(op).used());
         let way = if !job.rw.is_random() {
             Way::Sequential(Each::all(0))
         } else if job.covers() {
@@ -228,6 +214,9 @@ impl Places {
             region,
             sizes,
             way,
+            steer: (job.rw.is_random() && !job.is_drawn_throughout())
+                .then(|| Steer::new(job, Stream::Steer.rng(seed, process))),
+            skip: job.rw_skip,
             keys,
             place: Stream::Place.rng(seed, process),
             size: Stream::Size.rng(seed, process),
@@ -253,6 +242,9 @@ impl Places {
 
     /// Begins from the start, or with an order of its own.
     pub(super) fn reset(&mut self) {
+        if let Some(steer) = &mut self.steer {
+            steer.reset();
+        }
         match &mut self.way {
             Way::Sequential(next) => *next = Each::all(0),
             Way::Covered { covers, .. } => {
@@ -266,43 +258,73 @@ impl Places {
 
     /// Offset and length of the next access; `None` where nothing is left until [`Places::reset`].
     pub(super) fn next(&mut self, op: Op) -> Option<(u64, u64)> {
+        let turn = match &mut self.steer {
+            Some(steer) => steer.next(op, self.region.size),
+            None => Turn::Drawn,
+        };
+        let (offset, len) = match self.there(op, turn) {
+            Some(found) => found,
+            None => self.drawn(op)?,
+        };
+        if let Some(steer) = &mut self.steer {
+            steer.went(op, offset, len);
+        }
+        Some((self.region.offset + offset, len))
+    }
+
+    /// An access where a turn says, if it says where and one fits there.
+    fn there(&mut self, op: Op, turn: Turn) -> Option<(u64, u64)> {
+        let Turn::At(offset) = turn else {
+            return None;
+        };
+        let room = self.region.size.saturating_sub(offset);
+        let len = self.sizes.of(op).fitting(room, &mut self.size)?;
+        Some((offset, len))
+    }
+
+    /// The next access of the way, from the start of the region.
+    fn drawn(&mut self, op: Op) -> Option<(u64, u64)> {
         let sizes = self.sizes.of(op);
-        let (offset, len) = match &mut self.way {
+        match &mut self.way {
             Way::Sequential(next) => {
                 let next = next.of_mut(op);
-                let len = fitting(sizes, self.region.size - *next, &mut self.size)?;
-                let offset = *next;
-                *next += len;
-                (offset, len)
+                let offset = after_hole(*next, self.skip, self.region);
+                let room = self.region.size.saturating_sub(offset);
+                let len = sizes.fitting(room, &mut self.size)?;
+                *next = offset + len;
+                Some((offset, len))
             }
             Way::Covered { covers, of } => {
                 let cover = covers.get_mut(*of.of(op))?;
-                cover.next(sizes, &mut self.place, &mut self.size)?
+                cover.next(sizes, &mut self.place, &mut self.size)
             }
             Way::Drawn(draws) => {
                 let offset = draws.of(op).as_ref()?.place(&mut self.place);
-                (
-                    offset,
-                    fitting(sizes, self.region.size - offset, &mut self.size)?,
-                )
+                let len = sizes.fitting(self.region.size - offset, &mut self.size)?;
+                Some((offset, len))
             }
-        };
-        Some((self.region.offset + offset, len))
+        }
+    }
+}
+
+/// Where a sequential access begins that leaves out `skip` bytes behind the last one, which ended at `last`. Behind the end of
+/// the drive it begins at the start; behind the end of a part of it, and where an access ends at the end, the pass is over
+/// (fio 3.33, io_u.c, `get_next_seq_offset`).
+fn after_hole(last: u64, skip: u64, region: Region) -> u64 {
+    match last.saturating_add(skip) {
+        _ if last == 0 || last >= region.size => last,
+        next if next >= region.size && region.whole => 0,
+        next => next,
     }
 }
 
 /// One cover for all operations that have the same smallest block, and otherwise one for each.
-fn covers(
-    job: &Job,
-    region: Region,
-    sizes: &Each<Vec<Split>>,
-    keys: &mut Rng,
-) -> Result<Way, String> {
+fn covers(job: &Job, region: Region, sizes: &Each<Lengths>, keys: &mut Rng) -> Result<Way, String> {
     let ops = job.rw.ops();
     let unit = job.shortest(ops[0]);
     if ops.iter().all(|&op| job.shortest(op) == unit) {
-        let all: Vec<Split> = ops.iter().flat_map(|&op| sizes.of(op).clone()).collect();
-        let cover = Cover::new(unit, &all, region.size, keys)?;
+        let alike = ops.iter().all(|&op| sizes.of(op).are_all(unit));
+        let cover = Cover::new(unit, alike, region.size, keys)?;
         return Ok(Way::Covered {
             covers: vec![cover],
             of: Each::all(0),
@@ -310,7 +332,10 @@ fn covers(
     }
     let covers = ops
         .iter()
-        .map(|&op| Cover::new(job.shortest(op), sizes.of(op), region.size, keys))
+        .map(|&op| {
+            let unit = job.shortest(op);
+            Cover::new(unit, sizes.of(op).are_all(unit), region.size, keys)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let index = |op: Op| ops.iter().position(|own| *own == op).unwrap_or(0);
     Ok(Way::Covered {

@@ -1,5 +1,7 @@
 //! One process of a job: what it asks for next.
 
+mod stages;
+
 use super::content::Block;
 use super::error::VerifyError;
 use super::job::{Engine, Job};
@@ -8,6 +10,7 @@ use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
 use crate::Access;
+use crate::program::slots::Slots;
 use crate::program::{Answer, Ask, Next};
 use fathom_base::{Rng, Time};
 use fathom_block::{Op, Tag};
@@ -22,6 +25,8 @@ enum Phase {
     Waiting,
     /// It does what the job says.
     Running { since: Time },
+    /// It waits for what is in flight, and then for a flush.
+    Syncing { since: Time },
     /// It waits for its writes before it reads them back.
     Draining { since: Time },
     /// It reads back what it has written, in that order.
@@ -45,14 +50,26 @@ pub(super) struct Process {
     mix: Rng,
     rates: Rates,
     think: Think,
+    /// Who of its `iodepth` is free.
+    slots: Slots,
     in_flight: u32,
+    /// It held itself back when it was asked last: by a rate, a thought, a flush or the end of a pass.
+    paused: bool,
+    /// Since when it does not.
+    open: Time,
     /// Bytes asked for, in all and in this pass.
     bytes: u64,
     pass_bytes: u64,
     /// An operation that was chosen and waits for its rate.
     held: Option<Op>,
-    /// Since the last flush.
+    /// Accesses asked for.
+    asked: u64,
+    /// Passes that ended because nothing was left.
+    passes: u64,
+    /// Writes asked for.
     writes: u64,
+    /// Nothing was written since the last flush.
+    flushed: bool,
     flushing: bool,
     /// What it writes, where it verifies.
     seed: u64,
@@ -72,13 +89,19 @@ impl Process {
             phase: Phase::Waiting,
             places: Places::new(&job, region, seed, number)?,
             mix: Stream::Mix.rng(seed, number),
-            rates: Rates::new(&job),
+            rates: Rates::new(&job, Stream::Pace.rng(seed, number)),
             think: Think::new(&job),
+            slots: Slots::new(job.depth(), Time::ZERO),
             in_flight: 0,
+            paused: false,
+            open: Time::ZERO,
             bytes: 0,
             pass_bytes: 0,
             held: None,
+            asked: 0,
+            passes: 0,
             writes: 0,
+            flushed: true,
             flushing: false,
             seed: Stream::Content.rng(seed, number).next_u64(),
             generation: 0,
@@ -107,16 +130,7 @@ impl Process {
 
     pub(super) fn start(&mut self, now: Time) {
         self.phase = Phase::Running { since: now };
-    }
-
-    /// Whether it is over and has nothing in flight at `now`.
-    pub(super) fn is_finished(&mut self, now: Time) -> bool {
-        if let Phase::Running { since } = self.phase
-            && self.is_enough(since, now)
-        {
-            self.end_pass(since, true);
-        }
-        matches!(self.phase, Phase::Over) && self.in_flight == 0
+        self.open = now;
     }
 
     /// When it ends by its time alone: [`Time::MAX`] where only an answer can end it.
@@ -131,13 +145,16 @@ impl Process {
     fn end(&self, since: Time) -> Time {
         self.job
             .runtime
-            .map_or(Time::MAX, |runtime| since + runtime)
+            .map_or(Time::MAX, |runtime| since + self.job.ramp_time + runtime)
     }
 
-    /// Whether its time or its bytes are used up.
+    /// Whether its time, its bytes or its number of accesses is used up.
     fn is_enough(&self, since: Time, now: Time) -> bool {
         let most = self.region.io_bytes;
-        now >= self.end(since) || most.is_some_and(|most| self.bytes >= most)
+        let number = self.job.number_ios.saturating_mul(self.job.loops);
+        now >= self.end(since)
+            || most.is_some_and(|most| self.bytes >= most)
+            || (number > 0 && self.asked >= number)
     }
 
     /// How much a pass moves before it is checked, or begins from the start.
@@ -149,33 +166,13 @@ impl Process {
         }
     }
 
-    fn end_pass(&mut self, since: Time, last: bool) {
-        self.last_pass = last;
-        if self.job.do_verify && !self.written.is_empty() {
-            self.phase = Phase::Draining { since };
-        } else {
-            self.go_on(since);
-        }
-    }
-
-    /// The next pass, or none.
-    fn go_on(&mut self, since: Time) {
-        self.written.clear();
-        self.pass_bytes = 0;
-        self.places.reset();
-        self.phase = if self.last_pass {
-            Phase::Over
-        } else {
-            Phase::Running { since }
-        };
-    }
-
     /// What a process that is started does now.
     pub(super) fn next(&mut self, now: Time) -> Next {
         loop {
             let next = match self.phase {
                 Phase::Waiting | Phase::Over => Some(WAIT),
                 Phase::Running { since } => self.run(since, now),
+                Phase::Syncing { since } => self.sync(since, now),
                 Phase::Draining { since } => self.drain(since),
                 Phase::Checking { since, .. } => self.read_back(since, now),
             };
@@ -195,36 +192,62 @@ impl Process {
             self.end_pass(since, false);
             return None;
         }
-        if self.in_flight >= self.job.depth() || self.flushing {
+        if self.slots.is_empty() {
             return Some(WAIT);
         }
-        if let Some(until) = self.think.until(now) {
-            return Some(Next::Wait(until.min(self.end(since))));
+        if self.flushing {
+            return Some(self.pause(WAIT));
         }
-        if self.job.fsync > 0 && self.writes >= self.job.fsync {
-            self.writes = 0;
-            self.flushing = true;
-            return Some(self.ask(Op::Flush, 0, 0, now));
+        if let Some(until) = self.think.until(now) {
+            return Some(self.pause(Next::Wait(until.min(self.end(since)))));
+        }
+        if self.is_flush_due() {
+            return Some(self.flush(now));
         }
         let op = match self.choose(since, now) {
             Ok(op) => op,
             // Whatever happens in the program lets it look again at its rate.
-            Err(Time::MAX) => return Some(Next::Watch(self.end(since))),
-            Err(due) => return Some(Next::Wait(due.min(self.end(since)))),
+            Err(Time::MAX) => return Some(self.pause(Next::Watch(self.end(since)))),
+            Err(due) => return Some(self.pause(Next::Wait(due.min(self.end(since))))),
         };
         let Some((offset, len)) = self.places.next(op) else {
+            self.passes += 1;
             // A pass without a single access would be followed by another.
-            let last = self.pass_bytes == 0;
+            let last = self.pass_bytes == 0 || self.is_cut_short();
             self.end_pass(since, last);
             return None;
         };
         self.held = None;
+        self.open = self.open.max(since + self.rates.due(op));
         self.rates.count(op, len);
         self.think.asked();
         self.bytes = self.bytes.saturating_add(len);
         self.pass_bytes += len;
-        self.writes += u64::from(op == Op::Write);
+        self.asked += 1;
+        if op == Op::Write {
+            self.writes += 1;
+            self.flushed = false;
+        }
         Some(self.ask(op, offset, len, now))
+    }
+
+    /// Whether so many writes were asked for, and no flush behind them yet. One flush does for both options, as in fio 3.33
+    /// (io_u.c, `get_rw_ddir`).
+    fn is_flush_due(&self) -> bool {
+        let due = |every: u64| every > 0 && self.writes.is_multiple_of(every);
+        !self.flushed && (due(self.job.fsync) || due(self.job.fdatasync))
+    }
+
+    fn flush(&mut self, now: Time) -> Next {
+        self.flushing = true;
+        self.flushed = true;
+        self.ask(Op::Flush, 0, 0, now)
+    }
+
+    /// What it waits for is its own doing, and no access waits with it.
+    fn pause(&mut self, next: Next) -> Next {
+        self.paused = true;
+        next
     }
 
     /// Reads or writes: by the mix, and the other one where its rate holds the first back and not the other. Otherwise
@@ -273,40 +296,25 @@ impl Process {
         ops.find(|other| *other != op && share > 0)
     }
 
-    fn drain(&mut self, since: Time) -> Option<Next> {
-        if self.in_flight > 0 {
-            return Some(WAIT);
+    /// From when on what is done counts.
+    fn counts(&self) -> Time {
+        match self.phase {
+            Phase::Running { since }
+            | Phase::Syncing { since }
+            | Phase::Draining { since }
+            | Phase::Checking { since, .. } => since + self.job.ramp_time,
+            Phase::Waiting | Phase::Over => Time::ZERO,
         }
-        self.phase = Phase::Checking {
-            since,
-            order: self.written.order(),
-            next: 0,
-        };
-        None
-    }
-
-    fn read_back(&mut self, since: Time, now: Time) -> Option<Next> {
-        let (depth, in_flight) = (self.job.depth(), self.in_flight);
-        let Phase::Checking { order, next, .. } = &mut self.phase else {
-            return None;
-        };
-        if let Some(&offset) = order.get(*next) {
-            if in_flight >= depth {
-                return Some(WAIT);
-            }
-            *next += 1;
-            let len = self.written.at(offset).map_or(0, |block| block.len);
-            return Some(self.ask(Op::Read, offset, len, now));
-        }
-        if in_flight > 0 {
-            return Some(WAIT);
-        }
-        self.go_on(since);
-        None
     }
 
     fn ask(&mut self, op: Op, offset: u64, len: u64, now: Time) -> Next {
         self.in_flight += 1;
+        if std::mem::take(&mut self.paused) {
+            self.open = now;
+        }
+        // Where the drive could not take it before, its time there counts.
+        let free = self.slots.take().unwrap_or(now);
+        let asked = free.max(self.open).min(now);
         let data = (op == Op::Write && self.job.verify).then(|| {
             self.generation += 1;
             let block = Block {
@@ -330,9 +338,10 @@ impl Process {
                 process: self.number as u32,
                 // Somebody waits for a read, for a flush, and for everything that is asked for one by one.
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
-                fua: false,
+                fua: op == Op::Write && self.job.sync,
             },
-            asked: now,
+            asked,
+            counts: self.counts(),
             data,
         })
     }
@@ -340,6 +349,7 @@ impl Process {
     /// An access of it is done.
     pub(super) fn done(&mut self, answer: Answer<'_>) -> Result<(), VerifyError> {
         self.in_flight = self.in_flight.saturating_sub(1);
+        self.slots.give(answer.completed);
         if matches!(self.phase, Phase::Checking { .. }) {
             return self.check(answer);
         }

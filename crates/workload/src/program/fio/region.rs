@@ -2,6 +2,7 @@
 
 use super::error::{FioError, Problem};
 use super::job::{Amount, Job};
+use super::lengths::Lengths;
 use fathom_block::Op;
 
 /// The part of the drive that one process of a job works on.
@@ -11,6 +12,8 @@ pub struct Region {
     pub offset: u64,
     /// Its length, in bytes: what one pass covers.
     pub size: u64,
+    /// Whether it is the whole drive.
+    pub whole: bool,
     /// How many bytes the process moves before it ends; without a bound where the job is `time_based`.
     pub io_bytes: Option<u64>,
 }
@@ -54,15 +57,19 @@ impl Job {
     /// Blocks and their places must be whole logical blocks.
     fn check_blocks(&self, logical_block: u64) -> Result<(), String> {
         for &op in self.rw.ops() {
-            let blocks = self.sizes(op).into_iter().map(|split| split.bytes);
-            for bytes in blocks.chain([self.align(op)]) {
-                if !bytes.is_multiple_of(logical_block.max(1)) {
-                    return Err(format!(
-                        "{op}s of {bytes} bytes, or at multiples of them, are no multiples of the drive's logical \
-                         block, {logical_block} bytes"
-                    ));
-                }
+            let align = Lengths::one(self.align(op)).odd(logical_block);
+            if let Some(bytes) = self.lengths(op).odd(logical_block).or(align) {
+                return Err(format!(
+                    "{op}s of {bytes} bytes, or at multiples of them, are no multiples of the drive's logical block, \
+                     {logical_block} bytes"
+                ));
             }
+        }
+        if !self.rw_skip.is_multiple_of(logical_block.max(1)) {
+            return Err(format!(
+                "`rw={}:{}` leaves out no multiple of the drive's logical block, {logical_block} bytes",
+                self.rw, self.rw_skip
+            ));
         }
         Ok(())
     }
@@ -104,6 +111,7 @@ impl Job {
         Ok(Region {
             offset,
             size,
+            whole: size == capacity,
             io_bytes,
         })
     }
@@ -120,11 +128,7 @@ impl Job {
                 region.offset
             ));
         }
-        let longest = |op: &Op| {
-            let sizes = self.sizes(*op).into_iter();
-            let used = sizes.filter(|split| split.percent > 0);
-            used.map(|split| split.bytes).max().unwrap_or(1)
-        };
+        let longest = |op: &Op| self.lengths(*op).longest();
         for op in self.rw.ops() {
             if longest(op) > region.size {
                 return Err(format!(

@@ -1,6 +1,7 @@
 //! A job as the section of a job file that says the same.
 
-use super::job::{Amount, Distribution, Each, Engine, Job, Rw, Split};
+use super::job::{Amount, Distribution, Each, Engine, Job, Pace, Rw, Sequencer};
+use super::lengths::{Range, Split};
 use fathom_base::Dur;
 use std::fmt;
 
@@ -22,6 +23,16 @@ impl fmt::Display for Splits<'_> {
             write!(f, "{between}{bytes}/{percent}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.least {
+            // Nothing stands for what is not set.
+            0 => Ok(()),
+            least => write!(f, "{least}-{}", self.most),
+        }
     }
 }
 
@@ -77,13 +88,34 @@ impl fmt::Display for Job {
         if let Some(prio) = self.prio {
             writeln!(f, "prio={prio}")?;
         }
-        Ok(())
+        if self.best_effort {
+            writeln!(f, "prioclass=2")?;
+        }
+        self.write_group(f)
     }
 }
 
 impl Job {
     fn write_accesses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "rw={}\nbs={}", self.rw, OfEach(&self.bs))?;
+        write!(f, "rw={}", self.rw)?;
+        let behind = match self.rw.is_random() {
+            true => (self.rw_every > 1).then_some(self.rw_every),
+            false => (self.rw_skip > 0).then_some(self.rw_skip),
+        };
+        if let Some(number) = behind {
+            write!(f, ":{number}")?;
+        }
+        writeln!(f, "\nbs={}", OfEach(&self.bs))?;
+        if let Some(range) = &self.bsrange {
+            writeln!(f, "bsrange={}", OfEach(range))?;
+        }
+        if self.rw_sequencer == Sequencer::Identical {
+            writeln!(f, "rw_sequencer=identical")?;
+        }
+        if self.percentage_random != Each::all(100) {
+            let percent = OfEach(&self.percentage_random);
+            writeln!(f, "percentage_random={percent}")?;
+        }
         if let Some(Each { read, write, trim }) = &self.bssplit {
             let (read, write, trim) = (Splits(read), Splits(write), Splits(trim));
             writeln!(f, "bssplit={read},{write},{trim}")?;
@@ -119,6 +151,19 @@ impl Job {
         writeln!(f, "offset_increment={}", self.offset_increment)
     }
 
+    fn write_group(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (option, set) in [
+            ("new_group", self.new_group),
+            ("exitall", self.exitall),
+            ("exit_what=all", self.exit_all),
+        ] {
+            if set {
+                writeln!(f, "{option}")?;
+            }
+        }
+        Ok(())
+    }
+
     fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(runtime) = self.runtime {
             writeln!(f, "runtime={}", Us(runtime))?;
@@ -135,7 +180,18 @@ impl Job {
         writeln!(f, "rate_iops={}", OfEach(&self.rate_iops))?;
         writeln!(f, "thinktime={}", Us(self.thinktime))?;
         writeln!(f, "thinktime_blocks={}", self.thinktime_blocks)?;
-        writeln!(f, "fsync={}", self.fsync)?;
+        if self.rate_process == Pace::Poisson {
+            writeln!(f, "rate_process=poisson")?;
+        }
+        if self.ramp_time > Dur::ZERO {
+            writeln!(f, "ramp_time={}", Us(self.ramp_time))?;
+        }
+        if self.number_ios > 0 {
+            writeln!(f, "number_ios={}", self.number_ios)?;
+        }
+        writeln!(f, "fsync={}\nfdatasync={}", self.fsync, self.fdatasync)?;
+        writeln!(f, "end_fsync={}", u8::from(self.end_fsync))?;
+        writeln!(f, "sync={}", if self.sync { "sync" } else { "none" })?;
         writeln!(f, "verify={}", if self.verify { "crc32c" } else { "0" })?;
         writeln!(f, "do_verify={}", u8::from(self.do_verify))
     }

@@ -1,6 +1,7 @@
 //! Values as fio writes them: numbers with suffixes, percentages, times, one value for each operation.
 
-use super::job::{Amount, Distribution, Each, Split};
+use super::job::{Amount, Distribution, Each, Rw};
+use super::lengths::{Range, Split};
 use fathom_base::Dur;
 
 /// A whole number with fio's suffixes under `kb_base=1024`, in either case: `k`, `kb` and `ki` are 1024, and `kib` is 1000.
@@ -146,6 +147,29 @@ pub(super) fn splits(text: &str) -> Option<Vec<Split>> {
         last.percent += 100 - total;
     }
     Some(splits)
+}
+
+/// `1k-4k`, or `1k:4k`, in either order.
+pub(super) fn range(text: &str) -> Option<Range> {
+    let (one, other) = text.split_once(['-', ':'])?;
+    let ends = [int(one)?, int(other)?];
+    let [least, most] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+    (least > 0).then_some(Range { least, most })
+}
+
+/// What `rw` takes: the operation, and the number behind it: accesses for each place of a random one, bytes to leave out of a
+/// sequential one.
+pub(super) fn rw(text: &str) -> Option<(Rw, u64, u64)> {
+    let (name, number) = match text.split_once(':') {
+        Some((name, number)) => (name, Some(number)),
+        None => (text, None),
+    };
+    let rw = Rw::NAMES.iter().find(|(known, _)| *known == name)?.1;
+    match number {
+        None => Some((rw, 1, 0)),
+        Some(every) if rw.is_random() => Some((rw, within(every, 1, u64::from(u32::MAX))?, 0)),
+        Some(skip) => Some((rw, 1, int(skip)?)),
+    }
 }
 
 /// `random`, `zipf:THETA` or `pareto:H`; fio's defaults are 1.1 and 0.2.

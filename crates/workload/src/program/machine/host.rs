@@ -237,6 +237,7 @@ impl Host {
             access,
             tag,
             asked: now,
+            counts: Time::ZERO,
             data: None,
         });
     }

@@ -1,0 +1,101 @@
+//! The two stacks of `--ab`: what their names mean, and the kernel's scheduler of the drive under them.
+
+use super::super::queue;
+use crate::args::{BenchArgs, QueueArgs};
+use crate::failure::Failure;
+use crate::{out, watch};
+use fathom_lab::ab::{KernelScheduler, Stack};
+use fathom_lab::replay::Subject;
+use fathom_lab::target::{TargetError, TargetName};
+
+/// What stands before the name of a scheduler of the kernel's.
+const KERNEL: &str = "kernel:";
+
+/// `A,B`, each `none` or SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile, or `kernel:SCHEDULER`.
+pub(super) fn of(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [a, b] = names.as_slice() else {
+        let message = format!("`--ab {text}` names {} stacks, and takes two", names.len());
+        return Err(Failure::input("fathom::bench::ab", message).help(
+            "such as --ab none,mq-deadline or --ab noop,irbw-fifo-rp+pasa, or of a block device \
+             --ab kernel:none,kernel:bfq",
+        ));
+    };
+    Ok([stack(a, args)?, stack(b, args)?])
+}
+
+fn stack(name: &str, args: &BenchArgs) -> Result<Stack, Failure> {
+    if let Some(kernel) = name.strip_prefix(KERNEL) {
+        return Ok(Stack {
+            name: name.to_owned(),
+            queue: None,
+            kernel: Some(kernel.to_owned()),
+        });
+    }
+    let (sched, split) = match name.split_once('+') {
+        Some((sched, split)) => (sched, Some(split.to_owned())),
+        None => (name, None),
+    };
+    let queue = queue::of(&QueueArgs {
+        sched: Some(sched.to_owned()),
+        split,
+        profile: args.queue.profile.clone(),
+        depth: args.queue.depth,
+    })?;
+    Ok(Stack {
+        name: name.to_owned(),
+        queue,
+        kernel: None,
+    })
+}
+
+/// The stacks over a drive that is open.
+pub(super) fn over(stacks: [Stack; 2], args: &BenchArgs, device: &dyn Subject) -> [Stack; 2] {
+    stacks.map(|stack| Stack {
+        queue: queue::over(stack.queue, &args.queue, device),
+        ..stack
+    })
+}
+
+/// The kernel's scheduler of the drive, where one of the stacks names one, with leave to switch it; nothing is switched yet.
+pub(super) fn kernel(
+    stacks: Option<&[Stack; 2]>,
+    args: &BenchArgs,
+    name: &TargetName,
+) -> Result<Option<KernelScheduler>, Failure> {
+    let named = stacks.into_iter().flatten();
+    let named: Vec<&str> = named.filter_map(|stack| stack.kernel.as_deref()).collect();
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let TargetName::Real(path) = name else {
+        let message = format!("{} is a model, which no kernel schedules", args.on);
+        return Err(Failure::input("fathom::bench::kernel", message).help(
+            "name a block device, or take Fathom's own of the same name: --ab mq-deadline,bfq",
+        ));
+    };
+    let kernel = KernelScheduler::of(path).map_err(TargetError::from)?;
+    for name in &named {
+        kernel.check(name).map_err(TargetError::from)?;
+    }
+    watch::before_the_end(kernel.at_the_end());
+    out::note(&format!(
+        "The kernel's scheduler of {} is switched between rounds, for everybody who uses the drive, and put back to {} at the \
+         end. Where this process is killed (SIGKILL), nobody does that but you: {}",
+        args.on,
+        kernel.found(),
+        kernel.by_hand()
+    ));
+    Ok(Some(kernel))
+}
+
+/// Puts the kernel's scheduler back, and says what to do where that fails.
+pub(super) fn put_back(kernel: Option<&KernelScheduler>) -> Result<(), Failure> {
+    let Some(kernel) = kernel else {
+        return Ok(());
+    };
+    kernel.restore().map_err(|error| {
+        Failure::input("fathom::bench::kernel", error.to_string())
+            .help(format!("put it back by hand: {}", kernel.by_hand()))
+    })
+}

@@ -1,0 +1,134 @@
+//! The end of a pass: a flush, what is read back, and the next pass or none.
+
+use super::{Phase, Process, WAIT};
+use crate::program::Next;
+use fathom_base::Time;
+use fathom_block::Op;
+
+impl Process {
+    /// Whether it is over and has nothing in flight at `now`.
+    pub(in super::super) fn is_finished(&mut self, now: Time) -> bool {
+        if let Phase::Running { since } = self.phase
+            && self.is_enough(since, now)
+        {
+            self.end_pass(since, true);
+        }
+        if let Phase::Syncing { since } = self.phase
+            && self.flushed
+            && self.in_flight == 0
+        {
+            self.verify(since);
+        }
+        if let Phase::Checking {
+            since, order, next, ..
+        } = &self.phase
+            && *next == order.len()
+            && self.in_flight == 0
+        {
+            self.go_on(*since);
+        }
+        matches!(self.phase, Phase::Over) && self.in_flight == 0
+    }
+
+    /// Asks for nothing more: another process has ended, and it with that one.
+    pub(in super::super) fn stop(&mut self) {
+        self.last_pass = true;
+        self.phase = match self.phase {
+            Phase::Running { since } if self.is_to_flush() => Phase::Syncing { since },
+            Phase::Syncing { since } => Phase::Syncing { since },
+            _ => Phase::Over,
+        };
+        // It is terminated before it reads anything back.
+        self.written.clear();
+    }
+
+    /// Whether a flush ends the pass.
+    fn is_to_flush(&self) -> bool {
+        self.job.end_fsync && !self.flushed
+    }
+
+    pub(super) fn end_pass(&mut self, since: Time, last: bool) {
+        self.last_pass = last;
+        if self.is_to_flush() {
+            self.phase = Phase::Syncing { since };
+        } else {
+            self.verify(since);
+        }
+    }
+
+    /// Reads back what there is to be read back, and goes on.
+    fn verify(&mut self, since: Time) {
+        if self.job.do_verify && !self.written.is_empty() {
+            self.phase = Phase::Draining { since };
+        } else {
+            self.go_on(since);
+        }
+    }
+
+    /// The next pass, or none.
+    fn go_on(&mut self, since: Time) {
+        self.written.clear();
+        self.pass_bytes = 0;
+        self.places.reset();
+        self.phase = if self.last_pass {
+            Phase::Over
+        } else {
+            Phase::Running { since }
+        };
+    }
+
+    /// The flush that ends a pass.
+    pub(super) fn sync(&mut self, since: Time, now: Time) -> Option<Next> {
+        self.paused = true;
+        if self.in_flight > 0 {
+            return Some(WAIT);
+        }
+        if !self.flushed {
+            return Some(self.flush(now));
+        }
+        self.verify(since);
+        None
+    }
+
+    /// Whether holes have ended as many passes as there are loops: what they left out is not made up for, unless `io_size` asks
+    /// for it (fio 3.33, backend.c, `keep_running`).
+    pub(super) fn is_cut_short(&self) -> bool {
+        let job = &self.job;
+        let more = job.time_based || job.io_size.is_some() || job.rw_skip == 0;
+        !more && self.passes >= job.loops
+    }
+
+    pub(super) fn drain(&mut self, since: Time) -> Option<Next> {
+        self.paused = true;
+        if self.in_flight > 0 {
+            return Some(WAIT);
+        }
+        self.phase = Phase::Checking {
+            since,
+            order: self.written.order(),
+            next: 0,
+        };
+        None
+    }
+
+    pub(super) fn read_back(&mut self, since: Time, now: Time) -> Option<Next> {
+        let in_flight = self.in_flight;
+        let Phase::Checking { order, next, .. } = &mut self.phase else {
+            return None;
+        };
+        if let Some(&offset) = order.get(*next) {
+            if self.slots.is_empty() {
+                return Some(WAIT);
+            }
+            *next += 1;
+            let len = self.written.at(offset).map_or(0, |block| block.len);
+            return Some(self.ask(Op::Read, offset, len, now));
+        }
+        self.paused = true;
+        if in_flight > 0 {
+            return Some(WAIT);
+        }
+        self.go_on(since);
+        None
+    }
+}
