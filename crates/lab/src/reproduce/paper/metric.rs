@@ -1,6 +1,6 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::replay::{Outcome, Side};
+use crate::replay::{Outcome, Side, Totals};
 use fathom_iosched::Dispatched;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ pub enum Metric {
     ReadThroughput,
     /// Bytes written a second, in MB.
     WriteThroughput,
+    /// Bytes that reached the drive a second in the second half of the run, in MB: what a program gets in the end, when
+    /// its page cache has no more to lend.
+    WrittenThrough,
     /// What a program has written for its user a second, by its own count, in MB.
     ProgramWrites,
     /// What a program has read and written for its user a second, by its own count, in MB.
@@ -67,6 +70,7 @@ impl Metric {
             Self::Throughput => "throughput (MB/s)",
             Self::ReadThroughput => "read throughput (MB/s)",
             Self::WriteThroughput => "write throughput (MB/s)",
+            Self::WrittenThrough => "written to the drive in the second half (MB/s)",
             Self::ProgramWrites => "written by the program (MB/s)",
             Self::ProgramBandwidth => "read and written by the program (MB/s)",
             Self::MeanResponse => "mean response time (ms)",
@@ -91,6 +95,7 @@ impl Metric {
             Self::Throughput
             | Self::ReadThroughput
             | Self::WriteThroughput
+            | Self::WrittenThrough
             | Self::ProgramWrites
             | Self::ProgramBandwidth
             | Self::Fairness
@@ -114,6 +119,7 @@ impl Metric {
             Self::Throughput => rate(totals.all?.bytes),
             Self::ReadThroughput => rate(totals.reads?.bytes),
             Self::WriteThroughput => rate(totals.writes?.bytes),
+            Self::WrittenThrough => written_through(totals),
             Self::ProgramWrites => counted(outcome, "write-rate"),
             Self::ProgramBandwidth => counted(outcome, "bandwidth")
                 .or_else(|| Some(counted(outcome, "read-rate")? + counted(outcome, "write-rate")?)),
@@ -141,6 +147,16 @@ impl Metric {
             }
         }
     }
+}
+
+/// MB a second from the middle of the timeline to the beginning of its last stretch.
+fn written_through(totals: &Totals) -> Option<f64> {
+    let half = totals.timeline.len() / 2;
+    let (from, to) = (totals.timeline.get(half)?, totals.timeline.last()?);
+    let stretches = totals.timeline.len() - 1 - half;
+    let seconds = (stretches as u64 * totals.bucket.0) as f64 / 1e9;
+    let bytes = to.drive.host_bytes_written.checked_sub(from.drive.host_bytes_written)?;
+    (stretches >= 8).then(|| bytes as f64 / 1e6 / seconds)
 }
 
 fn counted(outcome: &Outcome, name: &str) -> Option<f64> {
