@@ -26,7 +26,7 @@ pub struct Io {
     pub priority: u8,
     /// Somebody waits for it. Reads are always waited for.
     pub sync: bool,
-    /// Durable before it completes. Merged with its like only.
+    /// Durable before it completes. Never merged.
     pub fua: bool,
     /// When the oldest part of it came.
     pub queued: Time,

@@ -229,6 +229,7 @@ fn overlapping_requests_go_one_after_another_and_the_rest_passes_them() {
     assert_eq!(queue.stats().held_back, 2);
 }
 
+/// Linux 6.12, `include/linux/blk_types.h`: `REQ_NOMERGE_FLAGS` has `REQ_FUA`, so that no two of them are merged either.
 #[test]
 fn forced_writes_stay_apart_and_flushes_pass_what_is_held() {
     let mut queue = queue(QueueConfig {
@@ -261,7 +262,8 @@ fn forced_writes_stay_apart_and_flushes_pass_what_is_held() {
         [
             (Op::Flush, 0, 0, false),
             (Op::Write, 0, 4, false),
-            (Op::Write, 4, 8, true),
+            (Op::Write, 4, 4, true),
+            (Op::Write, 8, 4, true),
             (Op::Write, 12, 4, false),
             (Op::Trim, 12, 4, false), // after the write that it overlaps
         ]

@@ -151,7 +151,9 @@ impl<D: Device> BlockQueue<D> {
 
     /// Whether two adjacent requests may become one that begins where `first` does.
     fn may_join(&self, held: &Io, new: &Io, first: &Io) -> bool {
-        held.fua == new.fua
+        // `REQ_NOMERGE_FLAGS`.
+        !held.fua
+            && !new.fua
             && held.len + new.len <= self.room(held.op, first.offset)
             && self.scheduler.may_merge(held, new)
     }

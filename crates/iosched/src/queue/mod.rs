@@ -7,7 +7,7 @@
 //! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
 //!   done. So what is read is what was written last, whatever the scheduler.
 //! - A flush goes to the drive ahead of what is held, for it concerns only what is done. A trim does, too, once what it
-//!   overlaps is done. A FUA write is marked as such down to the drive and merged with its like only.
+//!   overlaps is done. A FUA write is marked as such down to the drive and never merged (`rq_mergeable`).
 //! - Merging may join what two processes asked for; the scheduler can forbid that.
 //! - Reads have a pool of their own, and all else has another: the queue is busy for one direction while it has room for
 //!   the other. [`DeviceInfo::queue_depth`] is that of both pools together.

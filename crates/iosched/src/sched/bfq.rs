@@ -1,40 +1,50 @@
 //! BFQ, budget fair queueing: every process gets its share of what is transferred, whatever the drive makes of it.
 //!
-//! Linux 6.x, `block/bfq-iosched.c`, of which the constants, the end of a turn and the budgets after it were read, and
-//! `block/bfq-wf2q.c`; the rest, and what Documentation/block/bfq-iosched.rst says, is as known, not looked up.
+//! Linux 6.12, `block/bfq-iosched.c` and `block/bfq-wf2q.c`, which were read; `tests/kernel.rs` compares the order of
+//! dispatch with that of a kernel.
 //!
 //! A queue for what each process waits for (sync), one for each priority for what nobody waits for (async). A queue has
 //! the drive until it has used up its *budget*, a number of sectors, or its time, or has nothing more to ask. Which queue
 //! is next is B-WF2Q+ (`wf2q.rs`), by weights of 10 times 8 less the priority. The budget follows what the queue made of
-//! the last one: four times as much if it was used up, twice as much if time ran out, less if the process did not come
-//! back. Within a queue requests go by nearness (`seek.rs`), and the oldest goes once a turn if it has expired. What nobody
-//! waits for is charged three times, unless weights differ.
+//! the last one, and a queue that made little of its time is charged for the time (`turn.rs`). Within a queue requests go
+//! by nearness (`seek.rs`), and the oldest goes once a turn if it has expired. What nobody waits for is charged three
+//! times, unless weights differ.
 //!
-//! A sync queue that has run dry keeps the drive idle for `slice_idle` after its last completion if the shares depend on
-//! it, which they do where weights differ, or if the drive is rotational. Among equals on flash nobody is waited for.
+//! With `low_latency`, what seems to be interactive or soft real-time weighs 30 times as much or more (`raise.rs`). A
+//! queue that asks again soon after it ran dry takes the drive from the one that has it (`BFQQE_PREEMPTED`): it keeps its
+//! budget and its place in virtual time. A sync queue that has run dry keeps the drive idle for up to `slice_idle`
+//! where shares depend on it, or where that costs no throughput: not on a drive without a head that queues (`rate.rs`
+//! sees whether it does). Meanwhile some requests of others go (`inject.rs`).
 //!
-//! What is left out:
-//! - `low_latency`: no weight is raised for what seems to be interactive or soft real-time, and so nothing is about
-//!   bursts of processes either. This is BFQ with `low_latency` off.
-//! - The estimate of the drive's peak rate: `max_budget` is what it is before there is one, or what is set. With it goes
-//!   the charge for time instead of service of queues that are slower than half the peak rate.
-//! - Whether a process seeks or takes long to think: a sync queue is waited for, or not, as above.
-//! - Merging the queues of cooperating processes; injection of others' requests while the drive is kept idle; a queue's
-//!   place in virtual time being shifted back when it comes in time after it ran dry; groups, and the classes of priority
-//!   beside best effort; `strict_guarantees`.
+//! On a drive without a head, a process whose first request comes within 180 ms of that of the one before it and has its
+//! priority shares its queue (`bfq_do_early_stable_merge`).
+//!
+//! What is left out: merging the queues of cooperating processes on a drive with a head or without a queue; groups, the
+//! classes of priority beside best effort, several actuators, metadata; `strict_guarantees`; the end of a process; the
+//! share of the tags that asynchronous requests may have (`bfq_limit_depth`). A budget that is set is in force from the
+//! first turn on; in Linux, after some ten. Times are not rounded to ticks.
 
+mod enter;
+mod inject;
+mod leave;
 mod queue;
+mod raise;
+mod rate;
+mod share;
+mod turn;
 
 use super::seek::Head;
 use super::wf2q::Wf2q;
 use super::{Place, Pool, place};
 use crate::{BadConfig, Io, IoKey, Scheduler};
 use fathom_base::{Bytes, Dur, SECTOR_BYTES, Time};
-use queue::{MIN_BUDGET_PART, Owner, Queue, Reason, owner, weight};
+use queue::Queue;
+use raise::Burst;
+use rate::{Depth, Rate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The names and the defaults of Linux, but for `rotational`.
+/// The names and the defaults of Linux.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tunables {
@@ -42,7 +52,10 @@ pub struct Tunables {
     pub slice_idle: Dur,
     /// The longest turn; 125 ms (`HZ / 8`, which a kernel of 250 Hz shows as 124). Not 0.
     pub timeout_sync: Dur,
-    /// The largest budget, at least 16 KiB; 0, the default, is 8 MiB (`bfq_default_max_budget`).
+    /// Whether what seems to be interactive or soft real-time is preferred; yes.
+    pub low_latency: bool,
+    /// The largest budget, at least 16 KiB; 0, the default, is what the drive transfers in `timeout_sync` at its peak
+    /// rate, and 8 MiB (`bfq_default_max_budget`) before that is known.
     pub max_budget: Bytes,
     /// After how long what is waited for goes first in its queue; 125 ms.
     pub fifo_expire_sync: Dur,
@@ -61,6 +74,7 @@ impl Default for Tunables {
         Self {
             slice_idle: Dur::ms(8),
             timeout_sync: Dur::ms(125),
+            low_latency: true,
             max_budget: Bytes(0),
             fifo_expire_sync: Dur::ms(125),
             fifo_expire_async: Dur::ms(250),
@@ -71,16 +85,21 @@ impl Default for Tunables {
     }
 }
 
-/// The largest budget where none is given.
-const MAX_BUDGET: Bytes = Bytes::mib(8);
+/// The largest budget before the peak rate is known (`bfq_default_max_budget`), and after how many turns that counts, in
+/// the fixed point of `budgets_assigned` (`bfq_stats_min_budgets`).
+const DEFAULT_BUDGET: Bytes = Bytes::mib(8);
+const KNOWN_BUDGETS: u32 = 194;
+/// A budget is at least this part of the largest (`bfq_min_budget`).
+const MIN_BUDGET_PART: u64 = 32;
 /// How many times what nobody waits for is charged (`bfq_async_charge_factor`).
 const ASYNC_CHARGE: u64 = 3;
 
-/// What the queue whose turn it is does.
-enum Verdict {
-    Go(Place),
-    Wait,
-    End(Reason),
+/// A process that waits for its requests.
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    queue: u32,
+    /// Its requests that are not done.
+    requests: u32,
 }
 
 /// See the module.
@@ -91,14 +110,35 @@ pub struct Bfq {
     max_budget: u64,
     pool: Pool,
     queues: Vec<Queue>,
-    owners: BTreeMap<Owner, u32>,
+    processes: BTreeMap<u32, Process>,
+    /// The queues of what nobody waits for, by priority.
+    unwaited: BTreeMap<u8, u32>,
+    created_last: Option<u32>,
     time: Wf2q,
-    /// The queue whose turn it is, until when, and until when it is waited for.
+    /// How many queues that want service have that weight.
+    weights: BTreeMap<u64, u32>,
+    /// Queues that are busy, and of them those that are raised.
+    busy: u32,
+    raised_busy: u32,
+    burst: Burst,
+    rate: Rate,
+    depth: Depth,
+    /// Turns so far, as a mean that forgets: up to 249.
+    budgets: u32,
+    in_flight: u32,
+    /// The queue whose turn it is, and since when.
     serving: Option<u32>,
-    turn_end: Time,
-    idle_until: Time,
-    /// The end of the last request of any queue, in bytes.
-    head: u64,
+    turn_began: Time,
+    /// Whether the drive waits for it, since when, and until when.
+    waits: bool,
+    idle_since: Time,
+    idle_until: Option<Time>,
+    /// Whether requests of others went meanwhile; whether the next request is watched, which one it is, since when.
+    injected: bool,
+    wait_dispatch: bool,
+    waited: Option<IoKey>,
+    waited_since: Time,
+    last_completed: Option<u32>,
     held: usize,
 }
 
@@ -108,242 +148,165 @@ impl Bfq {
     /// # Errors
     /// [`BadConfig`] where turns have no time, a budget is too small, or going back costs less than going ahead.
     pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        check(tunables)?;
         let budget = match tunables.max_budget {
-            Bytes(0) => MAX_BUDGET,
+            Bytes(0) => DEFAULT_BUDGET,
             budget => budget,
         };
-        let smallest = MIN_BUDGET_PART * SECTOR_BYTES;
-        let wrong = if tunables.timeout_sync == Dur::ZERO {
-            ("timeout_sync", "is 0; a turn needs some time".to_owned())
-        } else if budget.0 < smallest {
-            let problem = format!("is {} bytes; it must be 0 or at least {smallest}", budget.0);
-            ("max_budget", problem)
-        } else if tunables.back_seek_penalty == 0 {
-            (
-                "back_seek_penalty",
-                "is 0; it must be at least 1".to_owned(),
-            )
-        } else {
-            return Ok(Self {
-                tunables: tunables.clone(),
-                max_budget: budget.0 / SECTOR_BYTES,
-                pool: Pool::default(),
-                queues: Vec::new(),
-                owners: BTreeMap::new(),
-                time: Wf2q::default(),
-                serving: None,
-                turn_end: Time::ZERO,
-                idle_until: Time::ZERO,
-                head: 0,
-                held: 0,
-            });
-        };
-        Err(BadConfig {
-            part: "bfq",
-            key: wrong.0,
-            problem: wrong.1,
+        Ok(Self {
+            tunables: tunables.clone(),
+            max_budget: budget.0 / SECTOR_BYTES,
+            pool: Pool::default(),
+            queues: Vec::new(),
+            processes: BTreeMap::new(),
+            unwaited: BTreeMap::new(),
+            created_last: None,
+            time: Wf2q::default(),
+            weights: BTreeMap::new(),
+            busy: 0,
+            raised_busy: 0,
+            burst: Burst::default(),
+            rate: Rate::new(tunables.rotational),
+            depth: Depth::default(),
+            budgets: 0,
+            in_flight: 0,
+            serving: None,
+            turn_began: Time::ZERO,
+            waits: false,
+            idle_since: Time::ZERO,
+            idle_until: None,
+            injected: false,
+            wait_dispatch: false,
+            waited: None,
+            waited_since: Time::ZERO,
+            last_completed: None,
+            held: 0,
         })
-    }
-
-    /// The queue of a request; the first request of its owner makes one.
-    fn queue_of(&mut self, io: &Io) -> u32 {
-        let next = self.queues.len() as u32;
-        let id = *self.owners.entry(owner(io)).or_insert(next);
-        if id == next {
-            self.time.add();
-            self.queues.push(Queue::new(io, self.max_budget));
-        }
-        id
-    }
-
-    fn put(&mut self, io: Io) {
-        let id = self.queue_of(&io);
-        let charge = self.charge(id, &io);
-        let queue = &mut self.queues[id as usize];
-        queue.weight = weight(&io);
-        queue.line.insert(&mut self.pool, io);
-        self.held += 1;
-        if self.time.is_idle(id) {
-            queue.budget = queue.next_budget.max(charge);
-            self.time.wake(id, queue.weight, queue.budget);
-        }
-    }
-
-    fn take(&mut self, io: &Io) -> bool {
-        let id = self.queue_of(io);
-        let queue = &mut self.queues[id as usize];
-        if queue.line.remove(&mut self.pool, place(io)).is_none() {
-            return false;
-        }
-        self.held -= 1;
-        if queue.line.is_empty() && self.serving != Some(id) {
-            self.time.rest(id, 0);
-        }
-        true
-    }
-
-    /// What a request takes from the budget of its queue, in sectors.
-    fn charge(&self, id: u32, io: &Io) -> u64 {
-        let sectors = io.len.div_ceil(SECTOR_BYTES);
-        if self.queues[id as usize].sync || self.time.weights_differ() {
-            sectors
-        } else {
-            sectors * ASYNC_CHARGE
-        }
-    }
-
-    /// Which request of a queue goes next.
-    fn choose(&self, queue: &Queue, now: Time) -> Option<Place> {
-        let oldest = queue.line.oldest(&self.pool)?;
-        let expire = match queue.sync {
-            true => self.tunables.fifo_expire_sync,
-            false => self.tunables.fifo_expire_async,
-        };
-        if !queue.fifo_checked && oldest.queued + expire <= now {
-            return Some(place(oldest));
-        }
-        if queue.line.len() == 1 {
-            return Some(place(oldest));
-        }
-        let head = Head {
-            at: queue.last.unwrap_or(self.head),
-            back_max: self.tunables.back_seek_max.0,
-            back_penalty: self.tunables.back_seek_penalty,
-        };
-        // What begins at this very place is no farther than it.
-        head.next(&self.pool, &queue.line, (head.at, IoKey(u32::MAX)))
-    }
-
-    /// Whether the drive is kept idle for a queue that has run dry.
-    fn is_worth_waiting(&self, queue: &Queue) -> bool {
-        let shares_depend = self.time.weights_differ() || self.time.busy() == 1;
-        queue.sync
-            && self.tunables.slice_idle > Dur::ZERO
-            && (shares_depend || self.tunables.rotational)
-    }
-
-    fn verdict(&self, id: u32, now: Time) -> Verdict {
-        let queue = &self.queues[id as usize];
-        let Some(at) = self.choose(queue, now) else {
-            let waits = queue.in_flight > 0 || now < self.idle_until;
-            return match self.is_worth_waiting(queue) {
-                true if waits => Verdict::Wait,
-                true => Verdict::End(Reason::TooIdle),
-                false => Verdict::End(Reason::NoMoreRequests),
-            };
-        };
-        if now >= self.turn_end {
-            return Verdict::End(Reason::BudgetTimeout);
-        }
-        let charge = self.pool.get(at.1).map_or(0, |io| self.charge(id, io));
-        if queue.service + charge > queue.budget {
-            return Verdict::End(Reason::BudgetExhausted);
-        }
-        Verdict::Go(at)
-    }
-
-    /// The next queue has its turn.
-    fn begin(&mut self, now: Time) -> Option<u32> {
-        let id = self.time.next()?;
-        let next = self.choose(&self.queues[id as usize], now);
-        let io = next.and_then(|at| self.pool.get(at.1));
-        let charge = io.map_or(0, |io| self.charge(id, io));
-        let queue = &mut self.queues[id as usize];
-        queue.service = 0;
-        queue.budget = queue.budget.max(charge);
-        queue.fifo_checked = false;
-        self.serving = Some(id);
-        self.turn_end = now + self.tunables.timeout_sync;
-        Some(id)
-    }
-
-    fn end(&mut self, id: u32, reason: Reason, now: Time) {
-        self.serving = None;
-        let next_budget = self.queues[id as usize].budget_after(reason, self.max_budget);
-        let queue = &mut self.queues[id as usize];
-        queue.next_budget = next_budget;
-        queue.fifo_checked = false;
-        let queue = &self.queues[id as usize];
-        let next = self.choose(queue, now);
-        let Some(io) = next.and_then(|at| self.pool.get(at.1)) else {
-            return self.time.rest(id, queue.service);
-        };
-        let budget = next_budget.max(self.charge(id, io));
-        let (service, weight) = (queue.service, queue.weight);
-        self.queues[id as usize].budget = budget;
-        self.time.requeue(id, service, weight, budget);
-    }
-
-    fn go(&mut self, id: u32, at: Place) -> Option<Io> {
-        let charge = self.pool.get(at.1).map_or(0, |io| self.charge(id, io));
-        let queue = &mut self.queues[id as usize];
-        let io = queue.line.remove(&mut self.pool, at)?;
-        queue.service += charge;
-        queue.in_flight += 1;
-        queue.last = Some(io.offset);
-        queue.fifo_checked = true;
-        self.time.served(charge);
-        self.head = io.end();
-        self.held -= 1;
-        Some(io)
     }
 }
 
+fn head(tunables: &Tunables, at: u64) -> Head {
+    Head {
+        at,
+        back_max: tunables.back_seek_max.0,
+        back_penalty: tunables.back_seek_penalty,
+    }
+}
+
+fn check(tunables: &Tunables) -> Result<(), BadConfig> {
+    let smallest = MIN_BUDGET_PART * SECTOR_BYTES;
+    let budget = tunables.max_budget;
+    let (key, problem) = if tunables.timeout_sync == Dur::ZERO {
+        ("timeout_sync", "is 0; a turn needs some time".to_owned())
+    } else if budget != Bytes(0) && budget.0 < smallest {
+        let problem = format!("is {} bytes; it must be 0 or at least {smallest}", budget.0);
+        ("max_budget", problem)
+    } else if tunables.back_seek_penalty == 0 {
+        (
+            "back_seek_penalty",
+            "is 0; it must be at least 1".to_owned(),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(BadConfig {
+        part: "bfq",
+        key,
+        problem,
+    })
+}
+
 impl Scheduler for Bfq {
-    fn insert(&mut self, _now: Time, io: Io) {
-        self.put(io);
+    fn insert(&mut self, now: Time, io: Io) {
+        self.tick(now);
+        self.put(now, io);
     }
 
-    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
-        if owner(before) == owner(&io) {
-            let id = self.queue_of(before);
-            let queue = &mut self.queues[id as usize];
-            queue.line.change(&mut self.pool, before, io);
-        } else if self.take(before) {
-            self.put(io);
+    fn changed(&mut self, now: Time, before: &Io, io: Io) {
+        let Some(id) = self.known(before) else {
+            return;
+        };
+        if self.known(&io) != Some(id) {
+            self.remove(before);
+            return self.put(now, io);
         }
-    }
-
-    fn remove(&mut self, io: &Io) {
-        self.take(io);
-    }
-
-    fn dispatch(&mut self, now: Time) -> Option<Io> {
-        loop {
-            let id = match self.serving {
-                Some(id) => id,
-                None => self.begin(now)?,
-            };
-            match self.verdict(id, now) {
-                Verdict::Go(at) => return self.go(id, at),
-                Verdict::Wait => return None,
-                Verdict::End(reason) => self.end(id, reason, now),
+        let queue = &mut self.queues[id as usize];
+        queue.line.change(&mut self.pool, before, io);
+        queue.rename_next(io.key, place(&io));
+        let next = queue.next;
+        if io.offset != before.offset {
+            let head = head(&self.tunables, self.rate.place);
+            self.queues[id as usize].next = head.nearer(next, Some(place(&io)));
+            if self.queues[id as usize].next != next {
+                self.rebudget(id);
             }
         }
     }
 
-    fn completed(&mut self, now: Time, io: &Io) {
-        let id = self.queue_of(io);
+    /// It was merged with the one below it, if that is adjacent: where it was next, that one is now.
+    fn remove(&mut self, io: &Io) {
+        let Some(id) = self.known(io) else {
+            return;
+        };
+        if let Some(process) = self.processes.get_mut(&io.process).filter(|_| io.sync) {
+            process.requests = process.requests.saturating_sub(1);
+        }
         let queue = &mut self.queues[id as usize];
-        queue.in_flight = queue.in_flight.saturating_sub(1);
-        if self.serving == Some(id) && queue.in_flight == 0 && queue.line.is_empty() {
-            self.idle_until = now + self.tunables.slice_idle;
+        if queue.next == Some(place(io))
+            && let Some(below) = queue.line.before(&self.pool, place(io))
+            && self
+                .pool
+                .get(below.1)
+                .is_some_and(|it| it.end() == io.offset)
+        {
+            queue.next = Some(below);
+        }
+        // Without a look at ages: the time is not known here.
+        self.take(id, place(io), Time::ZERO);
+    }
+
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        self.tick(now);
+        if self.busy == 0 {
+            return None;
+        }
+        let id = self.select(now)?;
+        self.go(id, now)
+    }
+
+    fn completed(&mut self, now: Time, io: &Io) {
+        self.tick(now);
+        let Some(id) = self.known(io) else {
+            return;
+        };
+        if self.waited == Some(io.key) {
+            self.update_injection(id, now);
+        }
+        self.settle(id, now);
+        if let Some(process) = self.processes.get_mut(&io.process).filter(|_| io.sync) {
+            process.requests = process.requests.saturating_sub(1);
         }
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let queue = &self.queues[self.serving? as usize];
-        let waits = self.held > 0 && queue.line.is_empty() && queue.in_flight == 0;
-        waits.then_some(self.idle_until)
+        self.idle_until.filter(|_| self.held > 0)
     }
 
     fn len(&self) -> usize {
         self.held
     }
 
-    /// Requests of two queues stay apart.
+    /// Requests of two queues stay apart: `bfq_allow_bio_merge`.
     fn may_merge(&self, held: &Io, new: &Io) -> bool {
-        owner(held) == owner(new)
+        let same_owner = match held.sync {
+            true => held.process == new.process,
+            false => held.priority == new.priority,
+        };
+        let shared = || {
+            let queue = self.known(held);
+            queue.is_some() && queue == self.known(new)
+        };
+        held.sync == new.sync && (same_owner || shared())
     }
 }
 

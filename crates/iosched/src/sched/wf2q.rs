@@ -1,16 +1,18 @@
 //! B-WF2Q+, budget worst-case fair weighted fair queueing: which queue has the drive next, by virtual time.
 //!
-//! P. Valente, A. Avanzini, "Evolution of the BFQ Storage I/O Scheduler" (MST 2015), as known, and Linux,
-//! `block/bfq-wf2q.c`, of which the time stamps were read.
+//! P. Valente, A. Avanzini, "Evolution of the BFQ Storage I/O Scheduler" (MST 2015), and Linux 6.12, `block/bfq-wf2q.c`,
+//! of which the procedures named here were read.
 //!
-//! Virtual time advances by the service given, over the sum of the weights of the queues that want any. A queue begins
-//! at the virtual time `start` and would be done with its budget, over its weight, at `finish`. Of those that have
-//! begun by now the one that is done first goes: so that no queue gets ahead of its share by more than a budget.
+//! Virtual time advances by the service given, over the sum of the weights of the queues that want any or have just had
+//! more than their share. A queue begins at the virtual time `start` and would be done with its budget, over its weight,
+//! at `finish`. Of those that have begun by now the one that is done first goes: so that no queue gets ahead of its share
+//! by more than a budget.
 //!
-//! Instead of one tree with the least `finish` below every node there are two sets: those that have begun, by `finish`,
-//! and those that have not, by `start`; a queue moves from one to the other once, so that a step is O(log n) on average.
-//! What is left out: groups of queues; and the weight of a queue that went idle early counts no more at once, where the
-//! kernel counts it until its `finish`.
+//! As in the kernel, the next queue is chosen when something changes and not when it is asked for
+//! (`bfq_update_next_in_service`), and a queue that went idle ahead of its share counts until virtual time has come to its
+//! `finish` (`bfq_forget_idle`). Instead of one tree with the least `start` below every node there are two sets: those
+//! that have begun, by `finish`, and those that have not, by `start`; a step is O(log n) on average. What is left out:
+//! groups of queues and classes of priority.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +22,12 @@ const SHIFT: u32 = 22;
 /// Where a queue stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// Wants nothing, and is owed nothing.
+    Out,
+    /// Wants nothing, and is ahead of its share.
     Idle,
-    Waiting,
+    /// Waits; the number says in which order queues began to wait.
+    Active(u64),
     Served,
 }
 
@@ -38,14 +44,18 @@ struct Entity {
 pub(super) struct Wf2q {
     entities: Vec<Entity>,
     now: u64,
-    /// Those that wait and have begun, by `finish`.
-    eligible: BTreeSet<(u64, u32)>,
-    /// Those that wait and have not, by `start`.
-    future: BTreeSet<(u64, u32)>,
-    /// How many that are not idle have that weight.
-    weights: BTreeMap<u64, u32>,
-    /// The sum of these weights.
+    /// The sum of the weights of all that are not out.
     weight: u64,
+    /// Those that wait and have begun, by `finish`.
+    eligible: BTreeSet<(u64, u64, u32)>,
+    /// Those that wait and have not, by `start`.
+    future: BTreeSet<(u64, u64, u32)>,
+    /// All that wait, in the order in which they began to.
+    waiting: BTreeMap<u64, u32>,
+    idle: BTreeSet<(u64, u32)>,
+    came: u64,
+    serving: Option<u32>,
+    next: Option<u32>,
 }
 
 /// The virtual time that a service in sectors takes.
@@ -54,92 +64,212 @@ fn span(service: u64, weight: u64) -> u64 {
 }
 
 impl Wf2q {
-    /// A new queue, idle; its number is how many there were before.
+    /// A new queue, which wants nothing; its number is how many there were before.
     pub(super) fn add(&mut self) {
         self.entities.push(Entity {
             start: 0,
             finish: 0,
             weight: 0,
-            state: State::Idle,
+            state: State::Out,
         });
     }
 
-    pub(super) fn is_idle(&self, id: u32) -> bool {
-        self.entities[id as usize].state == State::Idle
+    /// Whether another queue than the one that is served is next: `next_queue_may_preempt`.
+    pub(super) fn may_preempt(&self) -> bool {
+        self.next != self.serving
     }
 
-    /// Whether two queues that are not idle have different weights.
-    pub(super) fn weights_differ(&self) -> bool {
-        self.weights.len() > 1
+    /// The queues that wait, the latest first.
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = u32> {
+        self.waiting.values().rev().copied()
     }
 
-    /// Queues that are not idle.
-    pub(super) fn busy(&self) -> u32 {
-        self.weights.values().sum()
+    #[cfg(test)]
+    pub(super) fn finish_of(&self, id: u32) -> u64 {
+        self.entities[id as usize].finish
     }
 
-    /// An idle queue wants service. It gets no credit for having wanted none, and none anew for what it had.
-    pub(super) fn wake(&mut self, id: u32, weight: u64, budget: u64) {
+    pub(super) fn weight_of(&self, id: u32) -> u64 {
+        self.entities[id as usize].weight
+    }
+
+    /// A queue wants service: `__bfq_activate_entity`. It gets no credit for having wanted none, unless it is `in_time`:
+    /// then it begins where it ended, but is done no earlier than now, or than a part of that where it is `raised`.
+    pub(super) fn wake(&mut self, id: u32, weight: u64, budget: u64, in_time: bool, raised: u64) {
+        let now = self.now;
         let entity = &mut self.entities[id as usize];
-        entity.start = entity.finish.max(self.now);
-        self.enqueue(id, weight, budget);
+        let back = in_time && now > entity.finish;
+        let earliest = if back { entity.finish } else { now };
+        if entity.state == State::Idle {
+            self.idle.remove(&(entity.finish, id));
+            entity.start = earliest.max(entity.finish);
+        } else {
+            entity.start = earliest;
+            self.weight += entity.weight;
+        }
+        self.weigh(id, weight);
+        let entity = &mut self.entities[id as usize];
+        entity.finish = entity.start.saturating_add(span(budget, weight));
+        if back && now > entity.finish {
+            let late = (now - entity.finish) / raised.max(1);
+            entity.start += late;
+            entity.finish += late;
+        }
+        self.enqueue(id);
+        self.choose_with(Some(id), false);
     }
 
     /// The queue that is served next; it waits no more.
-    pub(super) fn next(&mut self) -> Option<u32> {
-        if self.eligible.is_empty() {
-            let &(start, _) = self.future.first()?;
-            self.now = self.now.max(start);
-        }
-        while let Some(&(start, id)) = self.future.first()
-            && start <= self.now
-        {
-            self.future.pop_first();
-            self.eligible
-                .insert((self.entities[id as usize].finish, id));
-        }
-        let (_, id) = self.eligible.pop_first()?;
+    pub(super) fn serve(&mut self) -> Option<u32> {
+        let id = self.next?;
+        self.serving = Some(id);
+        self.dequeue(id);
         self.entities[id as usize].state = State::Served;
+        self.choose_with(None, false);
         Some(id)
     }
 
-    /// Service was given, in sectors.
+    /// Service was given, in sectors: `bfq_bfqq_served`.
     pub(super) fn served(&mut self, service: u64) {
         self.now = self.now.saturating_add(span(service, self.weight));
+        self.forget_idle();
     }
 
-    /// The queue that was served has got that much and goes on with a new budget, from where it is now.
+    /// The weight of the queue that is served changes at once.
+    pub(super) fn weigh(&mut self, id: u32, weight: u64) {
+        let entity = &mut self.entities[id as usize];
+        self.weight = self.weight + weight - entity.weight;
+        entity.weight = weight;
+    }
+
+    /// A queue that waits has another budget.
+    pub(super) fn rebudget(&mut self, id: u32, weight: u64, budget: u64) {
+        self.dequeue(id);
+        self.enqueue_with(id, weight, budget);
+        self.choose_with(Some(id), false);
+    }
+
+    /// The queue that was served has got that much and goes on waiting with a new budget, from where it is now.
     pub(super) fn requeue(&mut self, id: u32, service: u64, weight: u64, budget: u64) {
-        self.rest(id, service);
         let entity = &mut self.entities[id as usize];
+        entity.finish = entity.start.saturating_add(span(service, entity.weight));
         entity.start = entity.finish;
-        self.enqueue(id, weight, budget);
+        self.enqueue_with(id, weight, budget);
+        self.choose_with(Some(id), true);
+        self.serving = None;
     }
 
-    /// A queue wants nothing more; it has got that much of its budget.
-    pub(super) fn rest(&mut self, id: u32, service: u64) {
+    /// A queue wants nothing more; it has got that much of its budget: `__bfq_deactivate_entity`.
+    pub(super) fn rest(&mut self, id: u32, service: u64, expires: bool) {
+        if self.serving == Some(id) {
+            self.serving = None;
+        } else {
+            self.dequeue(id);
+        }
+        let now = self.now;
         let entity = &mut self.entities[id as usize];
-        self.eligible.remove(&(entity.finish, id));
-        self.future.remove(&(entity.start, id));
-        entity.state = State::Idle;
         entity.finish = entity.start.saturating_add(span(service, entity.weight));
-        self.weight -= entity.weight;
-        if let Some(count) = self.weights.get_mut(&entity.weight) {
-            *count -= 1;
-            if *count == 0 {
-                self.weights.remove(&entity.weight);
-            }
+        if entity.finish > now {
+            entity.state = State::Idle;
+            self.idle.insert((entity.finish, id));
+        } else {
+            self.forget(id);
+        }
+        if self.next == Some(id) {
+            self.choose_with(None, expires);
         }
     }
 
-    fn enqueue(&mut self, id: u32, weight: u64, budget: u64) {
+    fn forget(&mut self, id: u32) {
         let entity = &mut self.entities[id as usize];
-        entity.weight = weight;
+        entity.state = State::Out;
+        self.weight -= entity.weight;
+    }
+
+    fn enqueue_with(&mut self, id: u32, weight: u64, budget: u64) {
+        self.weigh(id, weight);
+        let entity = &mut self.entities[id as usize];
         entity.finish = entity.start.saturating_add(span(budget, weight));
-        entity.state = State::Waiting;
-        self.weight += weight;
-        *self.weights.entry(weight).or_default() += 1;
-        self.future.insert((entity.start, id));
+        self.enqueue(id);
+    }
+
+    fn enqueue(&mut self, id: u32) {
+        self.came += 1;
+        let entity = &mut self.entities[id as usize];
+        entity.state = State::Active(self.came);
+        self.future.insert((entity.start, self.came, id));
+        self.waiting.insert(self.came, id);
+    }
+
+    fn dequeue(&mut self, id: u32) {
+        let entity = self.entities[id as usize];
+        if let State::Active(came) = entity.state {
+            self.eligible.remove(&(entity.finish, came, id));
+            self.future.remove(&(entity.start, came, id));
+            self.waiting.remove(&came);
+        }
+    }
+
+    /// `bfq_update_next_in_service`: a queue that has just come may be the next one without a look at all others.
+    fn choose_with(&mut self, new: Option<u32>, expires: bool) {
+        let wins = |new: u32| {
+            let entity = self.entities[new as usize];
+            self.next.is_none_or(|next| {
+                entity.start <= self.now && self.entities[next as usize].finish > entity.finish
+            })
+        };
+        self.next = match new.filter(|&new| self.next != Some(new) && wins(new)) {
+            Some(new) => Some(new),
+            None => self.look_up(expires),
+        };
+    }
+
+    /// `__bfq_lookup_next_entity`. Virtual time jumps ahead where nobody has begun; for good only if nobody is served.
+    fn look_up(&mut self, expires: bool) -> Option<u32> {
+        self.promote();
+        if self.eligible.is_empty() {
+            let &(start, _, _) = self.future.first()?;
+            if self.serving.is_some() && !expires {
+                let first = self
+                    .future
+                    .range((start, 0, 0)..=(start, u64::MAX, u32::MAX));
+                let done = |id: u32| self.entities[id as usize].finish;
+                return first
+                    .min_by_key(|&&(_, came, id)| (done(id), came))
+                    .map(|&(_, _, id)| id);
+            }
+            self.now = self.now.max(start);
+            self.forget_idle();
+            self.promote();
+        }
+        self.eligible.first().map(|&(_, _, id)| id)
+    }
+
+    /// Those that have begun by now.
+    fn promote(&mut self) {
+        while let Some(&(start, came, id)) = self.future.first()
+            && start <= self.now
+        {
+            self.future.pop_first();
+            let finish = self.entities[id as usize].finish;
+            self.eligible.insert((finish, came, id));
+        }
+    }
+
+    /// `bfq_forget_idle`: one at a time. Where nobody waits, time goes back to the last that is ahead.
+    fn forget_idle(&mut self) {
+        if self.waiting.is_empty()
+            && let Some(&(finish, _)) = self.idle.last()
+            && finish <= self.now
+        {
+            self.now = finish;
+        }
+        if let Some(&(finish, id)) = self.idle.first()
+            && finish <= self.now
+        {
+            self.idle.pop_first();
+            self.forget(id);
+        }
     }
 }
 
@@ -151,7 +281,7 @@ mod tests {
         let mut time = Wf2q::default();
         for (id, &weight) in (0..).zip(weights) {
             time.add();
-            time.wake(id, weight, budget);
+            time.wake(id, weight, budget, false, 1);
         }
         time
     }
@@ -160,7 +290,7 @@ mod tests {
     fn serve(time: &mut Wf2q, weights: &[u64], budget: u64, count: u32) -> Vec<u32> {
         let mut order = Vec::new();
         for _ in 0..count {
-            let id = time.next().unwrap();
+            let id = time.serve().unwrap();
             time.served(budget);
             time.requeue(id, budget, weights[id as usize], budget);
             order.push(id);
@@ -188,24 +318,15 @@ mod tests {
         let mut time = queues(&[10], 100);
         time.add();
         serve(&mut time, &[10], 100, 50);
-        time.wake(1, 10, 100);
+        time.wake(1, 10, 100, false, 1);
         let order = serve(&mut time, &[10, 10], 100, 6);
         assert_eq!(order.iter().filter(|&&id| id == 1).count(), 3, "{order:?}");
         // It leaves after a whole budget and comes back at once: no turn out of turn.
         let mut time = queues(&[10, 10], 100);
-        let first = time.next().unwrap();
+        let first = time.serve().unwrap();
         time.served(100);
-        time.rest(first, 100);
-        time.wake(first, 10, 10);
-        assert_eq!(time.next(), Some(1 - first));
-    }
-
-    #[test]
-    fn weights_are_those_of_who_is_not_idle() {
-        let mut time = queues(&[10, 10, 20], 1);
-        assert_eq!((time.weights_differ(), time.busy()), (true, 3));
-        time.rest(2, 0);
-        assert_eq!((time.weights_differ(), time.busy()), (false, 2));
-        assert!(time.is_idle(2) && !time.is_idle(1));
+        time.rest(first, 100, true);
+        time.wake(first, 10, 10, false, 1);
+        assert_eq!(time.serve(), Some(1 - first));
     }
 }

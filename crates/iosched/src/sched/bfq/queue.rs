@@ -1,117 +1,159 @@
-//! A queue of BFQ: whose it is, and what budget it is to have.
+//! A queue of BFQ: whose it is, and what is known of its process.
 
-use super::super::Line;
-use crate::Io;
+use super::super::seek::Mean;
+use super::super::{Line, Place};
+use super::raise::Raise;
+use crate::{Io, IoKey};
+use fathom_base::{Bytes, Time};
 
-/// A budget is at least this part of the largest (`bfq_min_budget`).
-pub(super) const MIN_BUDGET_PART: u64 = 32;
-/// Whose a queue is: that of a process, or of a priority where nobody waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Owner {
-    Process(u32),
-    Async(u8),
-}
-
-pub(super) fn owner(io: &Io) -> Owner {
-    match io.sync {
-        true => Owner::Process(io.process),
-        false => Owner::Async(io.priority.min(7)),
-    }
-}
+/// Requests farther away than this are a seek (`BFQQ_SEEK_THR`, 800 sectors) ...
+const SEEK: Bytes = Bytes::kib(400);
+/// ... and on a drive without a head only those shorter than this (`BFQQ_SECT_THR_NONROT`, 64 sectors).
+pub(super) const SHORT: Bytes = Bytes::kib(32);
 
 /// `bfq_ioprio_to_weight`.
 pub(super) fn weight(io: &Io) -> u64 {
     10 * (8 - u64::from(io.priority.min(7)))
 }
 
+/// `BFQ_RQ_SEEKY`: whether a request begins far from `last`, a place in bytes, of which 0 is none.
+pub(super) fn is_seek(last: u64, io: &Io, rotational: bool) -> bool {
+    let far = last != 0 && io.offset.abs_diff(last) > SEEK.0;
+    far && (rotational || io.len < SHORT.0)
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) line: Line,
     pub(super) sync: bool,
-    /// From its last request that came; in force from its next turn.
+    /// The process that it is of alone.
+    pub(super) process: Option<u32>,
+    /// By the priority of its last request.
     pub(super) weight: u64,
-    /// The budget that it is to have next, that it has, and what it has used, in sectors.
-    pub(super) next_budget: u64,
+    /// The weight by which it is counted among those that want service.
+    pub(super) counted: Option<u64>,
+    /// The request that goes next.
+    pub(super) next: Option<Place>,
+    /// The budget of its next turn, that it has, and what it has used, in sectors.
+    pub(super) max_budget: u64,
     pub(super) budget: u64,
     pub(super) service: u64,
     pub(super) in_flight: u32,
-    /// Where its last request that went began, in bytes.
-    pub(super) last: Option<u64>,
-    /// Whether a request went in this turn.
+    /// Has requests, or the drive, or is to keep its place.
+    pub(super) busy: bool,
+    /// Wanted nothing more when its turn ended.
+    pub(super) ran_dry: bool,
     pub(super) fifo_checked: bool,
+    /// The end of its turn; when it ran dry, where it has no turn. `None` is long ago.
+    pub(super) timeout: Option<Time>,
+    pub(super) created: Time,
+    pub(super) just_created: bool,
+    pub(super) raise: Raise,
+    pub(super) habit: Habit,
+    pub(super) injection: Injection,
 }
 
-/// Why a turn ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    BudgetExhausted,
-    BudgetTimeout,
-    NoMoreRequests,
-    TooIdle,
+/// How a process asks.
+#[derive(Clone, Debug)]
+pub(super) struct Habit {
+    /// From a completion to the next request, in ns.
+    pub(super) think: Mean,
+    pub(super) short_think: bool,
+    pub(super) ended: Time,
+    /// A bit for each of the last 32 requests: whether it was far from the one before.
+    pub(super) seeks: u32,
+    /// The end of the last request, in bytes.
+    pub(super) place: u64,
+    /// Whether it keeps the drive busy for most of the time, since when, and its idle time in ns since then.
+    pub(super) io_bound: bool,
+    since: Time,
+    idle_ns: u64,
+}
+
+/// How much of other queues may go while the drive waits for this one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Injection {
+    pub(super) limit: u32,
+    /// How long a request took without injection; 0 if that is not known.
+    pub(super) base_ns: u64,
+    pub(super) decreased: Time,
+    /// The queue whose completions make this one ask.
+    pub(super) waker: Option<u32>,
+    pub(super) tentative: Option<u32>,
+    pub(super) detections: u32,
+    pub(super) detecting_since: Time,
+    /// The queues that this one wakes, the latest last.
+    pub(super) woken: Vec<u32>,
 }
 
 impl Queue {
-    /// A queue for the owner of a request, without the request.
-    pub(super) fn new(io: &Io, max_budget: u64) -> Self {
+    /// A queue for the requests like this one, without it.
+    pub(super) fn new(now: Time, io: &Io, max_budget: u64) -> Self {
         Self {
             line: Line::default(),
             sync: io.sync,
+            process: io.sync.then_some(io.process),
             weight: weight(io),
-            next_budget: match io.sync {
-                true => 2 * max_budget / 3,
-                false => max_budget,
-            },
+            counted: None,
+            next: None,
+            max_budget: 2 * max_budget / 3,
             budget: 0,
             service: 0,
             in_flight: 0,
-            last: None,
+            busy: false,
+            ran_dry: false,
             fifo_checked: false,
+            timeout: None,
+            created: now,
+            just_created: io.sync,
+            raise: Raise::new(now),
+            habit: Habit {
+                think: Mean::default(),
+                short_think: io.sync,
+                ended: now,
+                seeks: 1,
+                place: 0,
+                io_bound: true,
+                since: now,
+                idle_ns: 0,
+            },
+            injection: Injection {
+                decreased: now,
+                ..Injection::default()
+            },
         }
     }
 
-    /// The budget that it is to have after a turn that ended for that reason: `__bfq_bfqq_recalc_budget`, in sectors.
-    pub(super) fn budget_after(&self, reason: Reason, max_budget: u64) -> u64 {
-        let least = max_budget / MIN_BUDGET_PART;
-        let last = self.next_budget;
-        if !self.sync {
-            return max_budget;
-        }
-        let next = match reason {
-            Reason::BudgetExhausted => 4 * last,
-            Reason::BudgetTimeout => 2 * last,
-            Reason::TooIdle if last > 5 * least => last - 4 * least,
-            Reason::TooIdle => least,
-            Reason::NoMoreRequests => self.service.max(least),
-        };
-        next.min(max_budget)
+    pub(super) fn budget_left(&self) -> u64 {
+        self.budget.saturating_sub(self.service)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sched::hand::{read, write};
+    /// Most of its last requests were far from one another.
+    pub(super) fn is_seeky(&self) -> bool {
+        self.habit.seeks.count_ones() > 19
+    }
 
-    #[test]
-    fn the_budget_follows_the_use_of_the_last_one() {
-        const MAX: u64 = 3200;
-        let mut queue = Queue::new(&read(0, 0), MAX);
-        assert_eq!(queue.next_budget, 2133);
-        assert_eq!(queue.budget_after(Reason::BudgetExhausted, MAX), MAX);
-        for (last, reason, next) in [
-            (500, Reason::BudgetExhausted, 2000),
-            (500, Reason::BudgetTimeout, 1000),
-            // The least budget is 100: four of them less, or the least.
-            (501, Reason::TooIdle, 101),
-            (500, Reason::TooIdle, 100),
-            (500, Reason::NoMoreRequests, 170),
-        ] {
-            (queue.next_budget, queue.service) = (last, 170);
-            assert_eq!(queue.budget_after(reason, MAX), next, "{reason:?}");
+    /// `bfq_update_io_intensity`: whether it leaves less than a fifth of the time unused.
+    pub(super) fn note_intensity(&mut self, now: Time) {
+        let habit = &mut self.habit;
+        let total = now.since(habit.since).0;
+        if self.line.is_empty() && self.in_flight == 0 {
+            habit.idle_ns += now.since(habit.ended).0;
         }
-        queue.service = 7;
-        assert_eq!(queue.budget_after(Reason::NoMoreRequests, MAX), 100);
-        let queue = Queue::new(&write(0, 0), MAX);
-        assert_eq!(queue.budget_after(Reason::TooIdle, MAX), MAX);
+        if self.just_created {
+            return;
+        }
+        habit.io_bound = habit.idle_ns.saturating_mul(5) <= total;
+        if total > 200_000_000 {
+            habit.since = Time(now.0 - total / 2);
+            habit.idle_ns /= 2;
+        }
+    }
+
+    /// Its next request, whose key that is, is another one now.
+    pub(super) fn rename_next(&mut self, key: IoKey, at: Place) {
+        if self.next.is_some_and(|next| next.1 == key) {
+            self.next = Some(at);
+        }
     }
 }

@@ -5,10 +5,24 @@ use crate::sched::hand::{LEN, next, of, put, read, write};
 
 const ALL: usize = usize::MAX;
 
+/// With weights as they are: `low_latency` off.
 fn scheduler(change: impl FnOnce(&mut Tunables)) -> Bfq {
-    let mut tunables = Tunables::default();
+    let mut tunables = Tunables {
+        low_latency: false,
+        ..Tunables::default()
+    };
     change(&mut tunables);
     Bfq::new(&tunables).unwrap()
+}
+
+/// When a process asks first: so much later than the one before it that it has a queue of its own.
+fn first(process: u32) -> Time {
+    Time(0) + Dur::ms(1_000) * u64::from(process)
+}
+
+/// After all of them, by so much.
+fn later(by: Dur) -> Time {
+    first(9) + by
 }
 
 fn with_priority(priority: u8, io: Io) -> Io {
@@ -42,18 +56,19 @@ fn shares(scheduler: &mut Bfq, requests: &[Io]) -> Vec<u64> {
                 offset: io.offset + u64::from(ahead) * LEN,
                 ..*io
             };
-            put(scheduler, Time(1), io);
+            put(scheduler, first(io.process), io);
         }
     }
+    let now = later(Dur(0));
     for _ in 0..20_000 {
-        let io = scheduler.dispatch(Time(2)).unwrap();
-        scheduler.completed(Time(2), &io);
+        let io = scheduler.dispatch(now).unwrap();
+        scheduler.completed(now, &io);
         got[io.key.0 as usize % requests.len()] += io.len;
         let again = Io {
             offset: io.offset + 8 * LEN,
             ..io
         };
-        put(scheduler, Time(2), again);
+        put(scheduler, now, again);
     }
     got
 }
@@ -65,22 +80,14 @@ fn ratio(shares: &[u64]) -> f64 {
 #[test]
 fn a_queue_has_the_drive_until_its_budget_is_used_up() {
     let mut scheduler = scheduler(|tunables| tunables.max_budget = Bytes::kib(64));
-    for key in 0..40 {
-        put(
-            &mut scheduler,
-            Time(1),
-            of(1, read(key, u64::from(key) * LEN)),
-        );
-    }
-    for key in 40..80 {
-        put(
-            &mut scheduler,
-            Time(1),
-            of(2, read(key, (1 << 30) + u64::from(key) * LEN)),
-        );
+    for (process, place) in [(1, 0), (2, 1 << 30)] {
+        for ahead in 0..40 {
+            let io = read(process * 40 + ahead, place + u64::from(ahead) * LEN);
+            put(&mut scheduler, first(process), of(process, io));
+        }
     }
     // Two thirds of 64 KiB are 10 requests of 4 KiB; used up, the next budget is four times that, at most 64 KiB.
-    let order = runs(&mut scheduler, Time(2), 52);
+    let order = runs(&mut scheduler, later(Dur(0)), 52);
     assert_eq!(order, [(1, 10), (2, 10), (1, 16), (2, 16)]);
 }
 
@@ -143,13 +150,14 @@ fn the_drive_waits_for_a_process_where_shares_depend_on_it() {
     assert_eq!(next(&mut scheduler, Time(4) + Dur::ms(8), ALL), [1]);
 }
 
+/// `bfq_better_to_idle`: on a drive without a head that queues, idling costs throughput.
 #[test]
 fn among_equals_nobody_is_waited_for_unless_the_drive_seeks() {
     for (rotational, expected) in [(false, vec![0, 1]), (true, vec![0])] {
         let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
-        put(&mut scheduler, Time(1), of(1, read(0, 0)));
-        put(&mut scheduler, Time(1), of(2, read(1, 1 << 30)));
-        assert_eq!(next(&mut scheduler, Time(2), ALL), expected);
+        put(&mut scheduler, first(1), of(1, read(0, 0)));
+        put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
+        assert_eq!(next(&mut scheduler, later(Dur(0)), ALL), expected);
     }
 }
 
@@ -157,56 +165,30 @@ fn among_equals_nobody_is_waited_for_unless_the_drive_seeks() {
 fn a_turn_ends_when_its_time_is_over() {
     let mut scheduler = scheduler(|_| {});
     for key in 0..3 {
-        put(
-            &mut scheduler,
-            Time(1),
-            of(1, read(key, u64::from(key) * LEN)),
-        );
-        put(
-            &mut scheduler,
-            Time(1),
-            of(2, read(key + 10, (1 << 30) + u64::from(key) * LEN)),
-        );
+        let ahead = u64::from(key) * LEN;
+        put(&mut scheduler, first(1), of(1, read(key, ahead)));
+        let other = of(2, read(key + 10, (1 << 30) + ahead));
+        put(&mut scheduler, first(2), other);
     }
-    assert_eq!(next(&mut scheduler, Time(1), 1), [0]);
-    assert_eq!(next(&mut scheduler, Time(1) + Dur(124_999_999), 1), [1]);
-    assert_eq!(next(&mut scheduler, Time(1) + Dur::ms(125), 1), [10]);
+    assert_eq!(next(&mut scheduler, later(Dur(0)), 1), [0]);
+    assert_eq!(next(&mut scheduler, later(Dur(124_999_999)), 1), [1]);
+    assert_eq!(next(&mut scheduler, later(Dur::ms(125)), 1), [10]);
 }
 
+/// `bfq_check_fifo` is asked what goes after a request (`bfq_find_next_rq`), the first time in a turn.
 #[test]
-fn the_oldest_goes_first_once_it_has_expired() {
+fn the_oldest_goes_second_in_a_turn_once_it_has_expired() {
     let mut scheduler = scheduler(|_| {});
     put(&mut scheduler, Time(0), of(1, read(9, 100 * LEN)));
     assert_eq!(next(&mut scheduler, Time(0), 1), [9]);
     put(&mut scheduler, Time(1), of(1, read(0, (1 << 30) + LEN)));
     for key in 1..4 {
-        put(
-            &mut scheduler,
-            Time(2),
-            of(1, read(key, u64::from(key + 100) * LEN)),
-        );
+        let io = of(1, read(key, u64::from(key + 100) * LEN));
+        put(&mut scheduler, Time(2), io);
     }
-    // Time is over, and with the new turn the age is looked at, once; then it goes up from there and around.
-    assert_eq!(
-        next(&mut scheduler, Time(1) + Dur::ms(125), ALL),
-        [0, 1, 2, 3]
-    );
-}
-
-#[test]
-fn the_age_is_looked_at_once_a_turn() {
-    let mut scheduler = scheduler(|_| {});
-    for (key, block) in [(0, 500), (1, 100)] {
-        put(
-            &mut scheduler,
-            Time(u64::from(key)),
-            of(1, read(key, block * LEN)),
-        );
-    }
-    let late = Time(2) + Dur::ms(125);
-    put(&mut scheduler, late, of(1, read(2, 501 * LEN)));
-    // The first has expired, and so has the second, but the third is nearer.
-    assert_eq!(next(&mut scheduler, late, ALL), [0, 2, 1]);
+    // Time is over, and what was next still is; then the age is looked at, once; then it goes around.
+    let late = Time(1) + Dur::ms(125);
+    assert_eq!(next(&mut scheduler, late, ALL), [1, 0, 2, 3]);
 }
 
 #[test]
@@ -217,19 +199,17 @@ fn a_budget_is_enough_for_the_next_request() {
             len: 1 << 20,
             ..of(1, read(key, u64::from(key) << 20))
         };
-        put(&mut scheduler, Time(1), long);
-        put(
-            &mut scheduler,
-            Time(1),
-            of(2, read(key + 10, (1 << 30) + u64::from(key) * LEN)),
-        );
+        put(&mut scheduler, first(1), long);
+        let short = read(key + 10, (1 << 30) + u64::from(key) * LEN);
+        put(&mut scheduler, first(2), of(2, short));
     }
-    assert_eq!(runs(&mut scheduler, Time(2), 1), [(2, 1)]);
-    assert_eq!(runs(&mut scheduler, Time(2), ALL), [(2, 1), (1, 2)]);
+    assert_eq!(runs(&mut scheduler, later(Dur(0)), 1), [(2, 1)]);
+    assert_eq!(runs(&mut scheduler, later(Dur(0)), ALL), [(2, 1), (1, 2)]);
 }
 
+/// `bfq_request_merged` looks at front merges only, so that `bfq_select_queue` finds the budget exhausted.
 #[test]
-fn a_request_that_outgrew_the_budget_does_not_use_it_up() {
+fn a_request_that_outgrew_the_budget_uses_it_up() {
     let mut scheduler = scheduler(|tunables| tunables.max_budget = Bytes::kib(32));
     let before = of(1, read(0, 0));
     scheduler.insert(Time(0), before);
@@ -238,9 +218,9 @@ fn a_request_that_outgrew_the_budget_does_not_use_it_up() {
         ..before
     };
     scheduler.changed(Time(0), &before, grown);
-    let first_budget = scheduler.queues[0].next_budget;
+    assert_eq!(scheduler.queues[0].max_budget, 42);
     assert_eq!(scheduler.dispatch(Time(1)), Some(grown));
-    assert_eq!(scheduler.queues[0].next_budget, first_budget);
+    assert_eq!(scheduler.queues[0].max_budget, 64);
 }
 
 #[test]
@@ -261,17 +241,18 @@ fn a_little_way_back_is_nearer_than_a_long_way_ahead() {
     assert_eq!(next(&mut scheduler, Time(3), ALL), [4, 5]);
 }
 
+/// `bfq_add_request` chooses by `bfqd->last_position`.
 #[test]
-fn a_queue_goes_on_where_it_was() {
+fn what_comes_is_near_to_where_any_queue_was_last() {
     let mut scheduler = scheduler(|_| {});
-    put(&mut scheduler, Time(1), of(1, read(0, 100 * LEN)));
-    put(&mut scheduler, Time(1), of(2, read(1, 1 << 30)));
-    assert_eq!(next(&mut scheduler, Time(1), ALL), [0, 1]);
+    put(&mut scheduler, first(1), of(1, read(0, 100 * LEN)));
+    put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
+    assert_eq!(next(&mut scheduler, later(Dur(0)), ALL), [0, 1]);
     for (key, block) in [(2, 50), (3, 150)] {
-        put(&mut scheduler, Time(2), of(1, read(key, block * LEN)));
+        put(&mut scheduler, later(Dur(1)), of(1, read(key, block * LEN)));
     }
-    // From 100, not from where the other queue has left the head.
-    assert_eq!(next(&mut scheduler, Time(2), ALL), [3, 2]);
+    // Both are too far behind 1 GiB: the lower one. From 100 blocks, 150 would be nearer.
+    assert_eq!(next(&mut scheduler, later(Dur(1)), ALL), [2, 3]);
 }
 
 #[test]
@@ -279,9 +260,9 @@ fn a_queue_whose_last_request_was_merged_away_wants_nothing() {
     let mut scheduler = scheduler(|_| {});
     let gone = with_priority(0, of(1, read(0, 0)));
     scheduler.insert(Time(0), gone);
-    put(&mut scheduler, Time(0), of(2, read(1, 1 << 30)));
+    put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
     scheduler.remove(&gone);
-    assert_eq!((scheduler.len(), scheduler.time.busy()), (1, 1));
+    assert_eq!((scheduler.len(), scheduler.busy), (1, 1));
     assert_eq!(next(&mut scheduler, Time(1), ALL), [1]);
 }
 
@@ -306,4 +287,152 @@ fn tunables_that_cannot_be_are_refused() {
     assert_eq!(key(|t| t.timeout_sync = Dur::ZERO), "timeout_sync");
     assert_eq!(key(|t| t.max_budget = Bytes(4096)), "max_budget");
     assert_eq!(key(|t| t.back_seek_penalty = 0), "back_seek_penalty");
+}
+
+/// A process that floods and one that reads a block at a time, each alone in its queue; the keys from 100 on are of the
+/// flood. The read has gone and is done.
+fn flood_and_reader(low_latency: bool) -> Bfq {
+    let mut scheduler = scheduler(|tunables| tunables.low_latency = low_latency);
+    for key in 100..200 {
+        let io = Io {
+            sync: true,
+            len: 16 * LEN,
+            ..write(key, u64::from(key) << 30)
+        };
+        put(&mut scheduler, first(1), of(1, io));
+    }
+    next(&mut scheduler, first(1), 8);
+    put(&mut scheduler, first(2), of(2, read(0, 1 << 20)));
+    let keys = next(&mut scheduler, first(2), 92);
+    assert!(keys.contains(&0), "{keys:?}");
+    for key in 200..300 {
+        let io = Io {
+            sync: true,
+            len: 16 * LEN,
+            ..write(key, u64::from(key) << 30)
+        };
+        put(&mut scheduler, first(2), of(1, io));
+    }
+    scheduler
+}
+
+/// `bfq_bfqq_update_budg_for_activation`, `BFQQE_PREEMPTED`: within three times `slice_idle`.
+#[test]
+fn who_asks_again_in_time_takes_the_drive() {
+    let mut scheduler = flood_and_reader(false);
+    let now = first(2) + Dur::ms(1);
+    assert!(next(&mut scheduler, now, 1)[0] >= 100);
+    put(&mut scheduler, now, of(2, read(1, 2 << 20)));
+    assert_eq!(next(&mut scheduler, now, 1), [1]);
+}
+
+/// `bfq_bfqq_idle_for_long_time`: a queue that has asked for nothing for 2 s is interactive and weighs 30 times as much.
+#[test]
+fn what_seems_to_be_interactive_weighs_more() {
+    for (low_latency, weight) in [(true, 1_200), (false, 40)] {
+        let mut scheduler = flood_and_reader(low_latency);
+        let now = first(2) + Dur::ms(3_000);
+        put(&mut scheduler, now, of(2, read(1, 2 << 20)));
+        let queue = scheduler.processes[&2].queue;
+        assert_eq!(scheduler.time.weight_of(queue), weight);
+        assert_eq!(next(&mut scheduler, now, 1), [1]);
+    }
+}
+
+/// `bfq_update_wr_data`: what has had 120,000 sectors is raised no more, nor is it after `bfq_wr_duration`, which is
+/// 2.5 s times 3/2 before there is an estimate of the rate.
+#[test]
+fn nothing_is_raised_for_good() {
+    for (requests, len, apart, raised) in [
+        (58, 1 << 20, Dur::ZERO, true),
+        (59, 1 << 20, Dur::ZERO, false),
+        (35, LEN, Dur::ms(100), true),
+        (40, LEN, Dur::ms(100), false),
+    ] {
+        let mut scheduler = Bfq::new(&Tunables::default()).unwrap();
+        let mut now = Time(0);
+        for key in 0..requests {
+            let io = read(key, u64::from(key) << 20);
+            put(&mut scheduler, now, of(1, Io { len, ..io }));
+            assert_eq!(next(&mut scheduler, now, 1), [key]);
+            now += apart;
+        }
+        let by = scheduler.queues[0].raise.by;
+        assert_eq!(by > 1, raised, "{requests} {len} {apart}");
+    }
+}
+
+/// `bfq_handle_burst`: eight queues within 180 ms of one another are a large burst.
+#[test]
+fn a_burst_of_processes_is_not_raised() {
+    for (processes, raised) in [(7, true), (9, false)] {
+        let mut scheduler = Bfq::new(&Tunables::default()).unwrap();
+        for process in 0..processes {
+            // By another priority each has a queue of its own; the last has the default.
+            let priority = if process + 1 == processes {
+                4
+            } else {
+                3 - (process % 2) as u8
+            };
+            let io = of(process, read(process, u64::from(process) << 30));
+            let now = Time(0) + Dur::ms(100) * u64::from(process);
+            put(&mut scheduler, now, with_priority(priority, io));
+        }
+        let queue = scheduler.processes[&(processes - 1)].queue;
+        assert_eq!(scheduler.queues[queue as usize].raise.by > 1, raised);
+    }
+}
+
+/// `bfq_do_or_sched_stable_merge`, on a drive without a head.
+#[test]
+fn processes_that_begin_together_share_a_queue() {
+    for (rotational, apart, queues) in [(false, 180, 1), (false, 181, 2), (true, 0, 2)] {
+        let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
+        put(&mut scheduler, Time(0), of(1, read(0, 0)));
+        let second = Time(0) + Dur::ms(apart);
+        put(&mut scheduler, second, of(2, read(1, 1 << 30)));
+        assert_eq!(scheduler.queues.len(), queues, "{rotational} {apart}");
+    }
+}
+
+/// `bfq_bfqq_charge_time`: a turn that was longer than 20 ms and made little of it counts as if the drive had worked.
+#[test]
+fn who_is_slow_is_charged_for_the_time() {
+    let mut scheduler = scheduler(|tunables| tunables.max_budget = Bytes::mib(8));
+    for key in 0..4 {
+        let place = u64::from(key) << 30;
+        put(&mut scheduler, first(1), of(1, read(key, place)));
+        put(&mut scheduler, first(2), of(2, read(key + 10, place)));
+    }
+    assert_eq!(next(&mut scheduler, later(Dur(0)), 3), [0, 1, 2]);
+    // 8 sectors of 16,384 in 100 ms of 125: 13,107 are charged, and the next one goes after the other's budget.
+    let late = later(Dur::ms(100));
+    assert_eq!(next(&mut scheduler, late, 1), [3]);
+    let finish = |scheduler: &Bfq, id| scheduler.time.finish_of(id);
+    let span = |sectors: u64| (sectors << 22) / 40;
+    assert_eq!(finish(&scheduler, 0), span(13_107));
+}
+
+/// `bfq_update_hw_tag`: 32 completions with more than 3 requests held or in flight, never more than 3 in flight.
+#[test]
+fn a_drive_that_takes_one_at_a_time_does_not_queue() {
+    for (at_a_time, queues) in [(1, false), (8, true)] {
+        let mut scheduler = scheduler(|_| {});
+        for key in 0..80 {
+            put(
+                &mut scheduler,
+                Time(0),
+                of(1, read(key, u64::from(key) * LEN)),
+            );
+        }
+        let mut flying = std::collections::VecDeque::new();
+        for _ in 0..40 {
+            while flying.len() < at_a_time {
+                flying.push_back(scheduler.dispatch(Time(1)).unwrap());
+            }
+            let io = flying.pop_front().unwrap();
+            scheduler.completed(Time(1), &io);
+        }
+        assert_eq!(scheduler.depth.queues, queues);
+    }
 }

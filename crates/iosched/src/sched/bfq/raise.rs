@@ -1,0 +1,330 @@
+//! Weight raising: what seems to be interactive or soft real-time weighs more for a while (`low_latency`).
+//!
+//! Linux 6.12, `block/bfq-iosched.c`: `bfq_bfqq_handle_idle_busy_switch`, `bfq_update_bfqq_wr_on_rq_arrival`,
+//! `bfq_update_wr_data`, `bfq_bfqq_softrt_next_start`, `bfq_handle_burst`.
+
+use super::queue::Queue;
+use super::{Bfq, MIN_BUDGET_PART};
+use fathom_base::{Dur, Time};
+
+/// How much more a raised queue weighs: `bfq_wr_coeff`; for soft real-time times `BFQ_SOFTRT_WEIGHT_FACTOR`.
+const RAISED: u64 = 30;
+const SOFT_FACTOR: u64 = 100;
+/// How long a soft real-time queue is raised: `bfq_wr_rt_max_time`.
+const SOFT_TIME: Dur = Dur::ms(300);
+/// Idle for so long, a process is taken for interactive: `bfq_wr_min_idle_time`.
+const IDLE: Dur = Dur::ms(2_000);
+/// As long as this after it was raised last, a queue for which nobody waits is raised: `bfq_wr_min_inter_arr_async`.
+const ASYNC_GAP: Dur = Dur::ms(500);
+/// Sectors a second above which a process is not soft real-time: `bfq_wr_max_softrt_rate`.
+const SOFT_RATE: u64 = 7_000;
+/// Sectors after which an interactive queue is raised no more: `max_service_from_wr`.
+const MAX_SERVICE: u64 = 120_000;
+/// Four ticks of a kernel with 250 a second.
+const FOUR_TICKS: Dur = Dur::ms(16);
+/// The weight of the default priority: others are not raised.
+const DEFAULT_WEIGHT: u64 = 40;
+/// Queues that make a large burst, and how soon after the one before each is created: `bfq_large_burst_thresh`,
+/// `bfq_burst_interval`.
+const LARGE_BURST: usize = 8;
+pub(super) const BURST_GAP: Dur = Dur::ms(180);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Interactive,
+    SoftRealTime,
+}
+
+/// How a queue is raised, and what decides whether it is.
+#[derive(Clone, Debug)]
+pub(super) struct Raise {
+    /// How many times its weight it has; 1 if it is not raised.
+    pub(super) by: u64,
+    kind: Option<Kind>,
+    most: Dur,
+    /// Since when it is raised, or when that ended.
+    pub(super) since: Time,
+    /// When it was raised as interactive before it became soft real-time.
+    interactive_since: Option<Time>,
+    /// Sectors that it has got while raised, and since it began to want any.
+    service: u64,
+    pub(super) backlog_service: u64,
+    backlogged: Time,
+    next_soft: Time,
+    update_soft: bool,
+    in_large_burst: bool,
+}
+
+/// Queues that were created in a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Burst {
+    queues: Vec<u32>,
+    size: usize,
+    large: bool,
+    last: Option<Time>,
+}
+
+impl Raise {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            by: 1,
+            kind: None,
+            most: Dur::ZERO,
+            since: now,
+            interactive_since: None,
+            service: 0,
+            backlog_service: 0,
+            backlogged: Time::ZERO,
+            next_soft: now,
+            update_soft: false,
+            in_large_burst: false,
+        }
+    }
+
+    pub(super) fn is_soft(&self) -> bool {
+        self.kind == Some(Kind::SoftRealTime)
+    }
+
+    fn interactive(&mut self, most: Dur) {
+        self.by = RAISED;
+        self.kind = Some(Kind::Interactive);
+        self.most = most;
+    }
+
+    fn soft(&mut self) {
+        self.by = RAISED * SOFT_FACTOR;
+        self.kind = Some(Kind::SoftRealTime);
+        self.most = SOFT_TIME;
+    }
+
+    /// `bfq_bfqq_end_wr`.
+    fn end(&mut self, now: Time) {
+        if !self.is_soft() {
+            self.next_soft = now;
+        }
+        self.by = 1;
+        self.kind = None;
+        self.most = Dur::ZERO;
+        self.since = now;
+    }
+
+    /// `bfq_bfqq_softrt_next_start`: not before it would have got what it got at the highest rate of a soft real-time one.
+    fn next_soft(&self, now: Time, slice_idle: Dur) -> Time {
+        let fair = self.backlogged + Dur(1_000_000_000 / SOFT_RATE) * self.backlog_service;
+        self.next_soft.max(fair).max(now + slice_idle + FOUR_TICKS)
+    }
+}
+
+/// What a queue seems to be that wants service again.
+#[derive(Clone, Copy)]
+struct Guess {
+    interactive: bool,
+    soft: bool,
+    deserves: bool,
+}
+
+impl Bfq {
+    /// `bfq_wr_duration`: the slower the drive, the longer.
+    fn raise_time(&self) -> Dur {
+        self.rate
+            .interactive()
+            .clamp(Dur::ms(3_000), Dur::ms(25_000))
+    }
+
+    fn guess(&self, queue: &Queue, now: Time) -> Guess {
+        let raise = &queue.raise;
+        let free = !raise.in_large_burst && queue.weight == DEFAULT_WEIGHT;
+        let quiet = queue.in_flight == 0 && queue.timeout.is_none_or(|at| at + IDLE < now);
+        let calm = queue.habit.seeks != u32::MAX && queue.in_flight == 0;
+        let soft = free && calm && raise.next_soft < now;
+        let interactive = free && quiet;
+        Guess {
+            interactive,
+            soft,
+            deserves: raise.by > 1 || (queue.sync && (interactive || soft)),
+        }
+    }
+
+    /// A queue that was empty has a request: it may be raised. Whether it seems to be interactive.
+    pub(super) fn raise_on_arrival(&mut self, id: u32, now: Time) -> bool {
+        let guess = self.guess(&self.queues[id as usize], now);
+        let most = self.raise_time();
+        let least = 2 * self.least_budget();
+        let queue = &mut self.queues[id as usize];
+        let quiet =
+            queue.in_flight == 0 && queue.timeout.is_none_or(|at| at + Dur::ms(10_000) < now);
+        if !queue.just_created && quiet {
+            queue.raise.in_large_burst = false;
+            self.burst.queues.retain(|&other| other != id);
+        }
+        queue.just_created = false;
+        if self.tunables.low_latency {
+            let raise = &mut queue.raise;
+            if raise.by == 1 && guess.deserves {
+                if guess.interactive {
+                    raise.service = 0;
+                    raise.interactive(most);
+                } else {
+                    raise.interactive_since = None;
+                    raise.soft();
+                }
+                queue.budget = queue.budget.min(least);
+            } else if raise.by > 1 {
+                raise.go_on(guess, most, now);
+            }
+        }
+        queue.raise.backlogged = now;
+        queue.raise.backlog_service = 0;
+        queue.raise.update_soft = false;
+        guess.interactive
+    }
+
+    /// A request for which nobody waits has come to a queue that has others.
+    pub(super) fn raise_async(&mut self, id: u32, now: Time) {
+        let most = self.raise_time();
+        let raise = &mut self.queues[id as usize].raise;
+        if self.tunables.low_latency && raise.by == 1 && raise.since + ASYNC_GAP < now {
+            raise.interactive(most);
+            self.raised_busy += 1;
+        }
+    }
+
+    /// A queue was given service, in sectors.
+    pub(super) fn note_service(&mut self, id: u32, sectors: u64) {
+        let raise = &mut self.queues[id as usize].raise;
+        if raise.by > 1 {
+            raise.service += sectors;
+        }
+        raise.backlog_service += sectors;
+    }
+
+    /// Whether the queue whose turn it is has been raised for long enough: `bfq_update_wr_data`.
+    pub(super) fn update_raise(&mut self, id: u32, now: Time) {
+        let most = self.raise_time();
+        let queue = &mut self.queues[id as usize];
+        let raise = &mut queue.raise;
+        if raise.by > 1 {
+            let over = raise.since + raise.most < now;
+            let was_interactive = raise
+                .interactive_since
+                .is_some_and(|since| since + most >= now);
+            if over && !raise.in_large_burst && raise.is_soft() && was_interactive {
+                raise.interactive(most);
+                raise.since = raise.interactive_since.unwrap_or(now);
+            } else if over
+                || raise.in_large_burst
+                || (!raise.is_soft() && raise.service > MAX_SERVICE)
+            {
+                raise.end(now);
+                self.raised_busy -= u32::from(queue.busy);
+            }
+        }
+        let heavy = self.time.weight_of(id) > queue.weight;
+        if heavy != (queue.raise.by > 1) {
+            let weight = self.settle_weight(id);
+            self.time.weigh(id, weight);
+        }
+    }
+
+    /// All of its last requests were seeks: it is not soft real-time (`bfq_update_io_seektime`).
+    pub(super) fn doubt_soft(&mut self, id: u32, now: Time) {
+        let most = self.raise_time();
+        let queue = &mut self.queues[id as usize];
+        let raise = &mut queue.raise;
+        if raise.by == 1 || !raise.is_soft() || queue.habit.seeks != u32::MAX {
+            return;
+        }
+        match raise.interactive_since.filter(|&since| since + most >= now) {
+            Some(since) => {
+                raise.interactive(most);
+                raise.since = since;
+            }
+            None => {
+                raise.end(now);
+                self.raised_busy -= u32::from(queue.busy);
+            }
+        }
+    }
+
+    /// A turn ends.
+    pub(super) fn note_end_of_turn(&mut self, id: u32, now: Time) {
+        let queue = &mut self.queues[id as usize];
+        if !self.tunables.low_latency {
+            return;
+        }
+        if queue.raise.by == 1 {
+            queue.raise.since = now;
+        }
+        if queue.line.is_empty() {
+            if queue.in_flight == 0 {
+                queue.raise.next_soft = queue.raise.next_soft(now, self.tunables.slice_idle);
+            } else {
+                queue.raise.update_soft = true;
+            }
+        }
+    }
+
+    /// A request of a queue is done.
+    pub(super) fn note_done(&mut self, id: u32, now: Time) {
+        let queue = &mut self.queues[id as usize];
+        let dry = queue.in_flight == 0 && queue.line.is_empty();
+        if queue.raise.update_soft && dry && queue.raise.by != RAISED {
+            queue.raise.next_soft = queue.raise.next_soft(now, self.tunables.slice_idle);
+        }
+    }
+
+    /// A queue is created or has not asked yet: many in a row are a burst, and are not raised (`bfq_handle_burst`).
+    pub(super) fn note_burst(&mut self, id: u32, now: Time) {
+        let raise = &self.queues[id as usize].raise;
+        if self.burst.queues.contains(&id) || raise.in_large_burst {
+            return;
+        }
+        let burst = &mut self.burst;
+        let late = burst.last.is_none_or(|last| last + BURST_GAP < now);
+        burst.last = Some(now);
+        if late {
+            burst.large = false;
+            burst.queues.clear();
+            burst.size = usize::from(self.busy == 0);
+            burst.queues.extend((self.busy == 0).then_some(id));
+        } else if burst.large {
+            self.queues[id as usize].raise.in_large_burst = true;
+        } else {
+            burst.size += 1;
+            burst.queues.push(id);
+            if burst.size == LARGE_BURST {
+                burst.large = true;
+                for id in burst.queues.drain(..) {
+                    self.queues[id as usize].raise.in_large_burst = true;
+                }
+            }
+        }
+    }
+
+    /// Whether a queue that has not asked yet is looked at for a burst.
+    pub(super) fn may_burst(&self, id: u32) -> bool {
+        self.queues[id as usize].just_created && (self.burst.size > 0 || self.busy == 0)
+    }
+
+    /// The least budget: `bfq_min_budget`, in sectors.
+    pub(super) fn least_budget(&self) -> u64 {
+        self.budget_limit() / MIN_BUDGET_PART
+    }
+}
+
+impl Raise {
+    /// A queue that is raised wants service again.
+    fn go_on(&mut self, guess: Guess, most: Dur, now: Time) {
+        if guess.interactive {
+            self.interactive(most);
+        } else if self.in_large_burst {
+            self.by = 1;
+        } else if guess.soft {
+            if !self.is_soft() {
+                self.interactive_since = Some(self.since);
+                self.soft();
+            }
+            self.since = now;
+        }
+    }
+}

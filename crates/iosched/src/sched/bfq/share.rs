@@ -1,0 +1,91 @@
+//! What a queue is charged, what it weighs, and whether it is among those that want service.
+//!
+//! Linux 6.12, `block/bfq-iosched.c`: `bfq_serv_to_charge`, `bfq_asymmetric_scenario`, `bfq_weights_tree_add`;
+//! `block/bfq-wf2q.c`: `__bfq_entity_update_weight_prio`, `bfq_add_bfqq_busy`, `bfq_del_bfqq_busy`.
+
+use super::{ASYNC_CHARGE, Bfq};
+use crate::Io;
+use fathom_base::SECTOR_BYTES;
+
+impl Bfq {
+    /// What a request takes from the budget of its queue, in sectors.
+    pub(super) fn charge(&self, id: u32, io: &Io) -> u64 {
+        let sectors = io.len.div_ceil(SECTOR_BYTES);
+        let queue = &self.queues[id as usize];
+        match queue.sync || queue.raise.by > 1 || self.is_asymmetric(id) {
+            true => sectors,
+            false => sectors * ASYNC_CHARGE,
+        }
+    }
+
+    /// Whether another queue that wants service has another weight and this one has not the least of all.
+    pub(super) fn is_asymmetric(&self, id: u32) -> bool {
+        let least = self.weights.first_key_value().map(|(&weight, _)| weight);
+        let counted = self.queues[id as usize].counted;
+        self.weights.len() > 1 && (counted.is_none() || counted != least)
+    }
+
+    pub(super) fn count(&mut self, id: u32) {
+        let weight = self.time.weight_of(id);
+        let queue = &mut self.queues[id as usize];
+        if queue.counted.is_none() {
+            queue.counted = Some(weight);
+            *self.weights.entry(weight).or_default() += 1;
+        }
+    }
+
+    pub(super) fn discount(&mut self, id: u32) {
+        let Some(weight) = self.queues[id as usize].counted.take() else {
+            return;
+        };
+        if let Some(count) = self.weights.get_mut(&weight) {
+            *count -= 1;
+            if *count == 0 {
+                self.weights.remove(&weight);
+            }
+        }
+    }
+
+    /// The weight that a queue has from now on: `__bfq_entity_update_weight_prio`.
+    pub(super) fn settle_weight(&mut self, id: u32) -> u64 {
+        let queue = &self.queues[id as usize];
+        let (weight, raised) = (queue.weight * queue.raise.by, queue.raise.by > 1);
+        if weight != self.time.weight_of(id) && queue.counted.is_some() {
+            self.discount(id);
+            if !raised {
+                self.queues[id as usize].counted = Some(weight);
+                *self.weights.entry(weight).or_default() += 1;
+            }
+        }
+        weight
+    }
+
+    /// `bfq_add_bfqq_busy`.
+    pub(super) fn wake(&mut self, id: u32) {
+        let weight = self.settle_weight(id);
+        let queue = &mut self.queues[id as usize];
+        let in_time = std::mem::take(&mut queue.ran_dry);
+        let (budget, raised) = (queue.budget, queue.raise.by);
+        self.time.wake(id, weight, budget, in_time, raised);
+        queue.busy = true;
+        self.busy += 1;
+        self.raised_busy += u32::from(raised > 1);
+        if queue.in_flight == 0 && raised == 1 {
+            self.count(id);
+        }
+        self.woken_again(id);
+    }
+
+    /// `bfq_del_bfqq_busy`.
+    pub(super) fn rest(&mut self, id: u32, expires: bool) {
+        let queue = &mut self.queues[id as usize];
+        queue.busy = false;
+        self.busy -= 1;
+        self.raised_busy -= u32::from(queue.raise.by > 1);
+        let (service, done) = (queue.service, queue.in_flight == 0);
+        self.time.rest(id, service, expires);
+        if done {
+            self.discount(id);
+        }
+    }
+}
