@@ -155,7 +155,10 @@ fn written_through(totals: &Totals) -> Option<f64> {
     let (from, to) = (totals.timeline.get(half)?, totals.timeline.last()?);
     let stretches = totals.timeline.len() - 1 - half;
     let seconds = (stretches as u64 * totals.bucket.0) as f64 / 1e9;
-    let bytes = to.drive.host_bytes_written.checked_sub(from.drive.host_bytes_written)?;
+    let bytes = to
+        .drive
+        .host_bytes_written
+        .checked_sub(from.drive.host_bytes_written)?;
     (stretches >= 8).then(|| bytes as f64 / 1e6 / seconds)
 }
 
