@@ -321,9 +321,16 @@ impl Geometry {
     /// The lane, over all groups, that a clustered page lies on.
     #[inline]
     pub(crate) fn lane_of_cpage(&self, cpage: u32) -> u32 {
+        self.lane_and_number(cpage).0
+    }
+
+    /// The lane, over all groups, that a clustered page lies on, and its number there within its clustered block.
+    #[inline]
+    pub(crate) fn lane_and_number(&self, cpage: u32) -> (u32, u32) {
         let (cblock, in_block) = self.by_cpages.split_u32(cpage);
-        let (_, lane_in_group) = self.by_lanes.split_u32(in_block);
-        self.group_of_cblock(cblock) * self.lanes_per_group + lane_in_group
+        let (number, lane_in_group) = self.by_lanes.split_u32(in_block);
+        let first = self.group_of_cblock(cblock) * self.lanes_per_group;
+        (first + lane_in_group, number)
     }
 
     /// Which of the lanes that share a station a lane is, and the station.

@@ -70,14 +70,14 @@ impl Ssd {
 
     #[inline]
     pub(super) fn submit_work(&mut self, work: Work, place: Place, ticket: u32) {
-        self.submit_job(work, place, ticket, (place.cpage, false));
+        let (lane, number) = self.g.lane_and_number(place.cpage);
+        self.submit_job((work, place, ticket), lane, (number, false));
     }
 
-    /// `to` is, of a copy, the clustered page that it fills, and whether it stays within its planes.
+    /// `to` is the number of the page that is filled, and of a copy, whether it stays within its planes.
     #[inline]
-    fn submit_job(&mut self, work: Work, place: Place, ticket: u32, to: (u32, bool)) {
-        let (programs, stays) = to;
-        let lane = self.g.lane_of_cpage(place.cpage);
+    fn submit_job(&mut self, what: (Work, Place, u32), lane: u32, to: (u32, bool)) {
+        let ((work, place, ticket), (number, stays)) = (what, to);
         let (plane, station) = self.g.station_and_plane(lane);
         self.nand.submit(
             Job {
@@ -85,7 +85,7 @@ impl Ssd {
                 station,
                 place,
                 ticket,
-                programs,
+                number,
                 plane,
                 stays,
             },
@@ -107,7 +107,7 @@ impl Ssd {
             station,
             place,
             ticket,
-            programs: 0,
+            number: 0,
             plane: 0,
             stays: false,
         };
@@ -321,8 +321,9 @@ impl Ssd {
             domain.defer_program(ticket, after);
         } else if program.from.is_some() {
             let place = self.place(program.from, program.units);
-            let to = (self.place(program.at, 1).cpage, program.stays);
-            self.submit_job(Work::Copy, place, ticket, to);
+            let lane = self.g.lane_of_cpage(place.cpage);
+            let (_, number) = self.g.lane_and_number(self.place(program.at, 1).cpage);
+            self.submit_job((Work::Copy, place, ticket), lane, (number, program.stays));
         } else {
             self.submit_work(Work::Program, self.place(program.at, program.units), ticket);
         }
@@ -505,7 +506,7 @@ impl Ssd {
                 station: self.g.station_of_cblock(cblock, lane),
                 place,
                 ticket,
-                programs: place.cpage,
+                number: 0,
                 plane: 0,
                 stays: false,
             };

@@ -190,7 +190,7 @@ impl Ssd {
             station: self.g.station_of_lane(group),
             place,
             ticket,
-            programs: 0,
+            number: 0,
             plane: 0,
             stays: false,
         };

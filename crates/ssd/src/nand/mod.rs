@@ -52,8 +52,8 @@ pub(crate) struct Job {
     pub(crate) station: u32,
     pub(crate) place: Place,
     pub(crate) ticket: u32,
-    /// The clustered page that a program or a copy fills.
-    pub(crate) programs: u32,
+    /// The number of the page that a program or a copy fills, within its block.
+    pub(crate) number: u32,
     /// Which of the lanes that share the station it lies on.
     pub(crate) plane: u32,
     /// Of a copy: it stays within its planes, so that it need not cross the bus.
@@ -138,9 +138,6 @@ pub(crate) struct Nand {
     /// Times of the pages of a word line, in place of `program`.
     steps: Vec<Dur>,
     program_mode: ProgramMode,
-    cpages_per_cblock: u32,
-    /// Lanes of a clustered block.
-    lanes: u32,
     erase: Dur,
     bus: Rate,
     arbitration: Arbitration,
@@ -186,8 +183,6 @@ impl Nand {
             program: flash.program,
             steps: flash.program_steps.clone(),
             program_mode: flash.program_mode,
-            cpages_per_cblock: geometry.cpages_per_cblock,
-            lanes: geometry.lanes_per_group,
             erase: flash.erase,
             bus: flash.bus,
             arbitration: flash.arbitration,

@@ -13,17 +13,12 @@ use crate::spec::ProgramMode;
 use fathom_base::{Dur, EventQueue, Time};
 
 impl Nand {
-    /// The number of a clustered page within its clustered block, on its lane.
-    fn page_number(&self, cpage: u32) -> u32 {
-        cpage % self.cpages_per_cblock / self.lanes
-    }
-
-    /// How long the array takes for a program into a clustered page: pages of a word line take turns.
+    /// How long the array takes for the page of a number: those of a word line take turns.
     #[inline]
-    fn program_time(&mut self, cpage: u32) -> Dur {
+    fn program_time(&mut self, number: u32) -> Dur {
         let nominal = match self.steps.len() {
             0 => self.program,
-            n => self.steps[self.page_number(cpage) as usize % n],
+            n => self.steps[number as usize % n],
         };
         self.vary(nominal)
     }
@@ -41,7 +36,7 @@ impl Nand {
     #[inline]
     fn enter_array(&mut self, id: u32, at: Time, events: &mut EventQueue<Event>) {
         let job = self.ops[id as usize].job;
-        let end = at + self.program_time(job.programs);
+        let end = at + self.program_time(job.number);
         self.ops[id as usize].array = (at, end);
         events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
         if self.program_mode == ProgramMode::Cache {
@@ -52,10 +47,9 @@ impl Nand {
     /// Takes the programs that follow for other planes along: the array begins when the data of all has arrived.
     fn start_planes(&mut self, id: u32, arrived: Time, now: Time, events: &mut EventQueue<Event>) {
         let first = self.ops[id as usize].job;
-        let number = self.page_number(first.programs);
         let (mut planes, mut arrived) = (1u64 << (first.plane % 64), arrived);
         let mut joined = EMPTY;
-        while let Some(next) = self.joins(first.station, number, planes) {
+        while let Some(next) = self.joins(first.station, first.number, planes) {
             self.stations[first.station as usize].queue.pop(&self.ops);
             let job = self.ops[next as usize].job;
             planes |= 1 << (job.plane % 64);
@@ -63,7 +57,7 @@ impl Nand {
             self.ops[next as usize].next = NONE;
             joined.push(&mut self.ops, next);
         }
-        let end = arrived + self.program_time(first.programs);
+        let end = arrived + self.program_time(first.number);
         // The first one's end goes before the others': it starts what follows on the die.
         self.ops[id as usize].array = (arrived, end);
         events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
@@ -79,7 +73,7 @@ impl Nand {
         let next = self.stations[station as usize].queue.head;
         let Op { job, .. } = self.ops.get(next as usize)?;
         let other = planes >> (job.plane % 64) & 1 == 0;
-        let fits = job.work == Work::Program && other && self.page_number(job.programs) == number;
+        let fits = job.work == Work::Program && other && job.number == number;
         fits.then_some(next)
     }
 
@@ -92,7 +86,7 @@ impl Nand {
         events: &mut EventQueue<Event>,
     ) {
         let job = self.ops[id as usize].job;
-        let end = begin + self.program_time(job.programs);
+        let end = begin + self.program_time(job.number);
         self.ops[id as usize].array = (begin, end);
         events.push_in_order(lane::COPY, end, Event::OpDone(id));
         if self.can_suspend && self.stations[job.station as usize].reads.head != NONE {

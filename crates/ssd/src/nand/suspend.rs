@@ -9,6 +9,7 @@
 
 use super::{NONE, Nand, Work};
 use crate::engine::Event;
+use crate::spec::ProgramMode;
 use fathom_base::{EventQueue, Time};
 
 impl Nand {
@@ -65,5 +66,9 @@ impl Nand {
         let begin = now + self.suspend_overhead;
         *array = (begin, begin + array.1.since(Time::ZERO));
         events.push(array.1, Event::OpDone(at.current));
+        if self.program_mode == ProgramMode::Cache {
+            // What came meanwhile may cross the bus now.
+            events.push(begin, Event::Loaded(station));
+        }
     }
 }

@@ -205,3 +205,29 @@ fn per_thousand(outcome: &Outcome, of: u64) -> Option<f64> {
     let writes = outcome.totals.writes?.count;
     Some(1e3 * of as f64 / writes as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::Bucket;
+    use fathom_base::Dur;
+
+    #[test]
+    fn what_is_written_through_is_the_rate_of_the_second_half() {
+        let bucket = |i: u64| {
+            let mut bucket = Bucket::default();
+            // 10 MB in each stretch of the first half, 2 MB in each later one.
+            bucket.drive.host_bytes_written =
+                1_000_000 * (10 * i.min(10) + 2 * i.saturating_sub(10));
+            bucket
+        };
+        let totals = |n: u64| Totals {
+            bucket: Dur::ms(500),
+            timeline: (0..n).map(bucket).collect(),
+            ..Totals::default()
+        };
+        assert_eq!(written_through(&totals(20)), Some(4.0));
+        assert_eq!(written_through(&totals(8)), None, "too short to say");
+        assert_eq!(written_through(&Totals::default()), None);
+    }
+}
