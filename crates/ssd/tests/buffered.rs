@@ -75,29 +75,41 @@ fn the_geometry_is_what_the_tests_below_take_it_for() {
     );
 }
 
-/// A cache lets two batches go for each of the two groups.
+/// A cache lets go what keeps both stations at work: two programs for each of them with page mapping, which places them in
+/// turn, and three of the four with block mapping, where the block tells the station.
 #[test]
 fn each_policy_lets_its_own_pages_go() {
-    // Blocks of eight pages: 0 to 7, 8 to 15 and so on; even pages on one element, odd ones on the other.
+    // Blocks of eight pages: 0 to 7, 8 to 15 and so on; even pages on one element, odd ones on the other. With block
+    // mapping 0 to 7 and 16 to 23 on one, 8 to 15 on the other.
     let pages = [8, 10, 20, 9, 22, 0, 1, 2, 3];
-    for (policy, rest) in [
+    for (policy, page, block) in [
         // A full buffer is drained to its newest line.
-        (WritePolicy::Fifo, vec![3]),
-        (WritePolicy::Lru, vec![22, 0, 1, 2, 3]),
-        (WritePolicy::Bplru, vec![20, 22, 0, 1, 2, 3]),
-        // 8 and 9, 10 and 1.
-        (WritePolicy::Epo, vec![20, 22, 0, 2, 3]),
-        (WritePolicy::LbClock, vec![8, 10, 20, 9, 22]),
-        (WritePolicy::Streams, vec![8, 10, 20, 9, 22]),
+        (WritePolicy::Fifo, vec![3], vec![3]),
+        (
+            WritePolicy::Lru,
+            vec![22, 0, 1, 2, 3],
+            vec![9, 22, 0, 1, 2, 3],
+        ),
+        // One block, padded; with block mapping that is one station, and the next block has the other.
+        (
+            WritePolicy::Bplru,
+            vec![20, 22, 0, 1, 2, 3],
+            vec![0, 1, 2, 3],
+        ),
+        // 8 and 9, 10 and 1; with block mapping 20 and 8, 22 and 10.
+        (WritePolicy::Epo, vec![20, 22, 0, 2, 3], vec![9, 0, 1, 2, 3]),
+        // The fullest block, and with block mapping the next one.
+        (WritePolicy::LbClock, vec![8, 10, 20, 9, 22], vec![20, 22]),
+        // The stream, and with block mapping the oldest run: 9 has joined 8 since 10 came.
+        (
+            WritePolicy::Streams,
+            vec![8, 10, 20, 9, 22],
+            vec![8, 20, 9, 22],
+        ),
     ] {
-        for kind in [MappingKind::Page, MappingKind::Block] {
+        for (kind, rest) in [(MappingKind::Page, page), (MappingKind::Block, block)] {
             let found = left(kind, policy, &pages, 40);
-            if policy == WritePolicy::Epo && kind == MappingKind::Block {
-                // There the block tells the element: 20 and 8, 22 and 10.
-                assert_eq!(found, [9, 0, 1, 2, 3], "{policy:?}");
-            } else {
-                assert_eq!(found, rest, "{policy:?} {kind:?}");
-            }
+            assert_eq!(found, rest, "{policy:?} {kind:?}");
         }
     }
 }
@@ -196,7 +208,7 @@ fn a_batch_of_epo_keeps_every_element_busy() {
         gone.sort_unstable();
         gone
     };
-    // Two batches for each of four groups: two rounds over all elements, or the eight oldest, all on one.
+    // Two programs for each of four stations: two rounds over all elements, or the eight oldest.
     assert_eq!(gone(WritePolicy::Epo), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(gone(WritePolicy::Lru), [0, 4, 8, 12, 16, 20, 24, 28]);
 }

@@ -156,6 +156,10 @@ fn buffers_wait_for_what_is_written_again_and_caches_do_not() {
     are_known(&found, &[]);
 }
 
+/// Why a drive is listed whose effect is just outside of what counts.
+const SHALLOW: &str =
+    "4.7 % are measured where the rules weigh ten, just more than a factor of two";
+
 /// Drives whose blocks are measured, where they have log blocks and are small enough; once for all tests.
 const BLOCK_DRIVES: u64 = 56;
 
@@ -190,7 +194,7 @@ fn clustered_blocks_that_are_identifiable_stand_out_or_have_boundaries() {
     let found = block_measured(Parameter::ClusteredBlock, |order| {
         order.stands_out().max(order.boundary)
     });
-    are_known(&found, &[]);
+    are_known(&found, &[(37, SHALLOW)]);
 }
 
 #[test]
@@ -203,5 +207,8 @@ fn logical_blocks_that_are_identifiable_stand_out() {
     });
     let groups = "in order blocks go to several groups at the same time, at random they meet: random order stays behind";
     let copied = "on some superblock drives writes of a block leave nothing to copy; the rules cannot tell which";
-    are_known(&found, &[(15, groups), (55, copied)]);
+    are_known(
+        &found,
+        &[(15, groups), (37, SHALLOW), (45, copied), (55, copied)],
+    );
 }

@@ -14,6 +14,7 @@ use super::{AnyPolicy, WritePolicy};
 use rustc_hash::FxHashMap;
 
 mod leave;
+mod parked;
 mod room;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod tests;
 
 pub(crate) use leave::Out;
 use leave::Together;
+use parked::Parked;
 use room::Room;
 
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,8 @@ struct Line {
     since: u64,
     dirty: u32,
     owner: u32,
+    /// It was chosen to leave and waits aside.
+    parked: bool,
 }
 
 /// A line as the engine sees it. `mask` has a bit for every dirty sector.
@@ -96,6 +100,7 @@ pub(crate) struct WriteLines {
     policy: Option<AnyPolicy>,
     request: u64,
     together: Together,
+    parked: Parked,
 }
 
 impl WriteLines {
@@ -127,6 +132,7 @@ impl WriteLines {
             policy: Some(AnyPolicy::new(setup.policy, &setup.shape)),
             request: 0,
             together: Together::new(setup.shape.block_pages, setup.clines),
+            parked: Parked::default(),
         }
     }
 
@@ -207,13 +213,19 @@ impl WriteLines {
             if self.joins_any && self.lines[id as usize].since > due_mark {
                 self.links.renew(&mut self.age, id);
             }
-            if let Some(policy) = &mut self.policy {
+            if let Some(policy) = &mut self.policy
+                && !self.lines[id as usize].parked
+            {
                 policy.touch(id, cline, self.request);
             }
         }
         let new = sectors - self.masks.count(id, first, sectors);
         self.masks.set(id, first, sectors);
-        self.lines[id as usize].dirty += new;
+        let line = &mut self.lines[id as usize];
+        line.dirty += new;
+        if line.parked {
+            self.parked.sectors += u64::from(new);
+        }
         self.room.used += u64::from(new);
         id
     }
@@ -225,6 +237,7 @@ impl WriteLines {
             since: self.insertions,
             dirty: 0,
             owner,
+            parked: false,
         };
         let id = match self.unused.pop() {
             Some(id) => id,
@@ -268,7 +281,11 @@ impl WriteLines {
             self.lines[above as usize].covered = covered;
         }
         self.unused.push(id);
-        if let Some(policy) = &mut self.policy {
+        let line = self.lines[id as usize];
+        if line.parked {
+            self.parked.lines -= 1;
+            self.parked.sectors -= u64::from(line.dirty);
+        } else if let Some(policy) = &mut self.policy {
             policy.remove(id);
         }
     }
@@ -298,10 +315,14 @@ impl WriteLines {
         for id in ids {
             let gone = self.masks.count(id, first, sectors);
             self.masks.clear(id, first, sectors);
-            self.lines[id as usize].dirty -= gone;
+            let line = &mut self.lines[id as usize];
+            line.dirty -= gone;
             self.room.used -= u64::from(gone);
-            if self.lines[id as usize].dirty == 0 {
-                owners.push(self.lines[id as usize].owner);
+            if line.parked {
+                self.parked.sectors -= u64::from(gone);
+            }
+            if line.dirty == 0 {
+                owners.push(line.owner);
                 self.remove(id);
             }
         }

@@ -13,9 +13,6 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 /// The most clustered pages of neighbouring units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
 
-/// Programs on their way from a cache to each station: one in the array, and one that is there when it ends.
-const DRAINS_PER_STATION: u32 = 2;
-
 /// The memory for writes; without a buffer, as much as the controller needs.
 pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
     let buffer = spec.write_buffer.as_ref();
@@ -36,6 +33,11 @@ pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
     }
 }
 
+/// Whether what leaves goes to one station after the other, whatever its address.
+pub(super) fn in_turn(spec: &Spec) -> bool {
+    spec.mapping.kind.is_paged() && spec.mapping.striping == Striping::Dynamic
+}
+
 /// Where a clustered page will be programmed, as far as its number tells. With static striping neighbours lie in
 /// different groups, in whatever order. With dynamic striping it goes where the turn is, so that as many as there
 /// are stations keep them all busy, whichever they are. With block mapping the block tells the group and the page
@@ -43,7 +45,7 @@ pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
 fn elements(spec: &Spec, g: &Geometry) -> Elements {
     let (stride, count, lanes) = match spec.mapping.kind {
         kind if !kind.is_paged() => (g.cpages_per_cblock, g.groups, g.lanes_per_group),
-        _ if spec.mapping.striping == Striping::Dynamic => (1, g.stations, 1),
+        _ if in_turn(spec) => (1, g.stations, 1),
         _ => (1, g.groups, 1),
     };
     Elements {
@@ -85,22 +87,32 @@ impl Ssd {
             return !self.lines.is_empty();
         }
         // What leaves together leaves whole.
-        if self.lines.is_leaving() || self.lines.oldest_is_due(self.drain_mark) {
+        let leaves = self.lines.is_leaving() || self.lines.has_parked();
+        if leaves || self.lines.oldest_is_due(self.drain_mark) {
             return true;
         }
-        if self.lines.is_empty() {
+        if self.lines.is_empty() || !self.waits_for_room {
             return false;
-        }
-        if !self.waits_for_room {
-            return false;
-        }
-        if self.lines.is_cache() {
-            // No more than keeps every die at work: what stays may be written again.
-            return self.draining < DRAINS_PER_STATION * self.g.stations;
         }
         // A full buffer is drained to the newest line, which may still be growing; that one too, if nothing
         // else can make room.
-        !self.lines.has_one_line() || self.draining == 0
+        if self.lines.is_cache() {
+            self.may_choose()
+        } else {
+            !self.lines.has_one_line() || self.draining.is_empty()
+        }
+    }
+
+    /// Whether a cache is to let more go: no more than keeps the stations at work, and at most half of it, for what stays may
+    /// be written again.
+    fn may_choose(&self) -> bool {
+        if !self.waits_for_room {
+            return false;
+        }
+        let going = self.draining.sectors() + self.lines.parked_sectors();
+        let much = 2 * (self.lines.occupied() - going) > self.lines.capacity();
+        let nothing_goes = self.draining.is_empty() && !self.lines.has_parked();
+        nothing_goes || much && !self.draining.is_enough()
     }
 
     /// What leaves next: the first that waits for no erase. Lines of one clustered page wait for the same one, so that
@@ -113,13 +125,28 @@ impl Ssd {
                 self.lines.first_out(self.drain_mark)
             };
         }
+        if self.lines.leave_by_age(self.drain_mark) {
+            return self.oldest_ready();
+        }
+        let (pages, groups) = (self.g.cpages_per_cblock, self.domains.len());
+        loop {
+            let domains = &self.domains;
+            let next = self.lines.first_chosen(|cline| {
+                let domain = (cline / pages) as usize % groups;
+                (domain, domains[domain].stalled)
+            });
+            if next.is_some() || !self.may_choose() || !self.lines.choose() {
+                return next;
+            }
+        }
+    }
+
+    /// The oldest line that waits for no erase.
+    fn oldest_ready(&mut self) -> Option<Out> {
         let mut next = self.lines.first_out(self.drain_mark);
         while let Some(out) = next
             && self.is_stalled(self.lines.cline(out))
         {
-            if out.is_in_order() {
-                return None;
-            }
             // Nothing is hurried that need not leave.
             next = self
                 .lines
@@ -268,7 +295,6 @@ impl Ssd {
     /// Issues what was placed: `dirty` sectors, for an unbuffered write or for nobody.
     #[inline]
     fn finish(&mut self, owner: u32, reads: &[Place], dirty: u32) {
-        self.draining += 1;
         self.issue(owner, reads, dirty);
         if owner != NOBODY
             && let Some(active) = self.active.get_mut(owner)

@@ -155,6 +155,7 @@ impl Ssd {
                     } else {
                         NO_BATCH
                     };
+                    self.begin_draining(at, releases);
                     let program = Program {
                         releases,
                         request,
@@ -186,12 +187,28 @@ impl Ssd {
     /// Starts a program that waits for no read.
     #[inline]
     fn start_lone_program(&mut self, request: u32, at: Ppn, units: u32, releases: u32) {
+        self.begin_draining(at, releases);
         let program = Program {
             releases,
             request,
             ..self.new_program(at, units)
         };
         self.start_program(program, &[]);
+    }
+
+    /// The last program of a batch is on its way, if it is one.
+    #[inline]
+    fn begin_draining(&mut self, at: Ppn, releases: u32) {
+        if releases != NO_BATCH {
+            let station = self.station_of_unit(at);
+            self.draining.begin(station, releases);
+        }
+    }
+
+    #[inline]
+    fn station_of_unit(&self, at: Ppn) -> u32 {
+        let (cpage, _) = self.g.cpage_of_unit(at.0);
+        self.g.station_of_cpage(cpage)
     }
 
     fn program_map(&mut self, at: Ppn, owner: Lpn) {
@@ -468,7 +485,8 @@ impl Ssd {
         self.release_deferred(domain);
         if program.releases != NO_BATCH {
             self.lines.release(program.releases);
-            self.draining -= 1;
+            let station = self.station_of_unit(program.at);
+            self.draining.end(station, program.releases);
             self.unblock();
         }
         if program.request != NOBODY

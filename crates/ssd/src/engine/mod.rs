@@ -8,6 +8,7 @@ mod batch;
 mod counters;
 mod domain;
 mod drain;
+mod draining;
 mod flash;
 mod order;
 mod power;
@@ -28,6 +29,7 @@ use crate::nand::{Nand, Place};
 use crate::spec::{Cut, Drain, Faults, Noise, Oversize, Spec, SpecError};
 use batch::Batch;
 use domain::Domain;
+use draining::Draining;
 use fathom_base::drive_file::want;
 use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
@@ -159,8 +161,7 @@ pub struct Ssd {
     flushes: Vec<Flushing>,
     /// Lines that became dirty up to here are due.
     drain_mark: u64,
-    /// Batches on their way from the buffer into the flash array.
-    draining: u32,
+    draining: Draining,
     last_write: Time,
     idle_scheduled: bool,
     gathers: Option<Gathers>,
@@ -264,7 +265,7 @@ impl Ssd {
             waits_for_room: false,
             flushes: Vec::new(),
             drain_mark: 0,
-            draining: 0,
+            draining: Draining::new(g.stations, drain::in_turn(spec)),
             last_write: Time::ZERO,
             idle_scheduled: false,
             gathers: Gathers::of(spec, &g),

@@ -83,7 +83,8 @@ impl Ssd {
         self.arriving.clear();
         self.map_reads.clear();
         self.after_map.clear();
-        (self.idle_scheduled, self.draining) = (false, 0);
+        self.idle_scheduled = false;
+        self.draining.clear();
         (self.collect_scheduled, self.collecting) = (false, false);
         self.background_work.fill(0);
         if let Some(reads) = &mut self.reads {

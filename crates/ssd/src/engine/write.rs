@@ -172,7 +172,7 @@ impl Ssd {
 
     /// Room in the buffer was given back.
     pub(super) fn unblock(&mut self) {
-        if self.emptying && !(self.lines.is_empty() && self.draining == 0) {
+        if self.emptying && !(self.lines.is_empty() && self.draining.is_empty()) {
             return;
         }
         self.emptying = false;

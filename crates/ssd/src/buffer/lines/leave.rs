@@ -11,22 +11,19 @@ pub(crate) struct Out {
     pub(super) id: u32,
     pub(super) cline: u32,
     /// See [`LineView::whole`].
-    whole: bool,
+    pub(super) whole: bool,
     /// It shares no program with another line.
     pub(crate) alone: bool,
     /// Its place among those that leave together, from 1; 0 where it leaves by age.
-    place: u32,
+    pub(super) place: u32,
+    /// The queue that it waits in aside, or [`NONE`].
+    pub(super) queue: u32,
 }
 
 impl Out {
     /// Whether it is this line.
     pub(crate) fn is(&self, id: u32) -> bool {
         self.id == id
-    }
-
-    /// Whether what leaves with it leaves in the order of its pages: it is part of a whole block.
-    pub(crate) fn is_in_order(&self) -> bool {
-        self.whole
     }
 
     /// The line, if it is one.
@@ -40,10 +37,10 @@ impl Out {
 pub(super) struct Together {
     block_pages: u32,
     clines_of_drive: u32,
-    leaving: Leaving,
+    pub(super) leaving: Leaving,
     clines: Vec<u32>,
     /// How many of them have left.
-    left: usize,
+    pub(super) left: usize,
 }
 
 impl Together {
@@ -62,7 +59,7 @@ impl WriteLines {
     /// The line to leave first: the oldest where that is due or the policy keeps no other order; else the next
     /// of those that leave together, which the policy chooses where none is left.
     pub(crate) fn first_out(&mut self, due_mark: u64) -> Option<Out> {
-        if self.policy.is_none() || self.oldest_is_due(due_mark) {
+        if self.leave_by_age(due_mark) {
             return self.aged(self.age.oldest);
         }
         if !self.is_leaving() {
@@ -71,11 +68,17 @@ impl WriteLines {
         self.chosen(self.together.left)
     }
 
+    /// Whether lines leave in order of age now.
+    pub(crate) fn leave_by_age(&self, due_mark: u64) -> bool {
+        self.policy.is_none() || self.oldest_is_due(due_mark)
+    }
+
     /// What may leave with `out`.
     pub(crate) fn next_out(&self, out: Out) -> Option<Out> {
-        match out.place {
-            0 => self.aged(self.links.newer(out.id)),
-            place => self.chosen(place as usize),
+        match (out.place, out.queue) {
+            (0, _) => self.aged(self.links.newer(out.id)),
+            (place, NONE) => self.chosen(place as usize),
+            (place, queue) => self.parked_out(queue as usize, place as usize),
         }
     }
 
@@ -104,11 +107,12 @@ impl WriteLines {
             whole: false,
             alone: false,
             place: 0,
+            queue: NONE,
         })
     }
 
     /// The first of those that leave together, from a place on, that is not gone already.
-    fn chosen(&self, from: usize) -> Option<Out> {
+    pub(super) fn chosen(&self, from: usize) -> Option<Out> {
         let how = self.together.leaving.how;
         let whole = matches!(how, How::Padded { .. });
         let clines = self.together.clines.iter().enumerate().skip(from);
@@ -120,13 +124,17 @@ impl WriteLines {
                 whole,
                 alone: how != How::Runs,
                 place: place as u32 + 1,
+                queue: NONE,
             })
         });
         here.next()
     }
 
-    /// Asks the policy what leaves next.
-    fn choose(&mut self) {
+    /// Asks the policy what leaves next, of what does not wait aside; false if that is all.
+    pub(crate) fn choose(&mut self) -> bool {
+        if self.lines.len() - self.unused.len() == self.parked.lines {
+            return false;
+        }
         self.name_leaving();
         let together = &mut self.together;
         let Leaving { slots, how } = &together.leaving;
@@ -144,6 +152,7 @@ impl WriteLines {
                 together.clines.extend(clines);
             }
         }
+        true
     }
 
     /// The policy's choice in `together.leaving`, in the order in which it leaves.
@@ -198,10 +207,14 @@ impl WriteLines {
 
     /// It has been handed on; its sectors keep their room until [`WriteLines::release`].
     pub(crate) fn leave(&mut self, out: Out) {
-        // Others of those that leave together may still wait before it.
-        let first = self.chosen(self.together.left);
-        if out.place > 0 && first.is_some_and(|first| first.place == out.place) {
-            self.together.left = out.place as usize;
+        if out.queue != NONE {
+            self.unpark(out);
+        } else if out.place > 0 {
+            // Others of those that leave together may still wait before it.
+            let first = self.chosen(self.together.left);
+            if first.is_some_and(|first| first.place == out.place) {
+                self.together.left = out.place as usize;
+            }
         }
         if let Some(id) = out.line() {
             self.remove(id);
@@ -219,6 +232,7 @@ impl WriteLines {
             all.push(line);
         }
         self.together.left = self.together.clines.len();
+        self.parked.clear();
         all
     }
 
