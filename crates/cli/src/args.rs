@@ -404,7 +404,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ReproduceArgs {
     /// The paper; `fathom list studies` shows all
     pub(crate) paper: String,
-    /// A part of it in less than a minute; what is left out is said
+    /// Run a part in less than a minute of CPU time; what is left out is said
     #[arg(long)]
     pub(crate) quick: bool,
     /// Look for the paper's traces, or parts of them, in this directory

@@ -15,7 +15,10 @@ mod nand;
 pub mod presets;
 pub mod spec;
 
-pub use buffer::{Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored, reshape};
+pub use buffer::{
+    Age as BufferAge, Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored,
+    reshape,
+};
 pub use engine::{Counters, Ssd};
 pub use ftl::{MapCounts, MergeCounts};
 pub use geometry::Geometry;

@@ -4,9 +4,9 @@
 
 use fathom_base::Time;
 use fathom_block::Op;
-use fathom_ssd::PageBufferSetup;
 use fathom_ssd::reshape::{PageWrite, Reshape, Reshaped};
 use fathom_ssd::spec::WritePolicy;
+use fathom_ssd::{BufferAge, PageBufferSetup};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -86,6 +86,61 @@ fn lru_sends_requests() {
         false,
     );
     assert_eq!(out, [(2, 'W', 0, 2, 0), (2, 'W', 3, 2, 0)]);
+}
+
+/// By hand: page 2 is written again and is the newest but for 20; 21 finds no room, and page 0 is the oldest. With the age of
+/// requests, all that is left of the first request leaves.
+#[test]
+fn lru_by_the_age_of_pages_sends_single_pages() {
+    let input = [(0, 5), (2, 1), (20, 2), (30, 2)];
+    let by = |policy, age| {
+        let setup = PageBufferSetup {
+            age,
+            ..setup(policy, 6, 4)
+        };
+        reshaped(&setup, &input, false)
+    };
+    assert_eq!(
+        by(WritePolicy::Lru, BufferAge::Page),
+        [(2, 'W', 0, 1, 0), (3, 'W', 1, 1, 1), (3, 'W', 3, 1, 2)]
+    );
+    assert_eq!(
+        by(WritePolicy::Lru, BufferAge::Request),
+        [(2, 'W', 0, 2, 0), (2, 'W', 3, 2, 0)]
+    );
+    // Page 2 is there twice, and 20 is the first that finds no room.
+    assert_eq!(
+        by(WritePolicy::Fifo, BufferAge::Page)[..2],
+        [(2, 'W', 0, 1, 0), (2, 'W', 1, 1, 1)]
+    );
+    for policy in [
+        WritePolicy::Bplru,
+        WritePolicy::Epo,
+        WritePolicy::LbClock,
+        WritePolicy::Streams,
+    ] {
+        assert_eq!(by(policy, BufferAge::Page), by(policy, BufferAge::Request));
+    }
+}
+
+/// By hand: five pages fit; the sixth takes room with a batch of four, and the seventh one of the three that are left over.
+#[test]
+fn what_takes_room_and_what_frees_it() {
+    let input = writes(&[(0, 4), (0, 1), (4, 2), (8, 1)]);
+    let mut epo = Reshape::new(input.into_iter(), &setup(WritePolicy::Epo, 5, 4), false).unwrap();
+    epo.note_taken();
+    let frees: Vec<u32> = epo.by_ref().map(|out| out.frees).collect();
+    assert_eq!(frees, [1, 1, 1, 1]);
+    let taken: Vec<(u64, u64)> = epo.taken().map(|t| (t.write, t.at.0 / 1000)).collect();
+    // The second write replaces page 0.
+    let first = [(1, 0), (1, 0), (1, 0), (1, 0)];
+    assert_eq!(taken[..4], first);
+    assert_eq!(taken[4..], [(3, 2), (3, 2), (4, 3)]);
+    assert_eq!(epo.taken().count(), 0);
+    // A padded block frees what was in the buffer, and its reads nothing.
+    let input = writes(&[(1, 1), (3, 1), (12, 1)]);
+    let bplru = Reshape::new(input.into_iter(), &setup(WritePolicy::Bplru, 2, 4), false).unwrap();
+    assert_eq!(bplru.map(|out| out.frees).collect::<Vec<_>>(), [0, 0, 2]);
 }
 
 #[test]

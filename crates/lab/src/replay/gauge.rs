@@ -5,6 +5,7 @@ use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Tot
 use super::play::Played;
 use super::requests::RequestFile;
 use crate::model::DriveStats;
+use crate::source::WatchedRooms;
 use crate::store::StoreError;
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
@@ -140,6 +141,10 @@ pub struct Gauge<'a> {
     processes: Vec<Process>,
     /// What was done before the first access that counts.
     before: Moment,
+    /// How long the device was busy before that, and until now.
+    busy: (Dur, Dur),
+    /// What is told of completions to work out what the host waits for room.
+    rooms: Option<WatchedRooms>,
     /// The first time from which on anything counts, as long as nothing did.
     first: Option<Time>,
     any: bool,
@@ -162,6 +167,8 @@ impl<'a> Gauge<'a> {
             others: 0,
             processes: Vec::new(),
             before: Moment::default(),
+            busy: (Dur::ZERO, Dur::ZERO),
+            rooms: None,
             first: None,
             any: false,
             buckets: Vec::with_capacity(BUCKETS_MAX),
@@ -175,6 +182,12 @@ impl<'a> Gauge<'a> {
     /// Writes every access to a file, too.
     pub fn keep(mut self, requests: RequestFile<'a>) -> Self {
         self.requests = Some(requests);
+        self
+    }
+
+    /// Works out what the host waits for room in a write buffer in front of the drive, too.
+    pub fn watch(mut self, rooms: Option<WatchedRooms>) -> Self {
+        self.rooms = rooms;
         self
     }
 
@@ -243,7 +256,10 @@ impl<'a> Gauge<'a> {
                     self.any = true;
                     (self.start, self.last) = (self.start.max(first), self.last.max(first));
                 }
-                false => self.before = moment(),
+                false => {
+                    self.before = moment();
+                    self.busy.0 = played.busy;
+                }
             }
         }
         counts
@@ -281,6 +297,7 @@ impl<'a> Gauge<'a> {
                 Vec::new()
             },
             duration: self.last.since(self.start),
+            busy: Dur(self.busy.1.0.saturating_sub(self.busy.0.0)),
             bucket: Dur(self.bucket_ns),
             timeline: self.buckets,
         })
@@ -298,6 +315,12 @@ impl Observer for Gauge<'_> {
             return;
         }
         self.last = self.last.max(played.completed);
+        self.busy.1 = played.busy;
+        if let Some(rooms) = &self.rooms {
+            let since = |at: Time| Time(at.since(self.start).0);
+            let (asked, completed) = (since(played.asked), since(played.completed));
+            rooms.borrow_mut().done(played.number, asked, completed);
+        }
         match played.access.op {
             Op::Read => self.reads.add(played),
             Op::Write => self.writes.add(played),

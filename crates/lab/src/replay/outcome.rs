@@ -4,6 +4,7 @@ use super::batches::Interval;
 use super::play::PlayError;
 use super::run::Plan;
 use crate::model::{DriveStats, Wear};
+use crate::source::HostWait;
 use fathom_base::{Dur, Time};
 use fathom_block::IoErrorKind;
 use fathom_iosched::{QueueStats, QueueWork};
@@ -159,6 +160,10 @@ pub struct Totals {
     pub processes: Vec<Process>,
     /// From the start to the last completion.
     pub duration: Dur,
+    /// How long of that the device had at least one access, of what it had taken and not completed. Where there is a block
+    /// layer, it is the device.
+    #[serde(default)]
+    pub busy: Dur,
     /// The width of a stretch of the timeline.
     pub bucket: Dur,
     /// From the start to the end.
@@ -206,6 +211,23 @@ pub struct Reshaped {
     pub pages_written: u64,
     /// Pages read to pad blocks.
     pub pages_read: u64,
+    /// What the host waits for room, where the writes have times of their own (an open arrival).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostWait>,
+}
+
+impl Reshaped {
+    /// Pages that left the buffer, without what pads blocks.
+    pub fn left(&self) -> u64 {
+        let batches = self.batch_pages.iter();
+        batches.map(|(&pages, &n)| u64::from(pages) * n).sum()
+    }
+
+    /// What the host waits for an original write on average, in nanoseconds; hits, and what finds room, count as 0.
+    pub fn host_wait_ns(&self) -> Option<f64> {
+        let host = self.host.filter(|_| self.requests > 0)?;
+        Some(host.total_ns as f64 / self.requests as f64)
+    }
 }
 
 impl From<&Counters> for Reshaped {
@@ -218,6 +240,7 @@ impl From<&Counters> for Reshaped {
             batch_pages: counters.batch_pages.clone(),
             pages_written: counters.pages_written,
             pages_read: counters.pages_read,
+            host: None,
         }
     }
 }

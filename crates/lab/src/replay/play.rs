@@ -28,6 +28,8 @@ pub struct Played {
     pub completed: Time,
     /// Where it was done before that, it counts in no figure.
     pub counts: Time,
+    /// How long, in all so far, the device has had at least one access: from when it took one until it had none.
+    pub busy: Dur,
 }
 
 /// A workload that could not be played to its end.
@@ -131,6 +133,36 @@ fn moment_of(device: &dyn Subject) -> Moment {
     }
 }
 
+/// How long the device has had anything to do.
+#[derive(Default)]
+struct Busy {
+    /// Accesses that it has.
+    at_device: usize,
+    /// Since when it has one.
+    since: Time,
+    /// Before that.
+    total: Dur,
+}
+
+impl Busy {
+    fn took(&mut self, now: Time) {
+        if self.at_device == 0 {
+            self.since = now;
+        }
+        self.at_device += 1;
+    }
+
+    /// It is done with one; how long it has been busy in all.
+    fn gave(&mut self, completed: Time) -> Dur {
+        self.at_device = self.at_device.saturating_sub(1);
+        let busy = self.total + completed.since(self.since);
+        if self.at_device == 0 {
+            self.total = busy;
+        }
+        busy
+    }
+}
+
 struct Loop<'a, P: ?Sized> {
     device: &'a mut dyn Subject,
     program: &'a mut P,
@@ -145,6 +177,7 @@ struct Loop<'a, P: ?Sized> {
     done: Vec<Completion>,
     start: Time,
     next: u64,
+    busy: Busy,
 }
 
 /// Plays a program until it is over. Equal programs give equal runs on a modelled device.
@@ -171,6 +204,7 @@ pub fn play<P: Program + ?Sized>(
         done: Vec::new(),
         start,
         next: 0,
+        busy: Busy::default(),
     };
     playing.run()
 }
@@ -215,10 +249,17 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             device,
             agenda,
             blocked,
+            busy,
             ..
         } = self;
         refused.offer(
-            |request| device.submit(request).err().map(|busy| busy.0),
+            |request| match device.submit(request) {
+                Ok(()) => {
+                    busy.took(device.now());
+                    None
+                }
+                Err(refused) => Some(refused.0),
+            },
             |actor| {
                 blocked[actor] = false;
                 agenda.wake(actor);
@@ -243,6 +284,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
                         self.agenda.block(actor);
                         return Ok(any);
                     }
+                    self.busy.took(self.device.now());
                 }
             }
         };
@@ -309,6 +351,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             return Ok(());
         };
         let number = was.number;
+        let busy = self.busy.gave(completion.completed);
         if let Err(error) = completion.result {
             let lost = self.in_flight.len();
             return Err(PlayError::Device {
@@ -325,6 +368,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             submitted: completion.submitted,
             completed: completion.completed,
             counts: was.counts,
+            busy,
         };
         let device = &*self.device;
         self.observer.played(&played, &|| moment_of(device));

@@ -290,3 +290,29 @@ fn an_access_that_the_drive_refuses_is_named() {
         "{result:?}"
     );
 }
+
+/// The union of the intervals from when the device took an access until it was done, added up from the list of them.
+#[test]
+fn the_device_is_busy_as_long_as_it_has_an_access() {
+    // It takes several at a time.
+    let model = Model::from_toml(find("ms-ssd").unwrap().toml).unwrap();
+    let mut drive = model.build(1).unwrap();
+    // Four overlap, then there is a pause.
+    let accesses = (0..200u64)
+        .map(|i| Ok::<_, Infallible>(write(i / 4 * 20_000_000 + i % 4 * 1_000, i % 50 * 4096)));
+    let mut seen = Seen::default();
+    play(&mut drive, &mut Stream::open(accesses), &mut seen).unwrap();
+    let mut spans: Vec<(Time, Time)> = seen
+        .played
+        .iter()
+        .map(|p| (p.submitted, p.completed))
+        .collect();
+    spans.sort_unstable();
+    let (mut union, mut end) = (Dur::ZERO, Time::ZERO);
+    for (from, to) in spans {
+        union = union + to.since(from.max(end));
+        end = end.max(to);
+    }
+    assert_eq!(seen.played.last().unwrap().busy, union);
+    assert!(union > Dur::ZERO && union < end.since(Time::ZERO));
+}

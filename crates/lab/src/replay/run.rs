@@ -6,7 +6,7 @@ use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::RequestFile;
 use crate::model::{Drive, Model};
-use crate::source::{Accesses, SourceError, Work, Workload};
+use crate::source::{Accesses, SourceError, WatchedRooms, Work, Workload};
 use crate::store::{Staging, StoreError};
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
@@ -144,6 +144,14 @@ impl Source {
         }
     }
 
+    /// What the host waits for room in a write buffer in front of the drive, where the writes have times of their own.
+    fn watch_room(&mut self, arrival: Arrival) -> Option<WatchedRooms> {
+        match (self, arrival) {
+            (Self::Accesses(all), Arrival::Open) => all.first_mut()?.watch_room(),
+            _ => None,
+        }
+    }
+
     /// Of several processes the first one tells what a step found in a first pass, and did.
     fn first(&self) -> Option<&Accesses> {
         match self {
@@ -177,7 +185,8 @@ fn measure(
     mut source: Source,
     (requests, stop): (Option<&mut Staging>, fn() -> bool),
 ) -> Result<Outcome, RunError> {
-    let mut gauge = Gauge::new(stop);
+    let rooms = source.watch_room(plan.arrival);
+    let mut gauge = Gauge::new(stop).watch(rooms.clone());
     if let Some(set) = requests {
         gauge = gauge.keep(RequestFile::create(set, device.now())?);
     }
@@ -191,6 +200,10 @@ fn measure(
     let totals = gauge.finish()?;
     let after = device.stats();
     let first = source.first();
+    let reshaped = first.and_then(Accesses::buffered).map(|counters| Reshaped {
+        host: rooms.map(|rooms| rooms.borrow().found()),
+        ..Reshaped::from(counters)
+    });
     let steps = first.map_or_else(Vec::new, |accesses| accesses.steps.clone());
     let workload = Workload {
         steps,
@@ -207,7 +220,7 @@ fn measure(
             .zip(before)
             .map(|(after, before)| after.since(&before)),
         wear: None,
-        reshaped: first.and_then(Accesses::buffered).map(Reshaped::from),
+        reshaped,
         queue: None,
         counters: source.counters(),
         notes: source.notes(),

@@ -41,6 +41,11 @@ pub struct Cell {
     pub padded: Option<f64>,
     /// Bytes programmed for each byte that the host wrote.
     pub write_amplification: Option<f64>,
+    /// What the host waits for room, or without a buffer for the drive, on average over all original writes, in nanoseconds;
+    /// hits, and what finds room, count as 0 ([`crate::source::Rooms`]). `None` in a closed loop.
+    pub host_wait_ns: Option<f64>,
+    /// Pages that left the buffer, without what pads blocks, for each second that the drive had at least one request.
+    pub pages_per_busy_second: Option<f64>,
     /// What went through the write buffer.
     pub reshaped: Reshaped,
 }
@@ -55,11 +60,8 @@ impl Cell {
         let totals = &outcome.totals;
         let seconds = totals.duration.0 as f64 / 1e9;
         let counted = outcome.work.filter(|work| work.busy.0 > 0 && seconds > 0.0);
-        let left: u64 = reshaped
-            .batch_pages
-            .iter()
-            .map(|(&pages, &batches)| u64::from(pages) * batches)
-            .sum();
+        let left = reshaped.left();
+        let at_work = totals.busy.0 as f64 / 1e9;
         Cell {
             workload: finished.run.workload.clone(),
             points: finished.run.points.clone(),
@@ -75,6 +77,8 @@ impl Cell {
             busy: counted.map(|work| work.busy.0 as f64 / 1e9 / seconds),
             busy_over_time: counted.map_or_else(Vec::new, |_| over_time(outcome)),
             padded: (left > 0).then(|| reshaped.pages_written as f64 / left as f64),
+            host_wait_ns: reshaped.host_wait_ns(),
+            pages_per_busy_second: (left > 0 && at_work > 0.0).then(|| left as f64 / at_work),
             write_amplification: outcome.work.and_then(|work| work.write_amplification()),
             reshaped,
         }

@@ -35,6 +35,11 @@ const INSIDE: (&str, &str) = (
     include_str!("../../../../papers/epo/inside.toml"),
     "papers/epo/inside.toml",
 );
+/// What the paper leaves open, one choice at a time.
+const CHOICES: (&str, &str) = (
+    include_str!("../../../../papers/epo/choices.toml"),
+    "papers/epo/choices.toml",
+);
 const EXPECTED: (&str, &str) = (
     include_str!("../../../../papers/epo/expected.toml"),
     "papers/epo/expected.toml",
@@ -44,9 +49,9 @@ const TRACES: (&str, &str) = (
     "papers/epo/traces.toml",
 );
 
-/// The names of the studies of Figures 4 to 6.
-const FIGURES: &str = "epo";
-const FIGURES_GENERAL: &str = "epo-general";
+/// Studies that run on the user's traces, too: Figures 4 to 6, and what the paper leaves open. The others run on generators
+/// alone.
+const ON_TRACES: [&str; 3] = ["epo", "epo-general", "epo-choices"];
 /// The schemes that the paper has.
 const SCHEMES: [&str; 4] = ["no-cache", "lru", "bplru", "epo"];
 /// Writes of each workload in a quick reproduction; they fill the largest buffer of the paper twice.
@@ -91,6 +96,8 @@ pub struct Results {
     pub load: Vec<Cell>,
     /// Buffers inside the drive over several translation layers; none in a quick reproduction.
     pub inside: Vec<Cell>,
+    /// What the paper leaves open, one choice at a time; none in a quick reproduction.
+    pub choices: Vec<Cell>,
     /// What EPO's batches cost by arithmetic, for each workload whose buffer was full.
     pub why: Vec<Why>,
     /// Every claim on every workload that it is about.
@@ -144,13 +151,13 @@ pub fn prepare(options: &Options) -> Result<Reproduction, StudyError> {
     }
     if options.quick {
         notes.push(
-            "Left out: LB-CLOCK and streams, Fathom's own engine, the driver's queue, rising load, buffers inside \
-             the drive (run it without --quick)."
+            "Left out: LB-CLOCK and streams, Fathom's own engine, the driver's queue, rising load, what the \
+             paper leaves open, buffers inside the drive (run it without --quick)."
                 .into(),
         );
         keep_schemes(&mut figures);
     } else {
-        for file in [GENERAL, QUEUE, LOAD, INSIDE] {
+        for file in [GENERAL, QUEUE, LOAD, INSIDE, CHOICES] {
             studies.push(parsed(file, Study::from_toml)?);
         }
     }
@@ -161,8 +168,7 @@ pub fn prepare(options: &Options) -> Result<Reproduction, StudyError> {
         notes.push("Some claims are about a trace that nothing stands for.".into());
     }
     let planned = studies.into_iter().map(|mut study| {
-        // What lies behind the figures is looked at under the generators' loads alone.
-        if study.name == FIGURES || study.name == FIGURES_GENERAL {
+        if ON_TRACES.contains(&study.name.as_str()) {
             study.workloads.extend(workloads.iter().cloned());
         }
         if let Some(writes) = writes {
@@ -239,6 +245,7 @@ pub fn run(
         queue: next(),
         load: next(),
         inside: next(),
+        choices: next(),
         why: reasons,
     })
 }

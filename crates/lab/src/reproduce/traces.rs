@@ -26,6 +26,8 @@ pub enum Kind {
     Part,
     /// The trace itself, as far as the paper used it.
     Whole,
+    /// A trace that the paper does not have.
+    Other,
 }
 
 impl Kind {
@@ -37,6 +39,7 @@ impl Kind {
             }
             Self::Part => "a part of the trace, from which nothing follows for the whole",
             Self::Whole => "the trace",
+            Self::Other => "a trace that is not in the paper",
         }
     }
 }
@@ -69,6 +72,9 @@ struct KnownTrace {
     of: String,
     #[serde(default)]
     whole: bool,
+    /// Whether it is none of the paper's.
+    #[serde(default)]
+    other: bool,
     /// How many of its writes the paper used.
     #[serde(default)]
     writes: Option<u64>,
@@ -146,7 +152,11 @@ fn workload(trace: KnownTrace, path: PathBuf, most: Option<u64>) -> (Source, Wor
     }));
     // A trace that was cut shorter than in the paper is a part of it.
     let whole = trace.whole && writes == trace.writes;
-    let kind = if whole { Kind::Whole } else { Kind::Part };
+    let kind = match (trace.other, whole) {
+        (true, _) => Kind::Other,
+        (false, true) => Kind::Whole,
+        (false, false) => Kind::Part,
+    };
     let name = match (trace.whole, writes) {
         (true, Some(writes)) => format!("first {writes} writes of {}", trace.name),
         _ => trace.name,

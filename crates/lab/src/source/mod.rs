@@ -3,10 +3,12 @@
 //! The one place that opens traces. It streams; a step that must know where a trace ends costs a first pass.
 
 mod reshape;
+mod rooms;
 mod save;
 mod work;
 
-pub use reshape::Reshape;
+pub use reshape::{Reshape, Rounding};
+pub use rooms::{HostWait, Rooms, WatchedRooms};
 pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 
@@ -442,6 +444,15 @@ impl Accesses {
                 ));
                 notes
             }
+        }
+    }
+
+    /// Works out, from now on, what the host waits for room in the write buffer in front of the drive, if there is one. To be
+    /// asked before the first access is taken.
+    pub fn watch_room(&mut self) -> Option<WatchedRooms> {
+        match &mut self.stream {
+            Stream::Direct(_) => None,
+            Stream::Buffered(behind) => Some(behind.watch_room()),
         }
     }
 

@@ -4,15 +4,41 @@
 //! [`fathom_ssd::reshape`], and what leaves it is the workload. Only writes may come in.
 
 use super::SourceError;
+use super::rooms::{Rooms, WatchedRooms};
 use fathom_base::Bytes;
 use fathom_block::Op;
-use fathom_ssd::PageBufferSetup;
 use fathom_ssd::reshape::{Counters, PageWrite, Reshape as Reshaping, Reshaped};
 use fathom_ssd::spec::WritePolicy;
+use fathom_ssd::{BufferAge, PageBufferSetup};
 use fathom_workload::Access;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
+
+/// How many pages a write has. Its first page is always the one that its first byte lies in, and it has at least one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rounding {
+    /// The closest number to its length, half a page counting as one (`epo` IV.A: "its closest multiples of 4 KB pages").
+    #[default]
+    Closest,
+    /// As many whole ones as its length has.
+    Floor,
+    /// Every page that one of its bytes lies in, so that a write that is not aligned has one more.
+    Cover,
+}
+
+impl Rounding {
+    /// Pages of `page` bytes that `len` bytes from `offset` on have.
+    fn pages(self, offset: u64, len: u64, page: u64) -> u64 {
+        let pages = match self {
+            Self::Closest => (len + page / 2) / page,
+            Self::Floor => len / page,
+            Self::Cover => (offset % page + len).div_ceil(page),
+        };
+        pages.max(1)
+    }
+}
 
 /// A write buffer in front of the drive, as a study file says it. The defaults are those of `epo` Table I.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +48,12 @@ pub struct Reshape {
     pub policy: WritePolicy,
     /// Bytes of data that it holds.
     pub capacity: Bytes,
-    /// Bytes of a page; writes are rounded to the closest number of them, at least one.
+    /// What has an age with `lru` and `fifo`.
+    pub age: BufferAge,
+    /// Bytes of a page; writes are made whole pages as `rounding` says.
     pub page: Bytes,
+    /// How many pages a write has.
+    pub rounding: Rounding,
     /// Flash elements that pages are striped over.
     pub elements: u32,
     /// Pages of a flash block.
@@ -41,7 +71,9 @@ impl Default for Reshape {
         Self {
             policy: WritePolicy::Epo,
             capacity: Bytes::mib(8),
+            age: BufferAge::Request,
             page: Bytes::kib(4),
+            rounding: Rounding::Closest,
             elements: setup.elements,
             block_pages: setup.block_pages,
             drive: None,
@@ -64,6 +96,7 @@ impl Reshape {
         let pages = |bytes: Bytes| u32::try_from(bytes.0 / page).unwrap_or(u32::MAX);
         Ok(PageBufferSetup {
             policy: self.policy,
+            age: self.age,
             capacity_pages: pages(self.capacity),
             elements: self.elements,
             stride_pages: 1,
@@ -88,6 +121,7 @@ impl Reshape {
         let writes = Writes {
             shared: Rc::clone(&shared),
             page: self.page.0,
+            rounding: self.rounding,
             name: name.to_owned(),
         };
         let setup = self.setup(name)?;
@@ -100,6 +134,11 @@ impl Reshape {
             reshaping,
             shared,
             page: self.page.0,
+            room: match self.policy {
+                WritePolicy::NoCache => None,
+                _ => Some(setup.capacity_pages),
+            },
+            rooms: None,
         })
     }
 }
@@ -116,6 +155,7 @@ struct Shared<I> {
 struct Writes<I> {
     shared: Rc<RefCell<Shared<I>>>,
     page: u64,
+    rounding: Rounding,
     name: String,
 }
 
@@ -130,7 +170,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
         let write = shared
             .accesses
             .next()?
-            .and_then(|access| pages(&access, self.page, &self.name));
+            .and_then(|access| pages(&access, (self.page, self.rounding), &self.name));
         match write {
             Ok(write) => Some(write),
             Err(error) => {
@@ -142,8 +182,12 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
     }
 }
 
-/// A write in whole pages: its start rounded down, its length to the closest number, at least one (`epo` IV.A).
-fn pages(access: &Access, page: u64, name: &str) -> Result<PageWrite, SourceError> {
+/// A write in whole pages of so many bytes.
+fn pages(
+    access: &Access,
+    (page, rounding): (u64, Rounding),
+    name: &str,
+) -> Result<PageWrite, SourceError> {
     let failed = |detail: String| SourceError::Buffer {
         name: name.to_owned(),
         detail,
@@ -154,7 +198,7 @@ fn pages(access: &Access, page: u64, name: &str) -> Result<PageWrite, SourceErro
             access.op
         )));
     }
-    let length = ((access.len + page / 2) / page).max(1);
+    let length = rounding.pages(access.offset, access.len, page);
     let number = |n: u64| {
         u32::try_from(n).map_err(|_| {
             failed(format!(
@@ -175,6 +219,10 @@ pub(super) struct Behind<I> {
     reshaping: Reshaping<Writes<I>>,
     shared: Rc<RefCell<Shared<I>>>,
     page: u64,
+    /// Pages that the buffer holds; `None` where there is none.
+    room: Option<u32>,
+    /// What the host waits for room, where that is watched.
+    rooms: Option<WatchedRooms>,
 }
 
 impl<I> Behind<I> {
@@ -185,6 +233,14 @@ impl<I> Behind<I> {
 }
 
 impl<I: Iterator<Item = Result<Access, SourceError>>> Behind<I> {
+    /// From now on, works out what the host waits for room; to be asked before the first access is taken.
+    pub(super) fn watch_room(&mut self) -> WatchedRooms {
+        self.reshaping.note_taken();
+        let rooms = Rc::new(RefCell::new(Rooms::new(self.room)));
+        self.rooms = Some(Rc::clone(&rooms));
+        rooms
+    }
+
     /// What has gone through so far.
     pub(super) fn counters(&self) -> &Counters {
         self.reshaping.counters()
@@ -195,13 +251,19 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Behind<I> {
     type Item = Result<Access, SourceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let next = self.reshaping.next();
+        if let Some(rooms) = &self.rooms {
+            let mut rooms = rooms.borrow_mut();
+            self.reshaping.taken().for_each(|taken| rooms.take(taken));
+            rooms.send(next.map_or(0, |out| out.frees));
+        }
         let Some(Reshaped {
             at,
             op,
             page,
             pages,
             ..
-        }) = self.reshaping.next()
+        }) = next
         else {
             return self.shared.borrow_mut().failed.take().map(Err);
         };
@@ -237,6 +299,24 @@ mod tests {
         };
         let behind = reshape.over("w", accesses.into_iter()).unwrap();
         behind.map(|a| a.map_err(|e| e.to_string())).collect()
+    }
+
+    /// By hand, pages of 4096 bytes: half of one, one and a half less a byte, one and a half, two that are not aligned.
+    #[test]
+    fn floor_takes_whole_pages_and_cover_all_that_are_touched() {
+        let of = |rounding: Rounding| {
+            let writes = [
+                (0, 2048),
+                (0, 6143),
+                (4096, 6144),
+                (4095, 8192),
+                (5000, 3192),
+            ];
+            writes.map(|(offset, len)| rounding.pages(offset, len, 4096))
+        };
+        assert_eq!(of(Rounding::Closest), [1, 1, 2, 2, 1]);
+        assert_eq!(of(Rounding::Floor), [1, 1, 1, 2, 1]);
+        assert_eq!(of(Rounding::Cover), [1, 2, 2, 3, 1]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod requests;
 pub mod reshape;
 mod streams;
 
-pub use pages::{Evicted, PageBuffer, PageBufferError, Setup, Stored};
+pub use pages::{Age, Evicted, PageBuffer, PageBufferError, Setup, Stored};
 
 pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
 pub(crate) use policy::{Elements, Shape};

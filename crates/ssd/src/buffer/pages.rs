@@ -6,13 +6,27 @@
 use super::WritePolicy;
 use super::lines::{LineSetup, Piece, WriteLines};
 use super::policy::{Elements, How, Shape};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// What has an age in a buffer with the policy `lru` or `fifo`. The other policies do not look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Age {
+    /// A whole request (`epo` IV.A: "the age of each buffered write request"): what is left of it leaves together.
+    #[default]
+    Request,
+    /// Each page by itself, and each leaves by itself.
+    Page,
+}
 
 /// What makes a buffer of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// What leaves when it is full.
     pub policy: WritePolicy,
+    /// What has an age.
+    pub age: Age,
     /// Pages that it holds, 1 to 2^28. Not used by `no-cache`.
     pub capacity_pages: u32,
     /// Flash elements that pages are striped over, 1 to 65,536: page `p` lies on element `p / stride mod elements`.
@@ -30,6 +44,7 @@ impl Default for Setup {
     fn default() -> Self {
         Setup {
             policy: WritePolicy::Epo,
+            age: Age::Request,
             capacity_pages: 2048,
             elements: 48,
             stride_pages: 1,
@@ -80,6 +95,8 @@ pub enum Stored {
 pub struct PageBuffer {
     lines: WriteLines,
     setup: Setup,
+    /// Pages that were written, each a request of its own where pages have ages.
+    written: u64,
 }
 
 impl PageBuffer {
@@ -122,7 +139,11 @@ impl PageBuffer {
             clines: setup.drive_pages,
         });
         let setup = setup.clone();
-        Ok(Self { lines, setup })
+        Ok(Self {
+            lines,
+            setup,
+            written: 0,
+        })
     }
 
     /// Pages in it; a page counts as often as it takes room.
@@ -147,7 +168,11 @@ impl PageBuffer {
         if grows && self.lines.occupied() == self.lines.capacity() {
             self.evict(evicted);
         }
-        self.lines.begin_request(request);
+        self.written += 1;
+        self.lines.begin_request(match self.setup.age {
+            Age::Request => request,
+            Age::Page => self.written,
+        });
         let piece = Piece {
             cline: page,
             first: 0,

@@ -41,6 +41,17 @@ pub struct Reshaped {
     pub pages: u32,
     /// What left together has one number; batches are numbered from 0.
     pub batch: u64,
+    /// Pages of room that the buffer has again once this is done; none of a read, and none without a buffer.
+    pub frees: u32,
+}
+
+/// A page took room in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The write that it belongs to, counted from 1.
+    pub write: u64,
+    /// When that write arrived.
+    pub at: Time,
 }
 
 /// What went through.
@@ -76,6 +87,8 @@ pub struct Reshape<I> {
     pages: Range<u32>,
     evicted: Evicted,
     ready: VecDeque<Reshaped>,
+    /// Pages that took room since it was last asked, where that is wanted.
+    taken: Option<Vec<Taken>>,
     counters: Counters,
 }
 
@@ -94,6 +107,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
             pages: 0..0,
             evicted: Evicted::default(),
             ready: VecDeque::new(),
+            taken: None,
             counters: Counters::default(),
         })
     }
@@ -101,6 +115,16 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
     /// What has gone through so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// From now on, notes which pages take room, for [`Reshape::taken`].
+    pub fn note_taken(&mut self) {
+        self.taken.get_or_insert_default();
+    }
+
+    /// The pages that took room since it was asked last, in order; none unless [`Reshape::note_taken`] was called.
+    pub fn taken(&mut self) -> impl Iterator<Item = Taken> {
+        self.taken.iter_mut().flat_map(|taken| taken.drain(..))
     }
 
     /// What the buffer holds now.
@@ -135,6 +159,10 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         let stored = self.buffer.write(page, number, &mut self.evicted);
         self.counters.pages += 1;
         self.counters.hits += u64::from(stored == Stored::Replaced);
+        if let Some(taken) = self.taken.as_mut().filter(|_| stored == Stored::New) {
+            let at = self.now;
+            taken.push(Taken { write: number, at });
+        }
         if !self.evicted.pages.is_empty() {
             self.emit();
         }
@@ -146,7 +174,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         let n = pages.end - pages.start;
         self.counters.pages += u64::from(n);
         self.count_batch(n);
-        self.push(Op::Write, pages);
+        self.push(Op::Write, pages, 0);
         self.counters.batches += 1;
     }
 
@@ -163,17 +191,19 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
             Some(block) => {
                 let mut from = block.start;
                 for &page in &evicted.pages {
-                    self.push(Op::Read, from..page);
+                    self.push(Op::Read, from..page, 0);
                     from = page.saturating_add(1);
                 }
-                self.push(Op::Read, from..block.end);
-                self.push(Op::Write, block.clone());
+                self.push(Op::Read, from..block.end, 0);
+                let frees = evicted.pages.len() as u32;
+                self.push(Op::Write, block.clone(), frees);
             }
             None => {
                 let joins = |a: &u32, b: &u32| !evicted.singly && a.checked_add(1) == Some(*b);
                 for run in evicted.pages.chunk_by(joins) {
                     let first = run.first().copied().unwrap_or_default();
-                    self.push(Op::Write, first..first.saturating_add(run.len() as u32));
+                    let pages = run.len() as u32;
+                    self.push(Op::Write, first..first.saturating_add(pages), pages);
                 }
             }
         }
@@ -181,7 +211,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         self.evicted = evicted;
     }
 
-    fn push(&mut self, op: Op, range: Range<u32>) {
+    fn push(&mut self, op: Op, range: Range<u32>, frees: u32) {
         if range.is_empty() {
             return;
         }
@@ -197,6 +227,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
             page: range.start,
             pages,
             batch: self.counters.batches,
+            frees,
         });
     }
 }

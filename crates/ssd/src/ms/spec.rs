@@ -138,7 +138,8 @@ pub struct Driver {
 pub enum Policy {
     /// The one that has waited longest.
     Fcfs,
-    /// The next by address in the direction of travel.
+    /// The lowest address at or above that of the last request, and where there is none the lowest of all: DiskSim's
+    /// `CYCLE_LBN` (policy 3, C-LOOK), which the SSD extension's own parameter files give the driver.
     Elevator,
 }
 

@@ -1,8 +1,8 @@
 //! A reproduction as what its page shows.
 
 use super::rows::{
-    by_scheme, engine_rows, figure_rows, find, headline_rows, inside_rows, mechanism_rows, schemes,
-    was_full, workloads,
+    by_scheme, choice_rows, engine_rows, figure_rows, find, headline_rows, inside_rows,
+    mechanism_rows, schemes, was_full, workloads,
 };
 use super::why::reasons;
 use super::words::{rules, tally, tone};
@@ -91,6 +91,22 @@ fn behind(results: &Results) -> Vec<Section> {
             title: "Fathom's own engine beside the simulator's drive".into(),
             text: "Mean response times in ms at the default setting.".into(),
             tables: vec![table("", engine_rows(results))],
+            ..Section::default()
+        });
+    }
+    if !results.choices.is_empty() {
+        let tables = workloads(&results.choices)
+            .into_iter()
+            .map(|name| table(name, choice_rows(name, &results.choices)));
+        sections.push(Section {
+            title: "What the paper leaves open".into(),
+            text: "The default setting, with one choice at a time that the paper does not tell: what has an age with LRU (whole \
+                   requests, or pages), which request the driver sends next (the oldest, or by address), and how a write \
+                   becomes pages (the closest number, whole ones only, or all that are touched). The host waits for room: \
+                   hits, and writes that find some, count as 0. Busy is the drive with at least one request; pages are those \
+                   that left the buffer."
+                .into(),
+            tables: tables.collect(),
             ..Section::default()
         });
     }

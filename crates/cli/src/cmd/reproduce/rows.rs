@@ -56,6 +56,8 @@ pub(super) fn mechanism_rows(workload: &str, cells: &[Cell]) -> Vec<Vec<String>>
         "read per page",
         "elements at work",
         "write amplification",
+        "host waits ms",
+        "pages per busy s",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for scheme in schemes(cells) {
@@ -67,7 +69,7 @@ pub(super) fn mechanism_rows(workload: &str, cells: &[Cell]) -> Vec<Vec<String>>
             0 => "-".to_owned(),
             _ => format!("{:.1}", 100.0 * part as f64 / whole as f64),
         };
-        let left: u64 = left(cell);
+        let left = through.left();
         let per_page = |pages: u64| match left {
             0 => "-".to_owned(),
             _ => format!("{:.2}", pages as f64 / left as f64),
@@ -86,15 +88,71 @@ pub(super) fn mechanism_rows(workload: &str, cells: &[Cell]) -> Vec<Vec<String>>
             cell.busy.map_or("-".into(), |busy| format!("{busy:.2}")),
             cell.write_amplification
                 .map_or("-".into(), |waf| format!("{waf:.3}")),
+            host_wait(Some(cell)),
+            pages_per_busy_second(Some(cell)),
         ]);
     }
     rows
 }
 
-/// Pages that left the buffer.
-fn left(cell: &Cell) -> u64 {
-    let batches = cell.reshaped.batch_pages.iter();
-    batches.map(|(&pages, &n)| u64::from(pages) * n).sum()
+/// What the host waits for room on average per original write, in milliseconds.
+fn host_wait(cell: Option<&Cell>) -> String {
+    let wait = cell.and_then(|cell| cell.host_wait_ns);
+    wait.map_or("-".into(), |ns| format!("{:.4}", ns / 1e6))
+}
+
+/// Pages that left the buffer for each second that the drive was busy.
+fn pages_per_busy_second(cell: Option<&Cell>) -> String {
+    let pages = cell.and_then(|cell| cell.pages_per_busy_second);
+    pages.map_or("-".into(), |pages| format!("{pages:.0}"))
+}
+
+/// What each choice does to EPO against the others: mean response times, how far EPO's is from each, what the host waits and
+/// pages for each second that the drive is busy.
+pub(super) fn choice_rows(workload: &str, cells: &[Cell]) -> Vec<Vec<String>> {
+    const SCHEMES: [&str; 4] = ["no-cache", "lru", "bplru", "epo"];
+    let mut rows = vec![vec!["queue".to_owned(), "choice".to_owned()]];
+    let units: [(&str, &[&str]); 4] = [
+        ("ms", &SCHEMES),
+        ("EPO against, %", &SCHEMES[..3]),
+        ("host waits ms", &SCHEMES),
+        ("pages per busy s", &SCHEMES),
+    ];
+    for (unit, schemes) in units {
+        rows[0].extend(schemes.iter().map(|scheme| match unit {
+            "EPO against, %" => format!("EPO against {scheme}, %"),
+            _ => format!("{scheme} {unit}"),
+        }));
+    }
+    let here = || cells.iter().filter(|c| c.workload == workload);
+    for epo in here().filter(|c| c.point("scheme") == Some("epo")) {
+        let point = |axis| epo.point(axis).unwrap_or_default().to_owned();
+        let like = |scheme: &str| {
+            here().find(|c| {
+                c.point("scheme") == Some(scheme)
+                    && ["queue", "choice"]
+                        .iter()
+                        .all(|axis| c.point(axis) == epo.point(axis))
+            })
+        };
+        let all = SCHEMES.map(like);
+        let mut row = vec![point("queue"), point("choice")];
+        row.extend(all.iter().map(|cell| mean(*cell)));
+        row.extend(all[..3].iter().map(|cell| against(epo, *cell)));
+        row.extend(all.iter().map(|cell| host_wait(*cell)));
+        row.extend(all.iter().map(|cell| pages_per_busy_second(*cell)));
+        rows.push(row);
+    }
+    rows
+}
+
+/// How much longer the mean response time is than another's, in percent of that.
+fn against(epo: &Cell, other: Option<&Cell>) -> String {
+    let of = |cell: &Cell| cell.mean_ns.map(|mean| mean.mean);
+    let ratio = of(epo).zip(other.and_then(of));
+    ratio.map_or("-".into(), |(epo, other)| {
+        format!("{:+.1}", 100.0 * (epo / other - 1.0))
+    })
 }
 
 /// Mean response time, throughput and elements at work of every scheme, a row for each workload and point of `axes`.

@@ -2,8 +2,8 @@
 
 use super::super::table::table;
 use super::rows::{
-    by_scheme, engine_rows, figure_rows, headline_rows, inside_rows, mechanism_rows, was_full,
-    workloads,
+    by_scheme, choice_rows, engine_rows, figure_rows, headline_rows, inside_rows, mechanism_rows,
+    was_full, workloads,
 };
 use super::why::reasons;
 use fathom_lab::reproduce::{
@@ -111,6 +111,13 @@ fn behind(expected: &Expected, results: &Results) -> String {
         text += &table(&engine_rows(results));
         text += &partings(expected, results);
     }
+    for workload in workloads(&results.choices) {
+        let _ = writeln!(
+            text,
+            "\n=== What the paper leaves open, at the default setting; {workload} ==="
+        );
+        text += &table(&choice_rows(workload, &results.choices));
+    }
     for workload in workloads(&results.inside) {
         let _ = writeln!(
             text,
@@ -148,7 +155,7 @@ fn partings(expected: &Expected, results: &Results) -> String {
 
 /// How many claims came out how, by kind of workload.
 pub(super) fn tally(results: &Results) -> String {
-    let kinds = [Kind::Generator, Kind::Part, Kind::Whole].map(|kind| {
+    let kinds = [Kind::Generator, Kind::Part, Kind::Whole, Kind::Other].map(|kind| {
         let names: Vec<&str> = names(&results.sources, kind);
         let of_kind = |j: &&Judgement| names.contains(&j.workload.as_str());
         let verdicts: Vec<Verdict> = results
@@ -161,6 +168,7 @@ pub(super) fn tally(results: &Results) -> String {
             Kind::Generator => "On generators",
             Kind::Part => "On parts of traces",
             Kind::Whole => "On whole traces",
+            Kind::Other => "On other traces than the paper's",
         };
         (label, verdicts)
     });

@@ -26,6 +26,8 @@ fn cell(setting: &str, scheme: &str, ms: f64, half_ms: f64) -> Cell {
         busy_over_time: Vec::new(),
         padded: None,
         write_amplification: None,
+        host_wait_ns: None,
+        pages_per_busy_second: None,
         reshaped: Reshaped::default(),
     }
 }

@@ -1,0 +1,93 @@
+//! What the host waits for room in a buffer in front of the simulator's drive, and how long the drive is busy, in closed form.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use fathom_base::Bytes;
+use fathom_lab::model::{Model, find};
+use fathom_lab::replay::{Outcome, Plan, Precondition, run_model};
+use fathom_lab::source::{Reshape, Workload};
+use fathom_ssd::spec::WritePolicy;
+use fathom_workload::step::Arrival;
+use std::fmt::Write as _;
+
+/// One page on an idle drive (`epo` Table I): 8 sectors of 238.4 ns on the channel, 4,224 bytes of 25 ns over the pins, 200 us.
+const ALONE_NS: f64 = 1_907.2 + 105_600.0 + 200_000.0;
+const CHANNEL_NS: f64 = 1_907.2;
+/// Writes of a page, a second apart: more than twice what the buffer holds.
+const WRITES: u64 = 97;
+
+/// The writes through a buffer of 48 pages, with a driver that holds nothing back.
+fn outcome(policy: WritePolicy, arrival: Arrival) -> Outcome {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pages.trace");
+    let mut text = String::new();
+    for page in 0..WRITES {
+        writeln!(text, "{}.000000 0 {} 8 0", page * 1000, page * 8).unwrap();
+    }
+    std::fs::write(&path, text).unwrap();
+    let mut model = Model::from_toml(find("ms-ssd").unwrap().toml).unwrap();
+    let Model::Ms(spec) = &mut model else {
+        panic!("another kind of drive");
+    };
+    spec.driver.queue_length = 48;
+    let plan = Plan {
+        target: "model:ms-ssd".into(),
+        workload: Workload {
+            reshape: Some(Reshape {
+                policy,
+                capacity: Bytes::kib(192),
+                ..Reshape::default()
+            }),
+            ..Workload::of_trace(&path)
+        },
+        arrival,
+        precondition: Precondition::Fresh,
+        seed: 1,
+        queue: None,
+        depth: None,
+    };
+    let drive = model.build(1).unwrap();
+    run_model(&model, drive, &plan, None, || false).unwrap()
+}
+
+fn near(found: u64, expected_ns: f64) {
+    // Each time is a whole number of nanoseconds.
+    assert!(
+        (found as f64 - expected_ns).abs() <= 2.0 * WRITES as f64,
+        "{found} and not {expected_ns}"
+    );
+}
+
+/// The first 48 find room. Then LRU makes room for every write, and EPO for every 48th: a batch of 48 pages, one on each
+/// element, the first of which is done after the time of one.
+#[test]
+fn a_write_that_needs_room_waits_for_the_first_page_that_is_done() {
+    let of = |policy| {
+        let outcome = outcome(policy, Arrival::Open);
+        let host = outcome.reshaped.unwrap().host.unwrap();
+        (
+            host.waited,
+            host.total_ns,
+            host.max_ns,
+            outcome.totals.busy.0,
+        )
+    };
+    for (policy, waited, busy) in [
+        (WritePolicy::NoCache, 97, 97.0 * ALONE_NS),
+        (WritePolicy::Lru, 49, 49.0 * ALONE_NS),
+        (WritePolicy::Epo, 2, 2.0 * (ALONE_NS + 47.0 * CHANNEL_NS)),
+    ] {
+        let found = of(policy);
+        assert_eq!(found.0, waited, "{}", policy.name());
+        near(found.1, waited as f64 * ALONE_NS);
+        near(found.2, ALONE_NS);
+        near(found.3, busy);
+    }
+}
+
+/// Without times of their own writes do not wait for room.
+#[test]
+fn nothing_is_said_of_a_closed_loop() {
+    let outstanding = 4.try_into().unwrap();
+    let outcome = outcome(WritePolicy::Lru, Arrival::Closed { outstanding });
+    assert_eq!(outcome.reshaped.unwrap().host, None);
+}
