@@ -36,7 +36,7 @@ mod turn;
 use super::seek::Head;
 use super::wf2q::Wf2q;
 use super::{Place, Pool, place};
-use crate::{BadConfig, Io, IoKey, Scheduler};
+use crate::{BadConfig, Era, Io, IoKey, Scheduler};
 use fathom_base::{Bytes, Dur, SECTOR_BYTES, Time};
 use queue::Queue;
 use raise::Burst;
@@ -65,8 +65,16 @@ pub struct Tunables {
     pub back_seek_max: Bytes,
     /// How many bytes ahead are as good as one byte back, from 1; 2.
     pub back_seek_penalty: u64,
-    /// Whether the drive has a head that seeks, which Linux asks the drive (`queue/rotational`); no.
-    pub rotational: bool,
+    /// Whether the drive has a head that seeks. Unless given, what the drive says of itself, as in Linux
+    /// (`queue/rotational`); no where it says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+}
+
+impl Tunables {
+    pub(crate) fn is_rotational(&self) -> bool {
+        self.rotational == Some(true)
+    }
 }
 
 impl Default for Tunables {
@@ -80,7 +88,7 @@ impl Default for Tunables {
             fifo_expire_async: Dur::ms(250),
             back_seek_max: Bytes::mib(16),
             back_seek_penalty: 2,
-            rotational: false,
+            rotational: None,
         }
     }
 }
@@ -166,7 +174,7 @@ impl Bfq {
             busy: 0,
             raised_busy: 0,
             burst: Burst::default(),
-            rate: Rate::new(tunables.rotational),
+            rate: Rate::new(tunables.is_rotational()),
             depth: Depth::default(),
             budgets: 0,
             in_flight: 0,
@@ -290,6 +298,10 @@ impl Scheduler for Bfq {
 
     fn next_timer(&self) -> Option<Time> {
         self.idle_until.filter(|_| self.held > 0)
+    }
+
+    fn era(&self) -> Era {
+        Era::Multi
     }
 
     fn len(&self) -> usize {

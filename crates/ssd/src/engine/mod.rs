@@ -425,6 +425,7 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         trim: true,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     }
 }
 

@@ -30,7 +30,7 @@ impl Bfq {
         let shared = self.created_last.filter(|_| io.sync).filter(|&last| {
             let last = &self.queues[last as usize];
             let soon = last.created + BURST_GAP >= now;
-            soon && last.weight == weight(io) && !self.tunables.rotational && self.depth.queues
+            soon && last.weight == weight(io) && !self.tunables.is_rotational() && self.depth.queues
         });
         let id = shared.unwrap_or_else(|| self.create(now, io));
         if shared.is_some() {
@@ -124,7 +124,7 @@ impl Bfq {
             habit.short_think = long.is_none_or(|mean| mean <= slice_idle.0 / 2);
         }
         let short = habit.short_think;
-        let seek = is_seek(habit.place, io, self.tunables.rotational);
+        let seek = is_seek(habit.place, io, self.tunables.is_rotational());
         habit.seeks = habit.seeks << 1 | u32::from(seek);
         habit.place = io.end();
         let injection = &queue.injection;

@@ -154,7 +154,7 @@ fn the_drive_waits_for_a_process_where_shares_depend_on_it() {
 #[test]
 fn among_equals_nobody_is_waited_for_unless_the_drive_seeks() {
     for (rotational, expected) in [(false, vec![0, 1]), (true, vec![0])] {
-        let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
+        let mut scheduler = scheduler(|tunables| tunables.rotational = Some(rotational));
         put(&mut scheduler, first(1), of(1, read(0, 0)));
         put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
         assert_eq!(next(&mut scheduler, later(Dur(0)), ALL), expected);
@@ -387,7 +387,7 @@ fn a_burst_of_processes_is_not_raised() {
 #[test]
 fn processes_that_begin_together_share_a_queue() {
     for (rotational, apart, queues) in [(false, 180, 1), (false, 181, 2), (true, 0, 2)] {
-        let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
+        let mut scheduler = scheduler(|tunables| tunables.rotational = Some(rotational));
         put(&mut scheduler, Time(0), of(1, read(0, 0)));
         let second = Time(0) + Dur::ms(apart);
         put(&mut scheduler, second, of(2, read(1, 1 << 30)));
