@@ -5,6 +5,7 @@
 
 use super::rate::SHORT_PAUSE;
 use super::{Bfq, DEFAULT_BUDGET, KNOWN_BUDGETS};
+use crate::Class;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
 /// Why a turn ends.
@@ -110,7 +111,9 @@ impl Bfq {
     }
 
     pub(super) fn is_better_to_idle(&self, id: u32) -> bool {
-        self.queues[id as usize].sync
+        let queue = &self.queues[id as usize];
+        queue.sync
+            && queue.class != Class::Idle
             && self.tunables.slice_idle > Dur::ZERO
             && (self.idling_pays(id) || self.idling_is_fair(id))
     }
