@@ -459,7 +459,7 @@ fn real_time_goes_before_best_effort_and_that_before_idle() {
         match scheduler.dispatch(now) {
             Some(io) => {
                 order.push(io.key.0);
-                now = now + Dur::us(1);
+                now += Dur::us(1);
                 scheduler.completed(now, &io);
             }
             // The drive is kept idle for the queue whose turn it was.
