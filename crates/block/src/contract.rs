@@ -43,6 +43,8 @@ pub struct Tag {
     pub sync: bool,
     /// Force unit access: durable before it completes.
     pub fua: bool,
+    /// Made past the page cache (`O_DIRECT`), whether or not somebody waits for it.
+    pub direct: bool,
 }
 
 /// One request to a device.
@@ -227,6 +229,8 @@ pub struct DeviceInfo {
     pub read_only: bool,
     /// Whether time is simulated; a second run of the same requests then takes the same time.
     pub modelled: bool,
+    /// Whether it has a head that seeks, if that is known: `queue/rotational` of Linux.
+    pub rotational: Option<bool>,
 }
 
 impl DeviceInfo {

@@ -25,5 +25,6 @@ pub fn modelled_info(name: &str, capacity_bytes: u64) -> DeviceInfo {
         trim: true,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     }
 }

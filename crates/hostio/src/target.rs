@@ -128,6 +128,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         trim: opened.trim,
         read_only: opened.read_only,
         modelled: false,
+        rotational: inspection.identity.rotational,
     };
     HostDevice::new((opened.file, opened.guards), info, opened.clearance, config)
 }

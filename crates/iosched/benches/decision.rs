@@ -37,6 +37,7 @@ fn requests(count: u32) -> Vec<Io> {
             offset: rng.below(1 << 20) * 16384 + 4096 * (rng.below(4) / 3),
             len: 16384,
             process: rng.below(8) as u32,
+            class: fathom_iosched::Class::default(),
             priority: 4,
             sync: op == Op::Read,
             fua: false,

@@ -33,6 +33,7 @@ fn drive() -> NullDevice {
         trim: false,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     };
     NullDevice::new(info, Dur::us(10))
 }

@@ -127,6 +127,7 @@ impl<'a> Play<'a> {
             offset,
             len,
             process,
+            class: crate::Class::default(),
             priority: 4 + (process % 2) as u8,
             sync: op == Op::Read || process == 1,
             fua: false,

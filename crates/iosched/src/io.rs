@@ -1,5 +1,6 @@
 //! A request on its way through the queue, as a scheduler sees it.
 
+use crate::Class;
 use fathom_base::Time;
 use fathom_block::Op;
 
@@ -22,9 +23,11 @@ pub struct Io {
     pub len: u64,
     /// The process on whose behalf it was made; of what was merged, that of the first.
     pub process: u32,
-    /// The I/O priority of that process, from 0, the highest, to 7.
+    /// The I/O priority of that process: its class, and its level, from 0, the highest, to 7.
+    pub class: Class,
+    /// The level.
     pub priority: u8,
-    /// Somebody waits for it. Reads are always waited for.
+    /// Somebody waits for it. Reads are always waited for; so are direct writes in Linux today ([`crate::Era::Multi`]).
     pub sync: bool,
     /// Durable before it completes. Never merged.
     pub fua: bool,

@@ -9,12 +9,14 @@
 
 pub mod check;
 mod io;
+mod priority;
 pub mod queue;
 pub mod sched;
 mod scheduler;
 pub mod split;
 
 pub use io::{Io, IoKey};
+pub use priority::{Class, Priority};
 pub use queue::{BlockQueue, Bundled, Dispatched, Given, Plug, QueueConfig, QueueStats, QueueWork};
-pub use scheduler::{BadConfig, Config, Entry, SCHEDULERS, Scheduler};
+pub use scheduler::{BadConfig, Config, Entry, Era, Merging, SCHEDULERS, Scheduler};
 pub use split::{SPLITS, Split};

@@ -1,12 +1,40 @@
 //! What a scheduler is, and the list of them.
 
 use crate::sched::{
-    anticipatory, bfq, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, noop, pai,
+    anticipatory, bfq, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, mq_none, noop,
+    pai,
 };
-use crate::{Bundled, Io};
+use crate::{Bundled, Io, IoKey};
 use fathom_base::Time;
-use fathom_block::Op;
+use fathom_block::{DeviceInfo, Op};
 use serde::{Deserialize, Serialize};
+
+/// Of which Linux a scheduler is, which says how the queue above it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// One queue for all processors, up to 4.20 (`block/ll_rw_blk.c`, later `block/blk-core.c`).
+    Single,
+    /// A queue for each processor, today (`block/blk-mq.c`). A direct write counts as waited for (`dio_bio_write_op`,
+    /// `block/fops.c`); a plug list is searched at its end alone; requests of two priorities are not merged
+    /// (`blk_rq_merge_ok`).
+    Multi,
+}
+
+/// With which of the requests that a scheduler holds a new one may be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// Any that is adjacent, at either end: where requests are kept by place (`elv_merge`, and `deadline_merge`,
+    /// `dd_request_merge`, `bfq_request_merge`, ... for the front).
+    ByPlace,
+    /// Any at its end; at its beginning only the one that was last merged or came first since (`q->last_merge`).
+    /// Neighbours in the order of arrival are joined (`noop_latter_request`).
+    ByEnd,
+    /// One of the latest eight at either end, the latest first (`blk_bio_list_merge`); two requests are never joined.
+    Latest {
+        /// Only reads count for a read, and only writes for a write (`kyber_bio_merge`).
+        of_kind: bool,
+    },
+}
 
 /// Which request goes to the drive next.
 ///
@@ -60,6 +88,21 @@ pub trait Scheduler: std::fmt::Debug {
     /// Whether `new` may be merged with `held`, which it holds. Both are of one kind and adjacent.
     fn may_merge(&self, _held: &Io, _new: &Io) -> bool {
         true
+    }
+
+    /// Of which Linux it is.
+    fn era(&self) -> Era {
+        Era::Single
+    }
+
+    /// How the queue looks for what a new request can be merged with.
+    fn merging(&self) -> Merging {
+        Merging::ByPlace
+    }
+
+    /// The requests before and after one that it holds, where it keeps them in the order in which they came.
+    fn neighbours(&self, _key: IoKey) -> [Option<IoKey>; 2] {
+        [None; 2]
     }
 
     /// The bundles of writes that it has dispatched, where it makes any.
@@ -137,7 +180,47 @@ schedulers! {
     pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
     irbw_fifo::IrbwFifo "irbw-fifo" "writes gathered into bundles of the logical block; reads and bundles first come, first served",
     irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "the same, and reads go before bundles, each of which yields once",
+    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: first come, first served; merged in the plug, or with the latest eight",
     mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, and three classes of priority",
     kyber::Kyber "kyber" "first come, first served within reads and writes, as many at a time as keep the latency low",
     bfq::Bfq "bfq" "a share of the throughput for each process by its weight, in budgets of sectors",
+}
+
+impl Config {
+    /// With what it leaves to the drive.
+    pub(crate) fn over(&self, info: &DeviceInfo) -> Self {
+        let mut config = self.clone();
+        if let Config::Bfq(tunables) = &mut config {
+            tunables.rotational = tunables.rotational.or(info.rotational);
+        }
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux 6.12, `block/bfq-iosched.c`: `blk_queue_nonrot(bfqd->queue)`, which is `queue/rotational`.
+    #[test]
+    fn bfq_asks_the_drive_whether_it_has_a_head_unless_it_is_told() {
+        let drive = |rotational| DeviceInfo {
+            rotational,
+            ..fathom_block::devices::modelled_info("drive", 1 << 20)
+        };
+        let over = |said: Option<bool>, drive: &DeviceInfo| {
+            let tunables = bfq::Tunables {
+                rotational: said,
+                ..bfq::Tunables::default()
+            };
+            match Config::Bfq(tunables).over(drive) {
+                Config::Bfq(tunables) => tunables.is_rotational(),
+                _ => panic!("not bfq"),
+            }
+        };
+        for (disk, expected) in [(Some(true), true), (Some(false), false), (None, false)] {
+            assert_eq!(over(None, &drive(disk)), expected);
+            assert!(over(Some(true), &drive(disk)) && !over(Some(false), &drive(disk)));
+        }
+    }
 }

@@ -26,6 +26,7 @@ fn drive() -> impl Device {
         trim: true,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     };
     RamDevice::new(info, Dur::us(50))
 }

@@ -73,9 +73,9 @@ fn mq_deadline_dispatches_in_the_order_of_the_kernel() {
 /// Without a scheduler requests go as they come; but two processes that wait for room in the drive get it as they wake
 /// up. In `reader` requests are split, which is not recorded.
 #[test]
-fn the_kernel_without_a_scheduler_dispatches_in_the_order_of_noop() {
+fn the_kernel_without_a_scheduler_dispatches_in_the_order_of_mq_none() {
     for job in JOBS.into_iter().filter(|&job| job != "reader") {
-        let share = order("none", job, recorded("noop").as_mut());
+        let share = order("none", job, recorded("mq-none").as_mut());
         assert!(share >= 0.85, "none-{job}: {share:.3}");
     }
 }

@@ -297,6 +297,7 @@ mod tests {
             trim: true,
             read_only: false,
             modelled: true,
+            rotational: Some(false),
         }
     }
 

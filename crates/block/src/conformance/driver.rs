@@ -152,6 +152,7 @@ impl<'a, D: Device> Driver<'a, D> {
             process: self.offered as u32 % 3,
             sync: op != Op::Write,
             fua: false,
+            direct: false,
         };
         if op == Op::Write && self.options.keeps_bytes {
             let (stamp, block) = (self.stamp(request.id), self.block_bytes());

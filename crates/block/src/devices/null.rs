@@ -22,6 +22,7 @@ impl NullDevice {
         Self {
             info: DeviceInfo {
                 modelled: true,
+                rotational: Some(false),
                 ..info
             },
             latency,

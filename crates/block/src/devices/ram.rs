@@ -50,6 +50,7 @@ impl RamDevice {
         Self {
             info: DeviceInfo {
                 modelled: true,
+                rotational: Some(false),
                 ..info
             },
             latency,

@@ -28,6 +28,7 @@ impl<D: Device> RealLike<D> {
     pub(crate) fn new(inner: D) -> Self {
         let info = DeviceInfo {
             modelled: false,
+            rotational: None,
             ..inner.info().clone()
         };
         Self {

@@ -332,6 +332,7 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         trim: false,
         read_only: false,
         modelled: true,
+        rotational: Some(true),
     }
 }
 

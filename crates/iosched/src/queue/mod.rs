@@ -2,7 +2,8 @@
 //!
 //! The way of a request, as in Linux (Documentation/block/biodoc.rst): it is split at the longest request that may begin
 //! where it begins; every piece is merged with one that is held and adjacent, or becomes one of its own; it waits in the
-//! plug, then in the scheduler, until the drive has room. It completes with its last piece.
+//! plug, then in the scheduler, until the drive has room. It completes with its last piece. Which requests are looked at
+//! for merging depends on the scheduler ([`Merging`], [`Era`]).
 //!
 //! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
 //!   done. So what is read is what was written last, whatever the scheduler.
@@ -10,28 +11,30 @@
 //!   overlaps is done. A FUA write is marked as such down to the drive and never merged (`rq_mergeable`).
 //! - Merging may join what two processes asked for; the scheduler can forbid that.
 //! - Reads have a pool of their own, and all else has another: the queue is busy for one direction while it has room for
-//!   the other. [`DeviceInfo::queue_depth`] is that of both pools together.
+//!   the other. [`DeviceInfo::queue_depth`] is that of both pools together; where requests are merged it takes more.
 //!
-//! It does not cache, nor does it sort the plug.
+//! It does not cache, nor does it sort the plug lists.
 
 mod config;
+mod drive;
 mod enter;
+mod join;
 mod merge;
 mod order;
 mod parts;
+mod plug;
 mod stats;
 
 pub use config::{Plug, QueueConfig};
 pub use stats::{Bundled, Dispatched, Given, QueueStats, QueueWork};
 
-use crate::{BadConfig, Scheduler};
+use crate::{BadConfig, Era, IoKey, Merging, Priority, Scheduler};
 use fathom_base::{Dur, Slab, Time};
-use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag,
-};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Parts, Piece, Place};
+use plug::TaskLists;
 use stats::Lengths;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,31 +50,45 @@ pub struct BlockQueue<D> {
     info: DeviceInfo,
     config: QueueConfig,
     scheduler: Box<dyn Scheduler>,
-    priorities: BTreeMap<u32, u8>,
+    priorities: Priorities,
+    era: Era,
+    merging: Merging,
     depth: u32,
     parents: Slab<Parent>,
     pieces: Slab<Piece>,
     order: Order,
     mergeable: Mergeable,
-    /// Pieces in the plug, in order of arrival, and when it is pulled at the latest.
-    plug: Vec<u32>,
+    /// The request that was last merged, or came first since.
+    last_merge: Option<IoKey>,
+    /// The latest requests that may grow, where the queue looks at no others, by kind if need be.
+    latest: [VecDeque<IoKey>; 2],
+    /// The plug lists of tasks.
+    tasks: TaskLists,
+    /// When the timer plug goes at the latest; `Time::MAX` where there is none.
     plug_until: Time,
+    /// Whether somebody who has submitted waits, once he has submitted all.
+    awaited: bool,
     /// Flushes and trims that wait for room in the drive.
     whole: VecDeque<u32>,
-    /// What the drive has handed back: it goes first.
-    refused: Option<Request>,
+    /// It goes first: what the drive has handed back, or what was taken from the scheduler ahead of time.
+    next: Option<Request>,
     in_flight: u32,
     /// Done, and not given out yet.
     ready: Vec<Completion>,
     came: Vec<Completion>,
     freed: Vec<u32>,
-    /// Requests in the two pools: reads, and all else.
+    /// Requests in the two pools, as they are after merging: reads, and all else.
     pools: [u32; 2],
+    /// Whether one was refused for want of room since the last completion, by pool.
+    full: [bool; 2],
     since: Time,
     work: QueueWork,
     /// The lengths of the reads and of the writes that the drive was given.
     lengths: [Lengths; 2],
 }
+
+/// The priorities of processes.
+type Priorities = BTreeMap<u32, Priority>;
 
 /// In which of the two pools a request is.
 fn pool(op: Op) -> usize {
@@ -87,7 +104,7 @@ impl<D: Device> BlockQueue<D> {
         let block = u64::from(inner.info().logical_block_bytes);
         let priorities = config.priorities()?;
         config.split.check(block)?;
-        let scheduler = config.scheduler.build()?;
+        let scheduler = config.scheduler.over(inner.info()).build()?;
         scheduler.check(block)?;
         if config.depth == 0 || config.requests == 0 {
             return Err(BadConfig {
@@ -109,6 +126,8 @@ impl<D: Device> BlockQueue<D> {
             depth: config.depth.min(inner.info().queue_depth),
             since: inner.now(),
             info,
+            era: scheduler.era(),
+            merging: scheduler.merging(),
             scheduler,
             priorities,
             config,
@@ -117,15 +136,19 @@ impl<D: Device> BlockQueue<D> {
             pieces: Slab::default(),
             order: Order::default(),
             mergeable: Mergeable::default(),
-            plug: Vec::new(),
+            last_merge: None,
+            latest: Default::default(),
+            tasks: TaskLists::default(),
             plug_until: Time::MAX,
+            awaited: false,
             whole: VecDeque::new(),
-            refused: None,
+            next: None,
             in_flight: 0,
             ready: Vec::new(),
             came: Vec::new(),
             freed: Vec::new(),
             pools: [0; 2],
+            full: [false; 2],
             work: QueueWork::default(),
             lengths: Default::default(),
         })
@@ -153,115 +176,14 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// Gives the drive as many requests as it takes.
-    fn pump(&mut self) {
-        let now = self.elapse();
-        while self.in_flight < self.depth {
-            let request = match self.refused.take() {
-                Some(request) => request,
-                None => match self.next_request(now) {
-                    Some(request) => request,
-                    None => return,
-                },
-            };
-            if let Err(Busy(request)) = self.inner.submit(request) {
-                self.refused = Some(request);
-                return;
-            }
-            self.in_flight += 1;
-        }
-    }
-
-    fn next_request(&mut self, now: Time) -> Option<Request> {
-        if let Some(slot) = self.whole.pop_front() {
-            let request = &self.parents.get(slot)?.request;
-            return Some(Request {
-                id: RequestId(u64::from(slot) | WHOLE),
-                data: None,
-                ..*request
-            });
-        }
-        let io = self.scheduler.dispatch(now)?;
-        self.mergeable.remove(&io);
-        self.work
-            .dispatch(&io, self.config.alignment.0, self.in_flight + 1);
-        self.lengths[pool(io.op)].add(io.len);
-        let piece = self.pieces.get_mut(io.key.0)?;
-        piece.place = Place::Drive;
-        let parts = piece.parts.iter();
-        let stretches = parts.map(|part| self.parents.get(part.parent)?.bytes(part));
-        let data: Option<Vec<&[u8]>> = stretches.collect();
-        Some(Request {
-            id: RequestId(u64::from(io.key.0)),
-            op: io.op,
-            offset: io.offset,
-            len: io.len,
-            tag: Tag {
-                process: io.process,
-                sync: io.sync,
-                fua: io.fua,
-            },
-            data: data.map(|data| data.concat().into_boxed_slice()),
-        })
-    }
-
-    /// A request to the drive is done.
-    fn settle(&mut self, completion: &Completion) {
-        self.in_flight -= 1;
-        if completion.id.0 & WHOLE != 0 {
-            let slot = (completion.id.0 & !WHOLE) as u32;
-            if let Some(parent) = self.parents.get_mut(slot) {
-                let part = Part {
-                    parent: slot,
-                    at: 0,
-                    len: 0,
-                };
-                parent.part_done(&part, completion, None);
-                self.finish(slot);
-            }
-            return;
-        }
-        let Some(piece) = self.pieces.remove(completion.id.0 as u32) else {
-            return;
-        };
-        self.scheduler.completed(self.inner.now(), &piece.io);
-        let mut at = 0;
-        for part in piece.parts.iter() {
-            let stretch = at..at + part.len as usize;
-            at = stretch.end;
-            let data = completion.data.as_ref().and_then(|data| data.get(stretch));
-            if let Some(parent) = self.parents.get_mut(part.parent) {
-                parent.part_done(part, completion, data);
-                if parent.left == 0 {
-                    self.finish(part.parent);
-                }
-            }
-        }
-    }
-
-    /// The last piece of a request is done: so is the request, and those enter that waited for it.
-    fn finish(&mut self, slot: u32) {
-        let Some(parent) = self.parents.remove(slot) else {
-            return;
-        };
-        self.pools[pool(parent.request.op)] -= 1;
-        let mut freed = std::mem::take(&mut self.freed);
-        self.order.done(slot, parent.request.offset, &mut freed);
-        self.ready.push(parent.finish());
-        for slot in freed.drain(..) {
-            self.enter(slot);
-        }
-        self.freed = freed;
-    }
-
     /// When something has to be done though nothing completes.
     fn next_timer(&self) -> Time {
         let now = self.inner.now();
-        let timer = match self.scheduler.next_timer() {
+        match self.scheduler.next_timer() {
+            _ if self.is_closed() => self.plug_until,
             Some(at) if self.in_flight < self.depth => at.max(now + Dur(1)),
             _ => Time::MAX,
-        };
-        timer.min(self.plug_until)
+        }
     }
 }
 
@@ -276,7 +198,12 @@ impl<D: Device> Device for BlockQueue<D> {
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let op = request.op;
-        if self.pools[pool(op)] >= self.config.requests {
+        let side = pool(op);
+        let no_room = self.pools[side] >= self.config.requests;
+        if self.full[side] || (no_room && !self.needs_no_room(&request)) {
+            self.full[side] = true;
+            // `get_request_wait`.
+            self.open();
             return Err(Busy(request));
         }
         let now = self.elapse();
@@ -287,7 +214,6 @@ impl<D: Device> Device for BlockQueue<D> {
             self.ready.push(parent.finish());
             return Ok(());
         }
-        self.pools[pool(op)] += 1;
         let slot = self.parents.insert(parent);
         if matches!(op, Op::Read | Op::Write) {
             self.work.submitted += 1;
@@ -296,6 +222,9 @@ impl<D: Device> Device for BlockQueue<D> {
             Some(parent) if op != Op::Flush => self.order.admit(slot, &parent.request),
             _ => true,
         };
+        if !free || !matches!(op, Op::Read | Op::Write) {
+            self.pools[side] += 1;
+        }
         if free {
             self.enter(slot);
         } else {

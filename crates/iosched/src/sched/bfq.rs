@@ -5,7 +5,8 @@
 //!
 //! A queue for what each process waits for (sync), one for each priority for what nobody waits for (async). A queue has
 //! the drive until it has used up its *budget*, a number of sectors, or its time, or has nothing more to ask. Which queue
-//! is next is B-WF2Q+ (`wf2q.rs`), by weights of 10 times 8 less the priority. The budget follows what the queue made of
+//! is next is B-WF2Q+ (`wf2q.rs`), by weights of 10 times 8 less the priority, within a class of
+//! priority. The budget follows what the queue made of
 //! the last one, and a queue that made little of its time is charged for the time (`turn.rs`). Within a queue requests go
 //! by nearness (`seek.rs`), and the oldest goes once a turn if it has expired. What nobody waits for is charged three
 //! times, unless weights differ.
@@ -20,7 +21,7 @@
 //! priority shares its queue (`bfq_do_early_stable_merge`).
 //!
 //! What is left out: merging the queues of cooperating processes on a drive with a head or without a queue; groups, the
-//! classes of priority beside best effort, several actuators, metadata; `strict_guarantees`; the end of a process; the
+//! several actuators, metadata; `strict_guarantees`; the end of a process; the
 //! share of the tags that asynchronous requests may have (`bfq_limit_depth`). A budget that is set is in force from the
 //! first turn on; in Linux, after some ten. Times are not rounded to ticks.
 
@@ -34,9 +35,9 @@ mod share;
 mod turn;
 
 use super::seek::Head;
-use super::wf2q::Wf2q;
+use super::wf2q::{CLASSES, Wf2q};
 use super::{Place, Pool, place};
-use crate::{BadConfig, Io, IoKey, Scheduler};
+use crate::{BadConfig, Class, Era, Io, IoKey, Scheduler};
 use fathom_base::{Bytes, Dur, SECTOR_BYTES, Time};
 use queue::Queue;
 use raise::Burst;
@@ -65,8 +66,16 @@ pub struct Tunables {
     pub back_seek_max: Bytes,
     /// How many bytes ahead are as good as one byte back, from 1; 2.
     pub back_seek_penalty: u64,
-    /// Whether the drive has a head that seeks, which Linux asks the drive (`queue/rotational`); no.
-    pub rotational: bool,
+    /// Whether the drive has a head that seeks. Unless given, what the drive says of itself, as in Linux
+    /// (`queue/rotational`); no where it says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+}
+
+impl Tunables {
+    pub(crate) fn is_rotational(&self) -> bool {
+        self.rotational == Some(true)
+    }
 }
 
 impl Default for Tunables {
@@ -80,7 +89,7 @@ impl Default for Tunables {
             fifo_expire_async: Dur::ms(250),
             back_seek_max: Bytes::mib(16),
             back_seek_penalty: 2,
-            rotational: false,
+            rotational: None,
         }
     }
 }
@@ -111,14 +120,15 @@ pub struct Bfq {
     pool: Pool,
     queues: Vec<Queue>,
     processes: BTreeMap<u32, Process>,
-    /// The queues of what nobody waits for, by priority.
-    unwaited: BTreeMap<u8, u32>,
+    /// The queues of what nobody waits for, by class and priority.
+    unwaited: BTreeMap<(Class, u8), u32>,
     created_last: Option<u32>,
     time: Wf2q,
     /// How many queues that want service have that weight.
     weights: BTreeMap<u64, u32>,
     /// Queues that are busy, and of them those that are raised.
     busy: u32,
+    busy_of_class: [u32; CLASSES],
     raised_busy: u32,
     burst: Burst,
     rate: Rate,
@@ -164,9 +174,10 @@ impl Bfq {
             time: Wf2q::default(),
             weights: BTreeMap::new(),
             busy: 0,
+            busy_of_class: [0; CLASSES],
             raised_busy: 0,
             burst: Burst::default(),
-            rate: Rate::new(tunables.rotational),
+            rate: Rate::new(tunables.is_rotational()),
             depth: Depth::default(),
             budgets: 0,
             in_flight: 0,
@@ -292,6 +303,10 @@ impl Scheduler for Bfq {
         self.idle_until.filter(|_| self.held > 0)
     }
 
+    fn era(&self) -> Era {
+        Era::Multi
+    }
+
     fn len(&self) -> usize {
         self.held
     }
@@ -300,7 +315,7 @@ impl Scheduler for Bfq {
     fn may_merge(&self, held: &Io, new: &Io) -> bool {
         let same_owner = match held.sync {
             true => held.process == new.process,
-            false => held.priority == new.priority,
+            false => (held.class, held.priority) == (new.class, new.priority),
         };
         let shared = || {
             let queue = self.known(held);

@@ -86,6 +86,16 @@ impl Fifo {
         self.slots.get_mut(key.0 as usize)?.io.as_mut()
     }
 
+    /// The requests before and after that of a key.
+    pub(crate) fn neighbours(&self, key: IoKey) -> [Option<IoKey>; 2] {
+        let slot = self
+            .slots
+            .get(key.0 as usize)
+            .filter(|slot| slot.io.is_some());
+        let listed = |key: u32| (key != NONE).then_some(IoKey(key));
+        slot.map_or([None; 2], |slot| [listed(slot.previous), listed(slot.next)])
+    }
+
     /// Takes out the request of that key.
     #[inline]
     pub(crate) fn take(&mut self, key: IoKey) -> Option<Io> {
@@ -118,6 +128,7 @@ mod tests {
             offset: 0,
             len: 512,
             process: 0,
+            class: crate::Class::default(),
             priority: 4,
             sync: true,
             fua: false,

@@ -15,6 +15,7 @@ pub(crate) fn read(key: u32, offset: u64) -> Io {
         offset,
         len: LEN,
         process: 0,
+        class: crate::Class::default(),
         priority: 4,
         sync: true,
         fua: false,

@@ -16,7 +16,7 @@
 //! processor, so that there is one queue and one batch. The depths and batch sizes are constants there and here.
 
 use super::Fifo;
-use crate::{BadConfig, Io, IoKey, Scheduler};
+use crate::{BadConfig, Era, Io, IoKey, Merging, Scheduler};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
@@ -280,6 +280,14 @@ impl Scheduler for Kyber {
     /// The adjustment may set requests free, though only while others are in flight.
     fn next_timer(&self) -> Option<Time> {
         self.timer.filter(|_| !self.is_empty())
+    }
+
+    fn era(&self) -> Era {
+        Era::Multi
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Latest { of_kind: true }
     }
 
     fn len(&self) -> usize {

@@ -14,6 +14,7 @@ pub mod irbw_fifo_rp;
 pub mod kyber;
 mod line;
 pub mod mq_deadline;
+pub mod mq_none;
 pub mod noop;
 pub mod pai;
 mod seek;

@@ -5,9 +5,7 @@
 //! priority, each with its own order by place and by age. A class goes only while no request of a higher one is held *or
 //! in flight*; what has waited for `prio_aging_expire` goes nevertheless.
 //!
-//! A request has a priority from 0 to 7 here and no class. So 0 stands for the class "realtime", 7 for "idle", and what
-//! is between for "best effort", where everything is of which nothing is said; in Linux all eight levels of best effort
-//! are one class. As there, requests of two classes are not merged.
+//! All eight levels of a class are one (`ioprio_class_to_prio`). Requests of two classes are not merged.
 //!
 //! Different from Linux, on purpose: a class that is looked at for aged requests and has none leaves the state of the
 //! batch as it was (there, it ends the batch of the class that goes then); and where the next request of a class by place
@@ -19,7 +17,7 @@
 //! hardware queue.
 
 use super::{Line, Place, Pool, place};
-use crate::{BadConfig, Io, Scheduler};
+use crate::{BadConfig, Class as Priority, Era, Io, Scheduler};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
@@ -112,10 +110,10 @@ fn side_of(io: &Io) -> usize {
 }
 
 fn class_of(io: &Io) -> usize {
-    match io.priority {
-        0 => 0,
-        1..=6 => 1,
-        _ => 2,
+    match io.class {
+        Priority::RealTime => 0,
+        Priority::BestEffort => 1,
+        Priority::Idle => 2,
     }
 }
 
@@ -260,6 +258,10 @@ impl Scheduler for MqDeadline {
             return None;
         }
         (1..CLASSES).filter_map(|class| self.aged_at(class)).min()
+    }
+
+    fn era(&self) -> Era {
+        Era::Multi
     }
 
     fn len(&self) -> usize {

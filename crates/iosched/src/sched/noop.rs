@@ -1,10 +1,12 @@
 //! Noop: requests go in the order in which they came.
 //!
 //! `irbw` 2.3: "serves read/write requests based on their arrival time. It also merges adjacent requests to a larger one,
-//! when possible" (Linux 2.6, `block/noop-iosched.c`). It has no tunables; merging is the queue's.
+//! when possible" (Linux 2.6, `block/noop-iosched.c`). It has no tunables; merging is the queue's. It keeps no order by
+//! place: a request is merged behind any other (`elv_rqhash_find`), and in front only of the one that was merged last
+//! (`q->last_merge`, `elv_merge` of 2.6.23), since there is no `elevator_merge_fn`.
 
 use super::Fifo;
-use crate::{BadConfig, Io, Scheduler};
+use crate::{BadConfig, Io, IoKey, Merging, Scheduler};
 use fathom_base::Time;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,14 @@ impl Scheduler for Noop {
 
     fn dispatch(&mut self, _now: Time) -> Option<Io> {
         self.queue.pop()
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::ByEnd
+    }
+
+    fn neighbours(&self, key: IoKey) -> [Option<IoKey>; 2] {
+        self.queue.neighbours(key)
     }
 
     fn len(&self) -> usize {

@@ -189,6 +189,7 @@ mod tests {
             offset: kib << 10,
             len: len_kib << 10,
             process: 0,
+            class: crate::Class::default(),
             priority: 4,
             sync: false,
             fua: false,

@@ -12,8 +12,12 @@
 //! (`bfq_update_next_in_service`), and a queue that went idle ahead of its share counts until virtual time has come to its
 //! `finish` (`bfq_forget_idle`). Instead of one tree with the least `start` below every node there are two sets: those
 //! that have begun, by `finish`, and those that have not, by `start`; a step is O(log n) on average. What is left out:
-//! groups of queues and classes of priority.
+//! groups of queues.
+//!
+//! Each class of priority has a virtual time of its own, and goes before those below it (`bfq_lookup_next_entity`). The
+//! last one, "idle", goes first once in 200 ms (`BFQ_CL_IDLE_TIMEOUT`), so that nobody waits for ever for what it holds.
 
+use fathom_base::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Binary digits of virtual time below one sector over one unit of weight: `WFQ_SERVICE_SHIFT`.
@@ -33,16 +37,16 @@ enum State {
 
 #[derive(Clone, Copy, Debug)]
 struct Entity {
+    class: usize,
     start: u64,
     finish: u64,
     weight: u64,
     state: State,
 }
 
-/// Queues by number, and the virtual time.
+/// The queues of a class, and its virtual time: `bfq_service_tree`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wf2q {
-    entities: Vec<Entity>,
+struct Tree {
     now: u64,
     /// The sum of the weights of all that are not out.
     weight: u64,
@@ -50,12 +54,33 @@ pub(super) struct Wf2q {
     eligible: BTreeSet<(u64, u64, u32)>,
     /// Those that wait and have not, by `start`.
     future: BTreeSet<(u64, u64, u32)>,
+    idle: BTreeSet<(u64, u32)>,
+}
+
+impl Tree {
+    fn is_empty(&self) -> bool {
+        self.eligible.is_empty() && self.future.is_empty()
+    }
+}
+
+/// Classes of priority, the highest first.
+pub(super) const CLASSES: usize = 3;
+/// How long the last class waits for those above it.
+const IDLE_TIMEOUT: Dur = Dur::ms(200);
+
+/// Queues by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wf2q {
+    entities: Vec<Entity>,
+    trees: [Tree; CLASSES],
     /// All that wait, in the order in which they began to.
     waiting: BTreeMap<u64, u32>,
-    idle: BTreeSet<(u64, u32)>,
     came: u64,
     serving: Option<u32>,
     next: Option<u32>,
+    /// The time of day, and when the last class was last looked at first.
+    clock: Time,
+    idle_served: Time,
 }
 
 /// The virtual time that a service in sectors takes.
@@ -64,14 +89,29 @@ fn span(service: u64, weight: u64) -> u64 {
 }
 
 impl Wf2q {
-    /// A new queue, which wants nothing; its number is how many there were before.
-    pub(super) fn add(&mut self) {
+    /// A new queue of a class, which wants nothing; its number is how many there were before.
+    pub(super) fn add(&mut self, class: usize) {
         self.entities.push(Entity {
+            class: class.min(CLASSES - 1),
             start: 0,
             finish: 0,
             weight: 0,
             state: State::Out,
         });
+    }
+
+    /// It is so late now.
+    pub(super) fn tick(&mut self, now: Time) {
+        self.clock = now;
+    }
+
+    pub(super) fn class_of(&self, id: u32) -> usize {
+        self.entities[id as usize].class
+    }
+
+    fn tree(&mut self, id: u32) -> &mut Tree {
+        let class = self.class_of(id);
+        &mut self.trees[class]
     }
 
     /// Whether another queue than the one that is served is next: `next_queue_may_preempt`.
@@ -96,16 +136,17 @@ impl Wf2q {
     /// A queue wants service: `__bfq_activate_entity`. It gets no credit for having wanted none, unless it is `in_time`:
     /// then it begins where it ended, but is done no earlier than now, or than a part of that where it is `raised`.
     pub(super) fn wake(&mut self, id: u32, weight: u64, budget: u64, in_time: bool, raised: u64) {
-        let now = self.now;
+        let now = self.tree(id).now;
         let entity = &mut self.entities[id as usize];
+        let tree = &mut self.trees[entity.class];
         let back = in_time && now > entity.finish;
         let earliest = if back { entity.finish } else { now };
         if entity.state == State::Idle {
-            self.idle.remove(&(entity.finish, id));
+            tree.idle.remove(&(entity.finish, id));
             entity.start = earliest.max(entity.finish);
         } else {
             entity.start = earliest;
-            self.weight += entity.weight;
+            tree.weight += entity.weight;
         }
         self.weigh(id, weight);
         let entity = &mut self.entities[id as usize];
@@ -129,16 +170,19 @@ impl Wf2q {
         Some(id)
     }
 
-    /// Service was given, in sectors: `bfq_bfqq_served`.
-    pub(super) fn served(&mut self, service: u64) {
-        self.now = self.now.saturating_add(span(service, self.weight));
-        self.forget_idle();
+    /// Service was given to a queue, in sectors: `bfq_bfqq_served`.
+    pub(super) fn served(&mut self, id: u32, service: u64) {
+        let tree = self.tree(id);
+        tree.now = tree.now.saturating_add(span(service, tree.weight));
+        let class = self.class_of(id);
+        self.forget_idle(class);
     }
 
     /// The weight of the queue that is served changes at once.
     pub(super) fn weigh(&mut self, id: u32, weight: u64) {
         let entity = &mut self.entities[id as usize];
-        self.weight = self.weight + weight - entity.weight;
+        let tree = &mut self.trees[entity.class];
+        tree.weight = tree.weight + weight - entity.weight;
         entity.weight = weight;
     }
 
@@ -166,12 +210,12 @@ impl Wf2q {
         } else {
             self.dequeue(id);
         }
-        let now = self.now;
         let entity = &mut self.entities[id as usize];
+        let tree = &mut self.trees[entity.class];
         entity.finish = entity.start.saturating_add(span(service, entity.weight));
-        if entity.finish > now {
+        if entity.finish > tree.now {
             entity.state = State::Idle;
-            self.idle.insert((entity.finish, id));
+            tree.idle.insert((entity.finish, id));
         } else {
             self.forget(id);
         }
@@ -183,7 +227,7 @@ impl Wf2q {
     fn forget(&mut self, id: u32) {
         let entity = &mut self.entities[id as usize];
         entity.state = State::Out;
-        self.weight -= entity.weight;
+        self.trees[entity.class].weight -= entity.weight;
     }
 
     fn enqueue_with(&mut self, id: u32, weight: u64, budget: u64) {
@@ -197,15 +241,17 @@ impl Wf2q {
         self.came += 1;
         let entity = &mut self.entities[id as usize];
         entity.state = State::Active(self.came);
-        self.future.insert((entity.start, self.came, id));
+        let future = &mut self.trees[entity.class].future;
+        future.insert((entity.start, self.came, id));
         self.waiting.insert(self.came, id);
     }
 
     fn dequeue(&mut self, id: u32) {
         let entity = self.entities[id as usize];
         if let State::Active(came) = entity.state {
-            self.eligible.remove(&(entity.finish, came, id));
-            self.future.remove(&(entity.start, came, id));
+            let tree = &mut self.trees[entity.class];
+            tree.eligible.remove(&(entity.finish, came, id));
+            tree.future.remove(&(entity.start, came, id));
             self.waiting.remove(&came);
         }
     }
@@ -215,7 +261,10 @@ impl Wf2q {
         let wins = |new: u32| {
             let entity = self.entities[new as usize];
             self.next.is_none_or(|next| {
-                entity.start <= self.now && self.entities[next as usize].finish > entity.finish
+                let next = self.entities[next as usize];
+                entity.class == next.class
+                    && entity.start <= self.trees[entity.class].now
+                    && next.finish > entity.finish
             })
         };
         self.next = match new.filter(|&new| self.next != Some(new) && wins(new)) {
@@ -224,50 +273,64 @@ impl Wf2q {
         };
     }
 
-    /// `__bfq_lookup_next_entity`. Virtual time jumps ahead where nobody has begun; for good only if nobody is served.
+    /// `bfq_lookup_next_entity`: that of the highest class, or once in a while of the last.
     fn look_up(&mut self, expires: bool) -> Option<u32> {
-        self.promote();
-        if self.eligible.is_empty() {
-            let &(start, _, _) = self.future.first()?;
+        let mut first = 0;
+        if self.idle_served + IDLE_TIMEOUT < self.clock {
+            if !self.trees[CLASSES - 1].is_empty() {
+                first = CLASSES - 1;
+            }
+            self.idle_served = self.clock;
+        }
+        (first..CLASSES).find_map(|class| self.look_up_in(class, expires))
+    }
+
+    /// `__bfq_lookup_next_entity`. Virtual time jumps ahead where nobody has begun; for good only if nobody is served.
+    fn look_up_in(&mut self, class: usize, expires: bool) -> Option<u32> {
+        self.promote(class);
+        if self.trees[class].eligible.is_empty() {
+            let future = &self.trees[class].future;
+            let &(start, _, _) = future.first()?;
             if self.serving.is_some() && !expires {
-                let first = self
-                    .future
-                    .range((start, 0, 0)..=(start, u64::MAX, u32::MAX));
+                let first = future.range((start, 0, 0)..=(start, u64::MAX, u32::MAX));
                 let done = |id: u32| self.entities[id as usize].finish;
                 return first
                     .min_by_key(|&&(_, came, id)| (done(id), came))
                     .map(|&(_, _, id)| id);
             }
-            self.now = self.now.max(start);
-            self.forget_idle();
-            self.promote();
+            let now = &mut self.trees[class].now;
+            *now = start.max(*now);
+            self.forget_idle(class);
+            self.promote(class);
         }
-        self.eligible.first().map(|&(_, _, id)| id)
+        self.trees[class].eligible.first().map(|&(_, _, id)| id)
     }
 
     /// Those that have begun by now.
-    fn promote(&mut self) {
-        while let Some(&(start, came, id)) = self.future.first()
-            && start <= self.now
+    fn promote(&mut self, class: usize) {
+        let tree = &mut self.trees[class];
+        while let Some(&(start, came, id)) = tree.future.first()
+            && start <= tree.now
         {
-            self.future.pop_first();
+            tree.future.pop_first();
             let finish = self.entities[id as usize].finish;
-            self.eligible.insert((finish, came, id));
+            tree.eligible.insert((finish, came, id));
         }
     }
 
     /// `bfq_forget_idle`: one at a time. Where nobody waits, time goes back to the last that is ahead.
-    fn forget_idle(&mut self) {
-        if self.waiting.is_empty()
-            && let Some(&(finish, _)) = self.idle.last()
-            && finish <= self.now
+    fn forget_idle(&mut self, class: usize) {
+        let tree = &mut self.trees[class];
+        if tree.is_empty()
+            && let Some(&(finish, _)) = tree.idle.last()
+            && finish <= tree.now
         {
-            self.now = finish;
+            tree.now = finish;
         }
-        if let Some(&(finish, id)) = self.idle.first()
-            && finish <= self.now
+        if let Some(&(finish, id)) = tree.idle.first()
+            && finish <= tree.now
         {
-            self.idle.pop_first();
+            tree.idle.pop_first();
             self.forget(id);
         }
     }
@@ -280,7 +343,7 @@ mod tests {
     fn queues(weights: &[u64], budget: u64) -> Wf2q {
         let mut time = Wf2q::default();
         for (id, &weight) in (0..).zip(weights) {
-            time.add();
+            time.add(1);
             time.wake(id, weight, budget, false, 1);
         }
         time
@@ -291,7 +354,7 @@ mod tests {
         let mut order = Vec::new();
         for _ in 0..count {
             let id = time.serve().unwrap();
-            time.served(budget);
+            time.served(id, budget);
             time.requeue(id, budget, weights[id as usize], budget);
             order.push(id);
         }
@@ -316,7 +379,7 @@ mod tests {
     #[test]
     fn who_was_idle_is_owed_nothing_and_keeps_its_debt() {
         let mut time = queues(&[10], 100);
-        time.add();
+        time.add(1);
         serve(&mut time, &[10], 100, 50);
         time.wake(1, 10, 100, false, 1);
         let order = serve(&mut time, &[10, 10], 100, 6);
@@ -324,9 +387,34 @@ mod tests {
         // It leaves after a whole budget and comes back at once: no turn out of turn.
         let mut time = queues(&[10, 10], 100);
         let first = time.serve().unwrap();
-        time.served(100);
+        time.served(first, 100);
         time.rest(first, 100, true);
         time.wake(first, 10, 10, false, 1);
         assert_eq!(time.serve(), Some(1 - first));
+    }
+
+    /// `bfq_lookup_next_entity`, Linux 6.12: the highest class that wants service; the last one once in 200 ms.
+    #[test]
+    fn a_class_goes_before_those_below_it_and_the_last_once_in_a_while() {
+        let mut time = Wf2q::default();
+        for class in 0..CLASSES {
+            time.add(class);
+        }
+        for id in [2, 1, 0] {
+            time.wake(id, 40, 100, false, 1);
+        }
+        // A turn that ends then; what is next is chosen as it ends.
+        let mut turn = |end: Dur| {
+            let id = time.serve().unwrap();
+            time.tick(Time::ZERO + end);
+            time.served(id, 100);
+            time.requeue(id, 100, 40, 100);
+            id
+        };
+        let ends = [1, 100, 201, 202, 300, 401, 402, 500];
+        let order = ends.map(|ms| turn(Dur::ms(ms)));
+        // The turn after the one that ended at 201 ms is the last one's, and so is that after 402 ms.
+        assert_eq!(order, [0, 0, 0, 2, 0, 0, 0, 2]);
+        assert_eq!([600, 603, 604].map(|ms| turn(Dur::ms(ms))), [0, 0, 2]);
     }
 }

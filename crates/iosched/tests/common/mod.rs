@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "helpers of tests")]
 
+pub(crate) mod queue;
+
 use fathom_base::Dur;
 use fathom_block::DeviceInfo;
 use fathom_iosched::{Config, Split};
@@ -33,7 +35,7 @@ pub(crate) fn splits() -> [Split; 3] {
 pub(crate) fn starvation(name: &str) -> Dur {
     match name {
         // The queue ahead of it, or a batch of each kind.
-        "noop" | "irbw-fifo" | "irbw-fifo-rp" | "pai" | "kyber" => Dur::ms(50),
+        "noop" | "mq-none" | "irbw-fifo" | "irbw-fifo-rp" | "pai" | "kyber" => Dur::ms(50),
         // Turns of one other process, of an eighth of a second and a tenth.
         "bfq" | "cfq" => Dur::ms(500),
         // Half a second of reads before writes.
@@ -55,5 +57,6 @@ pub(crate) fn info() -> DeviceInfo {
         trim: true,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     }
 }

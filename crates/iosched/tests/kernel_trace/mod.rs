@@ -132,6 +132,7 @@ impl World {
             offset: event.offset,
             len: event.len,
             process: event.thread,
+            class: fathom_iosched::Class::default(),
             priority: 4,
             sync: op == Op::Read || event.flags.contains('S'),
             fua: false,

@@ -2,7 +2,8 @@
 
 use super::{Accesses, SourceError, Workload};
 use fathom_block::DeviceInfo;
-use fathom_workload::program::fio::{self, Around, JobFile, Jobs, Problem};
+use fathom_iosched::{Class, Priority};
+use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
 use fathom_workload::program::machine::{Counter, Failed};
 use fathom_workload::program::{Answer, Benchmark, Config, Next, Processes, Program, Stream};
 use fathom_workload::step::Arrival;
@@ -17,7 +18,7 @@ pub struct Work {
     /// Notes from the opening.
     pub notes: Vec<String>,
     /// I/O priorities that the workload asks for, by process.
-    pub priorities: BTreeMap<String, u8>,
+    pub priorities: BTreeMap<String, Priority>,
 }
 
 enum Running {
@@ -214,7 +215,10 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
     let jobs = Jobs::new(&file.jobs, info.capacity_bytes, block, seed).map_err(wrong)?;
     let numbered = (0..).zip(jobs.processes());
     let priorities = numbered
-        .filter_map(|(number, process): (u32, _)| Some((number.to_string(), process.prio?)))
+        .filter_map(|(number, process): (u32, _)| {
+            let (class, level) = process.prio?;
+            Some((number.to_string(), Priority::new(class_of(class), level)?))
+        })
         .collect();
     let place: PathBuf = path.to_owned();
     let told = move |error: fio::VerifyError| SourceError::Verify {
@@ -229,6 +233,14 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
         notes: file.notes,
         priorities,
     })
+}
+
+fn class_of(class: PrioClass) -> Class {
+    match class {
+        PrioClass::RealTime => Class::RealTime,
+        PrioClass::BestEffort => Class::BestEffort,
+        PrioClass::Idle => Class::Idle,
+    }
 }
 
 fn wrong(path: &Path, error: &fio::FioError) -> SourceError {

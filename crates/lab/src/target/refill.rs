@@ -89,6 +89,7 @@ mod tests {
             trim: false,
             read_only: false,
             modelled: true,
+            rotational: Some(false),
         };
         RamDevice::new(info, Dur::us(1))
     }

@@ -66,6 +66,7 @@ pub(crate) fn info(capacity_bytes: u64) -> DeviceInfo {
         trim: false,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     }
 }
 

@@ -426,6 +426,7 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         trim: true,
         read_only: false,
         modelled: true,
+        rotational: Some(false),
     }
 }
 

@@ -164,6 +164,7 @@ impl MsSsd {
             trim: false,
             read_only: false,
             modelled: true,
+            rotational: Some(false),
         };
         Ok(MsSsd {
             info,

@@ -3,6 +3,7 @@
 use crate::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
+use fathom_workload::program::fio::PrioClass;
 use fathom_workload::program::fio::{
     Around, HARMLESS, IGNORED, OPTIONS, Problem, REFUSED, parse, parse_with,
 };
@@ -295,19 +296,29 @@ fn the_end_of_one_ends_its_group() {
     }
 }
 
-/// os/os-linux.h, `ioprio_value`: "If no class is set, assume BE"; ioprio_set(2): 0 is the highest of a class.
+/// fio 3.33, os/os-linux.h, `ioprio_value`: "If no class is set, assume BE"; backend.c: `prioclass` alone sets a priority,
+/// too; HOWTO, `prioclass`: "see man ionice(1)", whose classes are 1 for realtime, 2 for best-effort, 3 for idle;
+/// ioprio_set(2): 0 is the highest of a class.
 #[test]
 fn a_priority_without_a_class_is_best_effort() {
+    use PrioClass::{BestEffort, Idle, RealTime};
     let priority = |text: &str| parse(&format!("[a]\n{text}")).unwrap().jobs[0].priority();
     assert_eq!(priority(""), None);
-    assert_eq!(priority("prio=3"), Some(3));
-    assert_eq!(priority("prioclass=2\nprio=3"), Some(3));
-    assert_eq!(priority("prioclass=0\nprio=3"), Some(3));
-    assert_eq!(priority("prioclass=2"), Some(0));
-    for class in [1, 3] {
-        let error = parse(&format!("[a]\nprioclass={class}")).unwrap_err();
-        assert!(error.to_string().contains("know no other class"), "{error}");
+    assert_eq!(priority("prio=3"), Some((BestEffort, 3)));
+    assert_eq!(priority("prioclass=2\nprio=3"), Some((BestEffort, 3)));
+    assert_eq!(priority("prioclass=0\nprio=3"), Some((BestEffort, 3)));
+    assert_eq!(priority("prioclass=1\nprio=3"), Some((RealTime, 3)));
+    for (number, class) in [(0, BestEffort), (1, RealTime), (2, BestEffort), (3, Idle)] {
+        let text = format!("prioclass={number}");
+        assert_eq!(priority(&text), Some((class, 0)));
+        // What is written reads as the same.
+        let written = parse(&format!("[a]\n{text}")).unwrap().jobs[0].to_string();
+        assert_eq!(
+            parse(&written).unwrap().jobs[0].priority(),
+            Some((class, 0))
+        );
     }
+    assert!(parse("[a]\nprioclass=4").is_err());
 }
 
 /// Two variables, and files by name; `from` tells which file named it.

@@ -3,6 +3,7 @@
 use crate::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::Time;
 use fathom_block::Op;
+use fathom_workload::program::fio::PrioClass;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MIB: u64 = 1 << 20;
@@ -241,6 +242,8 @@ fn somebody_waits_for_reads_and_for_what_a_synchronous_engine_does() {
         for one in played {
             let wanted = one.access.op == Op::Read || sync_writes;
             assert_eq!(one.tag.sync, wanted, "{engine}: {:?}", one.access);
+            // `direct=1` is the only one there is.
+            assert!(one.tag.direct, "{engine}: {:?}", one.access);
         }
     }
 }
@@ -301,8 +304,8 @@ fn each_process_has_its_number_and_its_priority() {
         .map(|of| (of.job.as_str(), of.clone, of.prio, of.region.offset))
         .collect();
     let wanted = [
-        ("a", 0, Some(3), 0),
-        ("a", 1, Some(3), 64 << 10),
+        ("a", 0, Some((PrioClass::BestEffort, 3)), 0),
+        ("a", 1, Some((PrioClass::BestEffort, 3)), 64 << 10),
         ("b", 0, None, 0),
     ];
     assert_eq!(told, wanted);

@@ -18,7 +18,7 @@ impl Bfq {
     pub(super) fn known(&self, io: &Io) -> Option<u32> {
         match io.sync {
             true => self.processes.get(&io.process).map(|it| it.queue),
-            false => self.unwaited.get(&io.priority).copied(),
+            false => self.unwaited.get(&(io.class, io.priority)).copied(),
         }
     }
 
@@ -30,7 +30,7 @@ impl Bfq {
         let shared = self.created_last.filter(|_| io.sync).filter(|&last| {
             let last = &self.queues[last as usize];
             let soon = last.created + BURST_GAP >= now;
-            soon && last.weight == weight(io) && !self.tunables.rotational && self.depth.queues
+            soon && last.is_of(io) && !self.tunables.is_rotational() && self.depth.queues
         });
         let id = shared.unwrap_or_else(|| self.create(now, io));
         if shared.is_some() {
@@ -41,7 +41,7 @@ impl Bfq {
             self.processes
                 .insert(io.process, Process { queue, requests });
         } else {
-            self.unwaited.insert(io.priority, id);
+            self.unwaited.insert((io.class, io.priority), id);
         }
         id
     }
@@ -51,13 +51,13 @@ impl Bfq {
         if io.sync {
             let old = self.created_last.is_none_or(|last| {
                 let last = &self.queues[last as usize];
-                last.created + SHARING < now || last.weight != weight(io)
+                last.created + SHARING < now || !last.is_of(io)
             });
             if old {
                 self.created_last = Some(id);
             }
         }
-        self.time.add();
+        self.time.add(io.class as usize);
         self.queues.push(Queue::new(now, io, self.budget_limit()));
         id
     }
@@ -124,7 +124,7 @@ impl Bfq {
             habit.short_think = long.is_none_or(|mean| mean <= slice_idle.0 / 2);
         }
         let short = habit.short_think;
-        let seek = is_seek(habit.place, io, self.tunables.rotational);
+        let seek = is_seek(habit.place, io, self.tunables.is_rotational());
         habit.seeks = habit.seeks << 1 | u32::from(seek);
         habit.place = io.end();
         let injection = &queue.injection;
@@ -155,6 +155,7 @@ impl Bfq {
         };
         let (queue, other) = (&self.queues[id as usize], &self.queues[serving as usize]);
         let wins = (goes_on && queue.raise.by >= other.raise.by)
+            || self.time.class_of(id) < self.time.class_of(serving)
             || self.time.weight_of(id) > self.time.weight_of(serving)
             || !self.is_better_to_idle(serving);
         if wins && self.time.may_preempt() {

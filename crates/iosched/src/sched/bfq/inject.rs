@@ -59,7 +59,7 @@ impl Bfq {
             let long = next.is_some_and(|io| io.len >= SHORT.0);
             (all || queue.raise.by > 1)
                 && self.fits(other)
-                && (self.tunables.rotational || !long || self.in_flight == 0)
+                && (self.tunables.is_rotational() || !long || self.in_flight == 0)
         };
         let other = self.time.latest_first().find(suits)?;
         self.injected = true;

@@ -70,7 +70,7 @@ impl Bfq {
     pub(super) fn serve(&mut self, id: u32, sectors: u64) {
         self.note_service(id, sectors);
         self.queues[id as usize].service += sectors;
-        self.time.served(sectors);
+        self.time.served(id, sectors);
     }
 
     /// The next request of a queue goes: `bfq_dispatch_rq_from_bfqq`.
@@ -104,6 +104,7 @@ impl Bfq {
 
     /// The queue that the drive was kept idle for has not asked in time: `bfq_idle_slice_timer_body`.
     pub(super) fn tick(&mut self, now: Time) {
+        self.time.tick(now);
         let (Some(at), Some(id)) = (self.idle_until.filter(|&at| at <= now), self.serving) else {
             return;
         };

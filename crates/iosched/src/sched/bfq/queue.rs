@@ -3,7 +3,7 @@
 use super::super::seek::Mean;
 use super::super::{Line, Place};
 use super::raise::Raise;
-use crate::{Io, IoKey};
+use crate::{Class, Io, IoKey};
 use fathom_base::{Bytes, Time};
 
 /// Requests farther away than this are a seek (`BFQQ_SEEK_THR`, 800 sectors) ...
@@ -25,6 +25,7 @@ pub(super) fn is_seek(last: u64, io: &Io, rotational: bool) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) line: Line,
+    pub(super) class: Class,
     pub(super) sync: bool,
     /// The process that it is of alone.
     pub(super) process: Option<u32>,
@@ -91,6 +92,7 @@ impl Queue {
     pub(super) fn new(now: Time, io: &Io, max_budget: u64) -> Self {
         Self {
             line: Line::default(),
+            class: io.class,
             sync: io.sync,
             process: io.sync.then_some(io.process),
             weight: weight(io),
@@ -122,6 +124,11 @@ impl Queue {
                 ..Injection::default()
             },
         }
+    }
+
+    /// Whether a request has the priority of this queue.
+    pub(super) fn is_of(&self, io: &Io) -> bool {
+        (self.class, self.weight) == (io.class, weight(io))
     }
 
     pub(super) fn budget_left(&self) -> u64 {

@@ -18,11 +18,13 @@ impl Bfq {
         }
     }
 
-    /// Whether another queue that wants service has another weight and this one has not the least of all.
+    /// Whether queues of several classes want service, or another one has another weight and this one has not the least
+    /// of all.
     pub(super) fn is_asymmetric(&self, id: u32) -> bool {
         let least = self.weights.first_key_value().map(|(&weight, _)| weight);
         let counted = self.queues[id as usize].counted;
-        self.weights.len() > 1 && (counted.is_none() || counted != least)
+        let classes = self.busy_of_class.iter().filter(|&&busy| busy > 0).count();
+        classes > 1 || (self.weights.len() > 1 && (counted.is_none() || counted != least))
     }
 
     pub(super) fn count(&mut self, id: u32) {
@@ -69,6 +71,7 @@ impl Bfq {
         self.time.wake(id, weight, budget, in_time, raised);
         queue.busy = true;
         self.busy += 1;
+        self.busy_of_class[self.time.class_of(id)] += 1;
         self.raised_busy += u32::from(raised > 1);
         if queue.in_flight == 0 && raised == 1 {
             self.count(id);
@@ -81,6 +84,7 @@ impl Bfq {
         let queue = &mut self.queues[id as usize];
         queue.busy = false;
         self.busy -= 1;
+        self.busy_of_class[self.time.class_of(id)] -= 1;
         self.raised_busy -= u32::from(queue.raise.by > 1);
         let (service, done) = (queue.service, queue.in_flight == 0);
         self.time.rest(id, service, expires);

@@ -154,7 +154,7 @@ fn the_drive_waits_for_a_process_where_shares_depend_on_it() {
 #[test]
 fn among_equals_nobody_is_waited_for_unless_the_drive_seeks() {
     for (rotational, expected) in [(false, vec![0, 1]), (true, vec![0])] {
-        let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
+        let mut scheduler = scheduler(|tunables| tunables.rotational = Some(rotational));
         put(&mut scheduler, first(1), of(1, read(0, 0)));
         put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
         assert_eq!(next(&mut scheduler, later(Dur(0)), ALL), expected);
@@ -387,7 +387,7 @@ fn a_burst_of_processes_is_not_raised() {
 #[test]
 fn processes_that_begin_together_share_a_queue() {
     for (rotational, apart, queues) in [(false, 180, 1), (false, 181, 2), (true, 0, 2)] {
-        let mut scheduler = scheduler(|tunables| tunables.rotational = rotational);
+        let mut scheduler = scheduler(|tunables| tunables.rotational = Some(rotational));
         put(&mut scheduler, Time(0), of(1, read(0, 0)));
         let second = Time(0) + Dur::ms(apart);
         put(&mut scheduler, second, of(2, read(1, 1 << 30)));
@@ -434,5 +434,61 @@ fn a_drive_that_takes_one_at_a_time_does_not_queue() {
             scheduler.completed(Time(1), &io);
         }
         assert_eq!(scheduler.depth.queues, queues);
+    }
+}
+
+fn of_class(class: Class, io: Io) -> Io {
+    Io { class, ..io }
+}
+
+/// Linux 6.12, `bfq_lookup_next_entity`: of the classes that want service the highest; `bfq_bfqq_higher_class_or_weight`: it
+/// takes the drive from a lower one.
+#[test]
+fn real_time_goes_before_best_effort_and_that_before_idle() {
+    let mut scheduler = scheduler(|tunables| tunables.low_latency = false);
+    let classes = [Class::Idle, Class::BestEffort, Class::RealTime];
+    for (process, class) in (1..).zip(classes) {
+        for i in 0..2 {
+            let key = 2 * process + i;
+            let io = of(process, read(key, u64::from(key) << 30));
+            put(&mut scheduler, Time(1), of_class(class, io));
+        }
+    }
+    let (mut now, mut order) = (Time(2), Vec::new());
+    while order.len() < 6 {
+        match scheduler.dispatch(now) {
+            Some(io) => {
+                order.push(io.key.0);
+                now += Dur::us(1);
+                scheduler.completed(now, &io);
+            }
+            // The drive is kept idle for the queue whose turn it was.
+            None => now = scheduler.next_timer().unwrap(),
+        }
+    }
+    assert_eq!(order, [6, 7, 4, 5, 2, 3]);
+}
+
+/// `bfq_async_queue_prio`: what nobody waits for has a queue for each level of each class; what is of two is not merged.
+#[test]
+fn what_nobody_waits_for_is_kept_by_class() {
+    let mut scheduler = scheduler(|_| {});
+    for (key, class) in (0..).zip([Class::RealTime, Class::BestEffort, Class::Idle]) {
+        let io = of_class(class, write(key, u64::from(key) << 30));
+        put(&mut scheduler, Time(1), io);
+    }
+    assert_eq!(scheduler.unwaited.len(), 3);
+    assert!(!scheduler.may_merge(&write(0, 0), &of_class(Class::Idle, write(1, LEN))));
+}
+
+/// `bfq_better_to_idle`: not for a queue of the idle class.
+#[test]
+fn the_drive_is_not_kept_idle_for_the_idle_class() {
+    for (class, waits) in [(Class::BestEffort, true), (Class::Idle, false)] {
+        let mut scheduler = scheduler(|tunables| tunables.rotational = Some(true));
+        put(&mut scheduler, Time(1), of_class(class, read(0, 0)));
+        let io = scheduler.dispatch(Time(2)).unwrap();
+        scheduler.completed(Time(3), &io);
+        assert_eq!(scheduler.waits, waits, "{class:?}");
     }
 }

@@ -5,6 +5,7 @@
 
 use super::rate::SHORT_PAUSE;
 use super::{Bfq, DEFAULT_BUDGET, KNOWN_BUDGETS};
+use crate::Class;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
 /// Why a turn ends.
@@ -94,7 +95,7 @@ impl Bfq {
     /// Whether keeping the drive idle for a queue costs no throughput: it does where a drive without a head queues.
     pub(super) fn idling_pays(&self, id: u32) -> bool {
         let queue = &self.queues[id as usize];
-        let rotational = self.tunables.rotational;
+        let rotational = self.tunables.is_rotational();
         let sequential = !queue.is_seeky() && queue.habit.io_bound && queue.habit.short_think;
         let pays = (rotational && !self.depth.queues)
             || ((rotational || !self.depth.queues) && sequential);
@@ -110,7 +111,9 @@ impl Bfq {
     }
 
     pub(super) fn is_better_to_idle(&self, id: u32) -> bool {
-        self.queues[id as usize].sync
+        let queue = &self.queues[id as usize];
+        queue.sync
+            && queue.class != Class::Idle
             && self.tunables.slice_idle > Dur::ZERO
             && (self.idling_pays(id) || self.idling_is_fair(id))
     }
@@ -163,7 +166,7 @@ impl Bfq {
         let elapsed = end.since(self.turn_began);
         if elapsed < Dur::ms(1) {
             // Too short to tell: a seeky queue is charged for the least.
-            let least = match self.tunables.rotational {
+            let least = match self.tunables.is_rotational() {
                 true => self.tunables.slice_idle,
                 false => SHORT_PAUSE,
             };

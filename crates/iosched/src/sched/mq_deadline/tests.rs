@@ -12,8 +12,8 @@ fn scheduler(change: impl FnOnce(&mut Tunables)) -> MqDeadline {
     MqDeadline::new(&tunables).unwrap()
 }
 
-fn with_priority(priority: u8, io: Io) -> Io {
-    Io { priority, ..io }
+fn of_class(class: Priority, io: Io) -> Io {
+    Io { class, ..io }
 }
 
 #[test]
@@ -79,9 +79,21 @@ fn what_has_expired_begins_the_next_batch() {
 #[test]
 fn a_lower_class_waits_for_what_is_held_or_in_flight_of_a_higher() {
     let mut scheduler = scheduler(|_| {});
-    put(&mut scheduler, Time(1), with_priority(7, read(0, 0)));
-    put(&mut scheduler, Time(1), with_priority(4, read(1, LEN)));
-    put(&mut scheduler, Time(1), with_priority(0, read(2, 2 * LEN)));
+    put(
+        &mut scheduler,
+        Time(1),
+        of_class(Priority::Idle, read(0, 0)),
+    );
+    put(
+        &mut scheduler,
+        Time(1),
+        of_class(Priority::BestEffort, read(1, LEN)),
+    );
+    put(
+        &mut scheduler,
+        Time(1),
+        of_class(Priority::RealTime, read(2, 2 * LEN)),
+    );
     let first = scheduler.dispatch(Time(2)).unwrap();
     assert_eq!(first.key, IoKey(2));
     assert_eq!(scheduler.dispatch(Time(3)), None);
@@ -93,10 +105,14 @@ fn a_lower_class_waits_for_what_is_held_or_in_flight_of_a_higher() {
 #[test]
 fn what_has_waited_long_enough_goes_before_a_higher_class() {
     let mut scheduler = scheduler(|_| {});
-    put(&mut scheduler, Time(1), with_priority(7, write(0, 0)));
+    put(
+        &mut scheduler,
+        Time(1),
+        of_class(Priority::Idle, write(0, 0)),
+    );
     for key in 1..4 {
         let io = read(key, u64::from(key) * LEN);
-        put(&mut scheduler, Time(2), with_priority(0, io));
+        put(&mut scheduler, Time(2), of_class(Priority::RealTime, io));
     }
     let due = Time(1) + Dur::ms(10_000);
     assert_eq!(next(&mut scheduler, Time(due.0 - 1), 1), [1]);
@@ -111,7 +127,11 @@ fn of_a_lower_class_goes_what_has_waited_not_what_comes_next_by_place() {
     put(&mut scheduler, Time(1), read(0, 0));
     let due = Time(1) + Dur::ms(10_000);
     put(&mut scheduler, due, write(1, LEN));
-    put(&mut scheduler, due, with_priority(0, read(2, 0)));
+    put(
+        &mut scheduler,
+        due,
+        of_class(Priority::RealTime, read(2, 0)),
+    );
     assert_eq!(next(&mut scheduler, due, ALL), [0, 2, 1]);
 }
 
@@ -120,7 +140,7 @@ fn merges_stay_in_their_class_and_in_front_only_where_allowed() {
     let (low, high) = (read(0, 0), read(1, LEN));
     let allowed = scheduler(|_| {});
     assert!(allowed.may_merge(&low, &high) && allowed.may_merge(&high, &low));
-    assert!(!allowed.may_merge(&low, &with_priority(0, high)));
+    assert!(!allowed.may_merge(&low, &of_class(Priority::RealTime, high)));
     let behind_only = scheduler(|tunables| tunables.front_merges = false);
     assert!(behind_only.may_merge(&low, &high) && !behind_only.may_merge(&high, &low));
 }

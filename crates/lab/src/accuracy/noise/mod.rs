@@ -77,6 +77,7 @@ impl NoiseTarget {
             trim: true,
             read_only: false,
             modelled: true,
+            rotational: None,
         }
     }
 }

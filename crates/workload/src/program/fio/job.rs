@@ -136,6 +136,18 @@ pub enum Engine {
     Async,
 }
 
+/// `prioclass`: the class of the I/O priority of a process (ioprio_set(2)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrioClass {
+    /// 1: before all others.
+    RealTime,
+    /// 2, and 0, which stands for none: "If no class is set, assume BE" (fio 3.33, os/os-linux.h).
+    #[default]
+    BestEffort,
+    /// 3: after all others.
+    Idle,
+}
+
 /// `rw_sequencer`: what random accesses between two new places do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sequencer {
@@ -266,8 +278,8 @@ pub struct Job {
     pub exit_all: bool,
     /// `prio`, in 0..=7, 0 the highest.
     pub prio: Option<u8>,
-    /// `prioclass=2`, best effort, which is the class of every process.
-    pub best_effort: bool,
+    /// `prioclass`.
+    pub prioclass: Option<PrioClass>,
 }
 
 impl Default for Job {
@@ -316,7 +328,7 @@ impl Default for Job {
             exitall: false,
             exit_all: false,
             prio: None,
-            best_effort: false,
+            prioclass: None,
         }
     }
 }
@@ -344,10 +356,11 @@ impl Job {
         self.lengths(op).shortest()
     }
 
-    /// Its priority, from 0, the highest, to 7, if it says one. A class without a number is the highest of it, and a number
-    /// without a class is best effort (fio 3.33, os/os-linux.h, `ioprio_value`).
-    pub fn priority(&self) -> Option<u8> {
-        self.prio.or(self.best_effort.then_some(0))
+    /// Its class and its priority in it, from 0, the highest, to 7, if it says one. A class without a number is the highest
+    /// of it, and a number without a class is best effort (fio 3.33, backend.c; os/os-linux.h, `ioprio_value`).
+    pub fn priority(&self) -> Option<(PrioClass, u8)> {
+        let said = self.prio.is_some() || self.prioclass.is_some();
+        said.then(|| (self.prioclass.unwrap_or_default(), self.prio.unwrap_or(0)))
     }
 
     /// What the places of an operation are multiples of, in bytes from the start of its region.

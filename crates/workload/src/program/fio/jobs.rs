@@ -1,7 +1,7 @@
 //! All processes of a job file as one program.
 
 use super::error::{FioError, Problem, VerifyError};
-use super::job::Job;
+use super::job::{Job, PrioClass};
 use super::places::MAP_BYTES_MAX;
 use super::process::Process;
 use super::region::Region;
@@ -16,8 +16,8 @@ pub struct ProcessOf {
     pub job: String,
     /// Which of the job's `numjobs`, from 0.
     pub clone: u32,
-    /// Its `prio`, in 0..=7, 0 the highest.
-    pub prio: Option<u8>,
+    /// Its `prioclass` and its `prio`, in 0..=7, 0 the highest.
+    pub prio: Option<(PrioClass, u8)>,
     /// What it works on.
     pub region: Region,
 }

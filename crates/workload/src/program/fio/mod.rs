@@ -28,7 +28,7 @@ mod written;
 
 pub use content::{Found, HEADER_BYTES};
 pub use error::{FioError, Problem, VerifyError};
-pub use job::{Amount, Distribution, Each, Engine, Job, Pace, Rw, Sequencer};
+pub use job::{Amount, Distribution, Each, Engine, Job, Pace, PrioClass, Rw, Sequencer};
 pub use jobs::{Jobs, ProcessOf};
 pub use lengths::{Lengths, Range, Split};
 pub use options::{OPTIONS, OptionEntry};

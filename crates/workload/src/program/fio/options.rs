@@ -1,6 +1,6 @@
 //! The options: what each takes, and which of fio's others are known.
 
-use super::job::{Engine, Job, Pace, Sequencer};
+use super::job::{Engine, Job, Pace, PrioClass, Sequencer};
 use super::lengths::Range;
 use super::value::{
     amount, boolean, distribution, each, int, range, rw, splits, switch, time, within,
@@ -269,9 +269,13 @@ pub const OPTIONS: &[OptionEntry] = &[
     }),
     option(
         &["prioclass"],
-        "0 for none or 2 for best effort: the schedulers here know no other class",
+        "0 for none, 1 for real time, 2 for best effort or 3 for idle",
         |job, v| {
-            job.best_effort = within(v, 0, 2).filter(|class| *class != 1)? == 2;
+            job.prioclass = Some(match within(v, 0, 3)? {
+                1 => PrioClass::RealTime,
+                3 => PrioClass::Idle,
+                _ => PrioClass::BestEffort,
+            });
             Some(())
         },
     ),

@@ -339,6 +339,7 @@ impl Process {
                 // Somebody waits for a read, for a flush, and for everything that is asked for one by one.
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
                 fua: op == Op::Write && self.job.sync,
+                direct: matches!(op, Op::Read | Op::Write),
             },
             asked,
             counts: self.counts(),

@@ -88,8 +88,8 @@ impl fmt::Display for Job {
         if let Some(prio) = self.prio {
             writeln!(f, "prio={prio}")?;
         }
-        if self.best_effort {
-            writeln!(f, "prioclass=2")?;
+        if let Some(class) = self.prioclass {
+            writeln!(f, "prioclass={}", 1 + class as u8)?;
         }
         self.write_group(f)
     }

@@ -231,6 +231,7 @@ impl Host {
             process: actor as u32,
             sync: actor != self.flusher_actor(),
             fua: false,
+            direct: false,
         };
         self.in_flight.insert((op, offset), io);
         self.asks[actor].push_back(Ask {

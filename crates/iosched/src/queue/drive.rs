@@ -1,0 +1,137 @@
+//! The way out: what the drive is given, and what is done.
+
+use super::{BlockQueue, Part, Place, WHOLE, pool};
+use crate::{Era, Merging};
+use fathom_base::Time;
+use fathom_block::{Busy, Completion, Device, Op, Request, RequestId, Tag};
+
+impl<D: Device> BlockQueue<D> {
+    /// Gives the drive as many requests as it takes.
+    pub(super) fn pump(&mut self) {
+        let now = self.elapse();
+        loop {
+            let is_full = self.in_flight >= self.depth;
+            if is_full && (self.next.is_some() || !self.takes_ahead()) {
+                return;
+            }
+            let Some(request) = self.next.take().or_else(|| self.next_request(now)) else {
+                return;
+            };
+            if is_full {
+                self.next = Some(request);
+                return;
+            }
+            let (id, op, len) = (request.id, request.op, request.len);
+            if let Err(Busy(request)) = self.inner.submit(request) {
+                self.next = Some(request);
+                return;
+            }
+            self.in_flight += 1;
+            if let Some(piece) = self.pieces.get(id.0 as u32).filter(|_| id.0 & WHOLE == 0) {
+                let alignment = self.config.alignment.0;
+                self.work.dispatch(&piece.io, alignment, self.in_flight);
+                self.lengths[pool(op)].add(len);
+            }
+        }
+    }
+
+    /// Whether one request more is taken from the scheduler than the drive has room for, as by all schedulers of today: that
+    /// there is no tag left is found with the request in hand (`__blk_mq_do_dispatch_sched`, `blk_mq_dispatch_rq_list`,
+    /// 6.18). Without a scheduler a request has its tag from the beginning.
+    fn takes_ahead(&self) -> bool {
+        self.era == Era::Multi && self.merging != Merging::Latest { of_kind: false }
+    }
+
+    fn next_request(&mut self, now: Time) -> Option<Request> {
+        if let Some(slot) = self.whole.pop_front() {
+            let request = &self.parents.get(slot)?.request;
+            return Some(Request {
+                id: RequestId(u64::from(slot) | WHOLE),
+                data: None,
+                ..*request
+            });
+        }
+        if self.is_closed() {
+            return None;
+        }
+        let io = self.scheduler.dispatch(now)?;
+        self.forget(&io);
+        let piece = self.pieces.get_mut(io.key.0)?;
+        piece.place = Place::Drive;
+        let parts = piece.parts.iter();
+        let stretches = parts.map(|part| self.parents.get(part.parent)?.bytes(part));
+        let data: Option<Vec<&[u8]>> = stretches.collect();
+        Some(Request {
+            id: RequestId(u64::from(io.key.0)),
+            op: io.op,
+            offset: io.offset,
+            len: io.len,
+            tag: Tag {
+                process: io.process,
+                sync: io.sync,
+                fua: io.fua,
+                direct: false,
+            },
+            data: data.map(|data| data.concat().into_boxed_slice()),
+        })
+    }
+
+    /// A request to the drive is done.
+    pub(super) fn settle(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        self.full = [false; 2];
+        // `scsi_run_queue`, `blk_run_queue`: a completion takes the timer plug away.
+        self.plug_until = Time::MAX;
+        if completion.id.0 & WHOLE != 0 {
+            let slot = (completion.id.0 & !WHOLE) as u32;
+            if let Some(parent) = self.parents.get_mut(slot) {
+                let part = Part {
+                    parent: slot,
+                    at: 0,
+                    len: 0,
+                };
+                parent.part_done(&part, completion, None);
+                self.pools[pool(completion.op)] -= 1;
+                self.finish(slot);
+            }
+            return;
+        }
+        let Some(piece) = self.pieces.remove(completion.id.0 as u32) else {
+            return;
+        };
+        self.pools[pool(piece.io.op)] -= 1;
+        self.scheduler.completed(self.inner.now(), &piece.io);
+        let mut at = 0;
+        for part in piece.parts.iter() {
+            let stretch = at..at + part.len as usize;
+            at = stretch.end;
+            let data = completion.data.as_ref().and_then(|data| data.get(stretch));
+            if let Some(parent) = self.parents.get_mut(part.parent) {
+                parent.part_done(part, completion, data);
+                if parent.left == 0 {
+                    self.finish(part.parent);
+                }
+            }
+        }
+    }
+
+    /// The last piece of a request is done: so is the request, and those enter that waited for it.
+    fn finish(&mut self, slot: u32) {
+        let Some(parent) = self.parents.remove(slot) else {
+            return;
+        };
+        let mut freed = std::mem::take(&mut self.freed);
+        self.order.done(slot, parent.request.offset, &mut freed);
+        self.ready.push(parent.finish());
+        for slot in freed.drain(..) {
+            // Its pieces take room from now on.
+            if let Some(parent) = self.parents.get(slot)
+                && matches!(parent.request.op, Op::Read | Op::Write)
+            {
+                self.pools[pool(parent.request.op)] -= 1;
+            }
+            self.enter(slot);
+        }
+        self.freed = freed;
+    }
+}

@@ -1,0 +1,67 @@
+//! No scheduler, as Linux today has it under the name `none`: requests go in the order in which they came.
+//!
+//! Linux 6.18: `blk_mq_flush_plug_list`, `blk_mq_insert_requests` (`block/blk-mq.c`), `blk_mq_sched_bio_merge`
+//! (`block/blk-mq-sched.c`), `blk_bio_list_merge` (`block/blk-merge.c`). A request is merged with the last one in the plug
+//! list of its task, or else with one of the latest eight in the software queue, at either end. Two that became adjacent
+//! stay two. One software queue stands for those of all processors.
+//!
+//! What is left out: there, a request has a tag of the drive before it is in the plug, so that hardly any waits in the
+//! software queue; here it is the queue that has room for more than the drive.
+
+use super::Fifo;
+use crate::{BadConfig, Era, Io, Merging, Scheduler};
+use fathom_base::Time;
+use serde::{Deserialize, Serialize};
+
+/// None.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct MqNone {
+    queue: Fifo,
+}
+
+impl MqNone {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new(_tunables: &Tunables) -> Result<Self, BadConfig> {
+        Ok(Self::default())
+    }
+}
+
+impl Scheduler for MqNone {
+    fn insert(&mut self, _now: Time, io: Io) {
+        self.queue.push(io);
+    }
+
+    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
+        if let Some(held) = self.queue.get_mut(before.key) {
+            *held = io;
+        }
+    }
+
+    fn remove(&mut self, io: &Io) {
+        self.queue.take(io.key);
+    }
+
+    fn dispatch(&mut self, _now: Time) -> Option<Io> {
+        self.queue.pop()
+    }
+
+    fn era(&self) -> Era {
+        Era::Multi
+    }
+
+    fn merging(&self) -> Merging {
+        Merging::Latest { of_kind: false }
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+}
