@@ -310,7 +310,7 @@ fn the_device_is_busy_as_long_as_it_has_an_access() {
     spans.sort_unstable();
     let (mut union, mut end) = (Dur::ZERO, Time::ZERO);
     for (from, to) in spans {
-        union = union + to.since(from.max(end));
+        union += to.since(from.max(end));
         end = end.max(to);
     }
     assert_eq!(seen.played.last().unwrap().busy, union);
