@@ -7,17 +7,6 @@ use super::bundles::Bundles;
 use crate::{BadConfig, Bundled, Io, Scheduler};
 use fathom_base::{Bytes, SECTOR_BYTES, Time};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
-use std::marker::PhantomData;
-
-/// The drive's logical block, from its profile.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The size of a bundle, which begins at a multiple of it: a multiple of 512 bytes. It has no default; `irbw` 4.1
-    /// measures 4 MiB and 8 MiB on its drives.
-    pub bundle: Bytes,
-}
 
 /// What sets one of these schedulers apart from another.
 pub trait Order: std::fmt::Debug {
@@ -25,23 +14,22 @@ pub trait Order: std::fmt::Debug {
     const NAME: &'static str;
 
     /// Takes out what goes next; `None` only where nothing is held.
-    fn next(held: &mut Bundles) -> Option<Io>;
+    fn next(&mut self, held: &mut Bundles, now: Time) -> Option<Io>;
 }
 
 /// A scheduler of reads and bundles.
 #[derive(Clone, Debug)]
 pub struct Irbw<O> {
     held: Bundles,
-    order: PhantomData<O>,
+    order: O,
 }
 
 impl<O: Order> Irbw<O> {
-    /// Nothing is held.
+    /// Nothing is held; a bundle is that large, and begins at a multiple of it.
     ///
     /// # Errors
-    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
-        let bundle = tunables.bundle.0;
+    /// [`BadConfig`] where the size is 0 or no multiple of 512 bytes.
+    pub(super) fn of(Bytes(bundle): Bytes, order: O) -> Result<Self, BadConfig> {
         if bundle == 0 {
             return Self::bad(
                 "is missing; it is the drive's `logical_block`, which `fathom probe --only logical_block` measures"
@@ -55,7 +43,7 @@ impl<O: Order> Irbw<O> {
         }
         Ok(Self {
             held: Bundles::new(bundle),
-            order: PhantomData,
+            order,
         })
     }
 
@@ -81,8 +69,8 @@ impl<O: Order> Scheduler for Irbw<O> {
         self.held.remove(io);
     }
 
-    fn dispatch(&mut self, _now: Time) -> Option<Io> {
-        O::next(&mut self.held)
+    fn dispatch(&mut self, now: Time) -> Option<Io> {
+        self.order.next(&mut self.held, now)
     }
 
     fn len(&self) -> usize {
@@ -117,9 +105,8 @@ impl<O: Order> Scheduler for Irbw<O> {
 #[cfg(test)]
 pub(super) mod by_hand {
     use super::super::hand;
-    use super::{Irbw, Order, Tunables};
     use crate::{Io, Scheduler};
-    use fathom_base::{Bytes, Time};
+    use fathom_base::Time;
 
     /// The size of a bundle, in bytes.
     pub(in super::super) const BUNDLE: u64 = 64 << 10;
@@ -143,11 +130,7 @@ pub(super) mod by_hand {
     }
 
     /// A scheduler that holds these.
-    pub(in super::super) fn filled<O: Order>(requests: &[Io]) -> Irbw<O> {
-        let tunables = Tunables {
-            bundle: Bytes(BUNDLE),
-        };
-        let mut scheduler = Irbw::new(&tunables).unwrap();
+    pub(in super::super) fn filled<S: Scheduler>(mut scheduler: S, requests: &[Io]) -> S {
         for io in requests {
             scheduler.insert(io.queued, *io);
         }

@@ -7,31 +7,71 @@
 //! What that means is decided as follows, where the paper does not say:
 //! - A bundle yields when a read goes first that came later. A read that came before the bundle's oldest write goes first
 //!   in any case and counts for nothing: it takes no turn from the bundle.
-//! - The bundle whose turn it is yields, and to one read, however many wait: "a read request only once". If all that wait
-//!   could pass, a steady stream of reads would starve the bundle, which the rule is there to prevent. Bundles behind it
+//! - The bundle whose turn it is yields, and to one read, however many wait: "a read request only once". Bundles behind it
 //!   have lost no turn and may still yield when theirs comes.
 //! - A bundle that has not yielded when it begins may do so between two of its writes: a bundle of several MiB takes tens
 //!   of milliseconds, and a read between two writes leaves them sequential for the flash.
 //!
-//! So at least one bundle goes for every read that passes one. The rest of what the paper leaves open is decided in
-//! `irbw.rs`.
+//! So at least one bundle goes for every read that passes one. "Only once" may also mean one occasion: then all reads that
+//! wait at that moment pass, and none that comes later (`pass = "all"`). The rest of what the paper leaves open is decided
+//! in `irbw.rs`.
 
 use super::bundles::Bundles;
-pub use super::irbw::Tunables;
 use super::irbw::{Irbw, Order};
-use crate::Io;
+use crate::{BadConfig, Io};
+use fathom_base::{Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+/// The drive's logical block, from its profile, and how far a bundle yields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tunables {
+    /// The size of a bundle, as of `irbw-fifo`.
+    pub bundle: Bytes,
+    /// Which reads pass a bundle when it yields.
+    pub pass: Pass,
+}
+
+/// How "yield to a read request only once" is read (`irbw` 4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pass {
+    /// The oldest read.
+    #[default]
+    One,
+    /// All reads that wait at the moment when the bundle yields.
+    All,
+}
 
 /// See the module.
 pub type IrbwFifoRp = Irbw<ReadsFirst>;
 
 /// Reads go next; a bundle that came before one yields once.
 #[derive(Clone, Copy, Debug)]
-pub enum ReadsFirst {}
+pub struct ReadsFirst {
+    pass: Pass,
+    /// When a bundle yielded to all that waited: what came until then goes first.
+    yielded_at: Option<Time>,
+}
+
+impl IrbwFifoRp {
+    /// Nothing is held.
+    ///
+    /// # Errors
+    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+        let order = ReadsFirst {
+            pass: tunables.pass,
+            yielded_at: None,
+        };
+        Self::of(tunables.bundle, order)
+    }
+}
 
 impl Order for ReadsFirst {
     const NAME: &'static str = "irbw-fifo-rp";
 
-    fn next(held: &mut Bundles) -> Option<Io> {
+    fn next(&mut self, held: &mut Bundles, now: Time) -> Option<Io> {
         let Some(read) = held.read_age() else {
             return held.pop_write();
         };
@@ -39,11 +79,15 @@ impl Order for ReadsFirst {
             Some(bundle) => bundle < read,
             None => return held.pop_read(),
         };
-        if came_later && held.has_yielded() {
-            held.pop_write()
-        } else {
-            held.pop_read()
+        let passes = self.yielded_at.is_some_and(|moment| read.0 <= moment);
+        if !came_later || passes {
+            return held.pop_read();
         }
+        if held.has_yielded() {
+            return held.pop_write();
+        }
+        self.yielded_at = (self.pass == Pass::All).then_some(now);
+        held.pop_read()
     }
 }
 
@@ -52,10 +96,50 @@ mod tests {
     use super::super::irbw::by_hand::{self, BUNDLE, keys, read, write};
     use super::*;
     use crate::Scheduler;
-    use fathom_base::Time;
+
+    fn passing(pass: Pass, requests: &[Io]) -> IrbwFifoRp {
+        let bundle = Bytes(BUNDLE);
+        by_hand::filled(
+            IrbwFifoRp::new(&Tunables { bundle, pass }).unwrap(),
+            requests,
+        )
+    }
 
     fn filled(requests: &[Io]) -> IrbwFifoRp {
-        by_hand::filled(requests)
+        passing(Pass::One, requests)
+    }
+
+    /// `irbw` 4.2, "yield to a read request only once", where once is one occasion: what waits then passes.
+    #[test]
+    fn all_reads_that_wait_at_one_moment_may_pass_and_none_that_comes_later() {
+        let mut scheduler = passing(
+            Pass::All,
+            &[
+                write(0, 0, 1),
+                write(1, BUNDLE, 2),
+                read(2, 1 << 20, 3),
+                read(3, 2 << 20, 4),
+                read(4, 3 << 20, 5),
+            ],
+        );
+        assert_eq!(scheduler.dispatch(Time(6)).unwrap().key.0, 2);
+        scheduler.insert(Time(7), read(5, 4 << 20, 7));
+        // The first bundle has yielded to 2, 3 and 4; 5 came later, and the second bundle yields to it.
+        assert_eq!(keys(&mut scheduler, Time(8)), [3, 4, 0, 5, 1]);
+    }
+
+    #[test]
+    fn with_all_passing_a_stream_of_reads_does_not_keep_a_bundle_back_either() {
+        let mut scheduler = passing(Pass::All, &[write(0, 0, 1)]);
+        let mut order = Vec::new();
+        for turn in 0..4 {
+            scheduler.insert(
+                Time(2 + 2 * turn),
+                read(1 + turn as u32, 1 << 20, 2 + 2 * turn),
+            );
+            order.extend(scheduler.dispatch(Time(3 + 2 * turn)).map(|io| io.key.0));
+        }
+        assert_eq!(order, [1, 0, 2, 3]);
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Statements {
     /// What is to be known about its numbers.
     #[serde(default, rename = "remark")]
     pub remarks: Vec<Remark>,
+    /// What a quick reproduction keeps of a study: of the axes that are named, these points.
+    #[serde(default)]
+    pub quick: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// Its figures and tables, and the questions that go past it.
     #[serde(rename = "figure")]
     pub figures: Vec<Panel>,

@@ -1,5 +1,6 @@
 //! What a figure or a claim is about: one number of one run.
 
+use crate::model::DriveStats;
 use crate::replay::{Outcome, Side, Totals};
 use fathom_iosched::Dispatched;
 use fathom_workload::step::Arrival;
@@ -58,6 +59,12 @@ pub enum Metric {
     FullMerges,
     /// Merges of any kind for each thousand writes.
     Merges,
+    /// Full merges for each GiB that the drive was given: a new block is filled.
+    FullMergesPerGib,
+    /// Partial merges for each GiB that the drive was given: a block that is there is completed.
+    PartialMergesPerGib,
+    /// Switch merges for each GiB that the drive was given: nothing is moved.
+    SwitchMergesPerGib,
 }
 
 impl Metric {
@@ -86,6 +93,9 @@ impl Metric {
             Self::WriteAmplification => "write amplification",
             Self::FullMerges => "full merges per 1,000 writes",
             Self::Merges => "merges per 1,000 writes",
+            Self::FullMergesPerGib => "full merges per GiB written",
+            Self::PartialMergesPerGib => "partial merges per GiB written",
+            Self::SwitchMergesPerGib => "switch merges per GiB written",
         }
     }
 
@@ -145,6 +155,9 @@ impl Metric {
                 let all = work.full_merges + work.partial_merges + work.switch_merges;
                 per_thousand(outcome, all)
             }
+            Self::FullMergesPerGib => per_gib(outcome.work?, |work| work.full_merges),
+            Self::PartialMergesPerGib => per_gib(outcome.work?, |work| work.partial_merges),
+            Self::SwitchMergesPerGib => per_gib(outcome.work?, |work| work.switch_merges),
         }
     }
 }
@@ -206,11 +219,31 @@ fn per_thousand(outcome: &Outcome, of: u64) -> Option<f64> {
     Some(1e3 * of as f64 / writes as f64)
 }
 
+fn per_gib(work: DriveStats, of: impl Fn(&DriveStats) -> u64) -> Option<f64> {
+    let gib = work.host_bytes_written as f64 / (1_u64 << 30) as f64;
+    (gib > 0.0).then(|| of(&work) as f64 / gib)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::replay::Bucket;
     use fathom_base::Dur;
+
+    /// A log block of 16 MiB that is written in order is one switch merge (docs/ftls.md, BAST): 64 for each GiB.
+    #[test]
+    fn merges_for_each_gib_do_not_depend_on_how_much_was_written() {
+        for gib in [1, 3] {
+            let work = DriveStats {
+                host_bytes_written: gib << 30,
+                switch_merges: gib * (1 << 30) / (16 << 20),
+                ..DriveStats::default()
+            };
+            assert_eq!(per_gib(work, |work| work.switch_merges), Some(64.0));
+            assert_eq!(per_gib(work, |work| work.full_merges), Some(0.0));
+        }
+        assert_eq!(per_gib(DriveStats::default(), |work| work.erases), None);
+    }
 
     #[test]
     fn what_is_written_through_is_the_rate_of_the_second_half() {

@@ -19,6 +19,7 @@ use crate::replay::Totals;
 use crate::study::{self, Finished, Run, Study, StudyError, Watcher};
 use judge::{judge, mean, points_of, selected};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A quick reproduction has a generator's accesses divided by this, and one seed.
@@ -118,12 +119,16 @@ pub fn prepare(files: &Files, quick: bool) -> Result<Prepared, StudyError> {
         let mut study = parsed(*file, Study::from_toml)?;
         if quick {
             shorten(&mut study);
+            if let Some(kept) = statements.quick.get(&study.name) {
+                notes.push(keep(&mut study, kept));
+            }
         }
         let runs = study::plan(&study)?;
         Ok((study, runs))
     });
+    let studies = planned.collect::<Result<_, StudyError>>()?;
     Ok(Prepared {
-        studies: planned.collect::<Result<_, StudyError>>()?,
+        studies,
         statements,
         notes,
     })
@@ -134,6 +139,23 @@ fn shorten(study: &mut Study) {
     for workload in &mut study.workloads {
         workload.shorten(QUICK);
     }
+}
+
+/// Leaves out all but these points of the axes that are named, and says so.
+fn keep(study: &mut Study, kept: &BTreeMap<String, Vec<String>>) -> String {
+    for axis in &mut study.axes {
+        if let Some(points) = kept.get(&axis.name) {
+            axis.points.retain(|point| points.contains(&point.name));
+        }
+    }
+    let words = kept
+        .iter()
+        .map(|(axis, points)| format!("{axis} {}", points.join(", ")));
+    format!(
+        "Quick: of the study `{}` only {}.",
+        study.name,
+        words.collect::<Vec<_>>().join("; ")
+    )
 }
 
 impl Prepared {
@@ -281,7 +303,6 @@ mod tests {
     use super::*;
     use crate::replay::Bucket;
     use crate::reproduce::PAPERS;
-    use std::collections::BTreeMap;
 
     /// The axes of a run with its points.
     fn points(run: &Run) -> BTreeMap<&str, &str> {
@@ -304,6 +325,30 @@ mod tests {
         // 1,006 accesses, at least eight at a time: 300, 5 and 700 together, and the last one.
         assert_eq!(line.accesses, [150.0, 300.0 + 352.5, 1005.5]);
         assert_eq!(line.response_s, [2.0; 3]);
+    }
+
+    /// A misspelt axis or point would leave the whole study out.
+    #[test]
+    fn what_a_quick_reproduction_keeps_is_in_its_study() {
+        for paper in PAPERS {
+            let Some(files) = &paper.files else { continue };
+            let statements = parsed(files.expected, Statements::from_toml).unwrap();
+            let mut kept = statements.quick.clone();
+            for file in files.studies {
+                let mut study = parsed(*file, Study::from_toml).unwrap();
+                let Some(kept) = kept.remove(&study.name) else {
+                    continue;
+                };
+                let said = keep(&mut study, &kept);
+                assert!(said.contains(&study.name), "{said}");
+                for (name, points) in &kept {
+                    let axis = study.axes.iter().find(|axis| axis.name == *name).unwrap();
+                    let left: Vec<&String> = axis.points.iter().map(|p| &p.name).collect();
+                    assert_eq!(left, points.iter().collect::<Vec<_>>(), "{}", study.name);
+                }
+            }
+            assert!(kept.is_empty(), "{}: no study {kept:?}", paper.name);
+        }
     }
 
     /// A misspelt point would be a claim that can never be told.
