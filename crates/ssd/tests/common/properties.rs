@@ -73,15 +73,12 @@ pub(super) fn full_and_trimmed(spec: &Spec, effort: Effort) -> Result<Done, Fail
     run(&mut t.drive, 1, fill);
     let moved = t.drive.merges().moved_units - moved;
     // Buffers may turn the order round, a log that data blocks share goes on where it was, and a victim that is drawn
-    // may be a full one: what was written since is then moved.
-    // A map that lies in flash is still held, and where each of its pages is padded, stale ones between the data make room
-    // scarce.
-    let padded_map = spec.mapping.kind == MappingKind::Dftl && spec.unit() < line;
+    // may be a full one: what was written since is then moved. A map that lies in flash is still held, and its pages take
+    // from what is spare: they lie between the data, and where room is scarce they are moved.
     let in_order = spec.write_buffer.is_none()
-        && !padded_map
         && !matches!(
             spec.mapping.kind,
-            MappingKind::Hybrid | MappingKind::Superblock
+            MappingKind::Hybrid | MappingKind::Superblock | MappingKind::Dftl
         )
         && spec.gc.victim != Victim::DChoices;
     want(!in_order || moved == 0, || {
