@@ -87,6 +87,8 @@ pub const PAPERS: &[Paper] = &[
             studies: &[
                 paper_file!("parameter-aware-io/postmark.toml"),
                 paper_file!("parameter-aware-io/filebench.toml"),
+                paper_file!("parameter-aware-io/grid.toml"),
+                paper_file!("parameter-aware-io/buffer.toml"),
                 paper_file!("parameter-aware-io/today.toml"),
             ],
             expected: paper_file!("parameter-aware-io/expected.toml"),
