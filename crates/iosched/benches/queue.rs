@@ -41,7 +41,7 @@ fn drive() -> NullDevice {
 fn queue(scheduler: &str) -> BlockQueue<NullDevice> {
     let config = QueueConfig {
         scheduler: Config::named(scheduler).unwrap(),
-        depth: DEPTH,
+        depth: Some(DEPTH),
         ..QueueConfig::default()
     };
     BlockQueue::new(drive(), config).unwrap()

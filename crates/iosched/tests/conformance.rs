@@ -92,7 +92,7 @@ fn a_queue_with_every_scheduler_is_a_device() {
                     split: split.clone(),
                     plug,
                     merge,
-                    depth: 4,
+                    depth: Some(4),
                     requests: 32,
                     ..QueueConfig::default()
                 };

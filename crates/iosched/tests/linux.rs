@@ -162,7 +162,7 @@ fn timer(scheduler: &str) -> BlockQueue<Recorder> {
     queue(QueueConfig {
         scheduler: config(scheduler),
         plug: Plug::Timer { requests, delay },
-        depth: 1,
+        depth: Some(1),
         ..QueueConfig::default()
     })
 }
@@ -388,7 +388,7 @@ fn one_request_more_is_taken_from_a_scheduler_than_the_drive_has_room_for() {
         let mut queue = queue(QueueConfig {
             scheduler: config(name),
             plug: Plug::Off,
-            depth: 1,
+            depth: Some(1),
             ..QueueConfig::default()
         });
         queue.submit(write(1, 0, 4 * KIB)).unwrap();

@@ -92,7 +92,7 @@ fn bytes_stay_in_their_place_however_requests_are_merged() {
 fn of_reads_that_lie_over_one_another_the_last_can_still_grow_when_the_first_is_gone() {
     let mut queue = queue(QueueConfig {
         plug: Plug::Off,
-        depth: 1,
+        depth: Some(1),
         ..QueueConfig::default()
     });
     queue.submit(read(1, 0, 8)).unwrap();

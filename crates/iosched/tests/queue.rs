@@ -172,7 +172,7 @@ fn overlapping_requests_go_one_after_another_and_the_rest_passes_them() {
 #[test]
 fn forced_writes_stay_apart_and_flushes_pass_what_is_held() {
     let mut queue = queue(QueueConfig {
-        depth: 1,
+        depth: Some(1),
         ..QueueConfig::default()
     });
     let fua = |id, offset| Request {
@@ -224,7 +224,7 @@ fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
             scheduler: pai(bound),
             split: splits()[2].clone(),
             plug: Plug::Off,
-            depth: 1,
+            depth: Some(1),
             alignment: Bytes(16 * KIB),
             ..QueueConfig::default()
         })
@@ -268,6 +268,30 @@ impl Device for Late {
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         self.0.wait(until, done);
     }
+}
+
+/// A drive of today has more than 32 requests at a time, and `nr_requests` of Linux are as many as it has tags.
+#[test]
+fn a_drive_has_as_many_requests_as_it_takes_unless_a_depth_is_given() {
+    let most = |depth: Option<u32>| {
+        let info = DeviceInfo {
+            queue_depth: 100,
+            ..common::info()
+        };
+        let config = QueueConfig {
+            depth,
+            ..QueueConfig::default()
+        };
+        let inner = Recorder::new(NullDevice::new(info, Dur::us(100)));
+        let mut queue = BlockQueue::new(inner, config).unwrap();
+        let places = (0..120).map(|i| read(i, 64 * i * KIB, KIB));
+        let done = run(&mut queue, places.collect());
+        let first = done[0].completed;
+        done.iter().filter(|d| d.completed == first).count()
+    };
+    assert_eq!(most(None), 100);
+    assert_eq!(most(Some(40)), 40);
+    assert_eq!(most(Some(400)), 100);
 }
 
 #[test]
@@ -382,7 +406,7 @@ fn what_a_queue_cannot_be_is_said() {
         );
     }
     let error = build(QueueConfig {
-        depth: 0,
+        depth: Some(0),
         ..QueueConfig::default()
     });
     assert!(error.contains("`depth` is 0"), "{error}");

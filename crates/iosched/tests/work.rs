@@ -43,7 +43,7 @@ fn sums(work: &QueueWork) -> (u64, u64, u64) {
 #[test]
 fn requests_held_and_in_flight_are_summed_over_time() {
     let mut queue = queue(QueueConfig {
-        depth: 1,
+        depth: Some(1),
         ..QueueConfig::default()
     });
     queue.wait(Time(50), &mut Vec::new());
@@ -160,7 +160,7 @@ fn bundles_are_told_by_those_who_make_them() {
     for name in ["irbw-fifo", "irbw-fifo-rp"] {
         let mut queue = queue(QueueConfig {
             scheduler: config(name),
-            depth: 1,
+            depth: Some(1),
             ..QueueConfig::default()
         });
         // Bundles are of 1 MiB; the first two writes are adjacent and become one, the last two lie in two bundles.

@@ -10,6 +10,11 @@
 
   // A place on the horizontal axis may have a name: of bars by their number, of points by their value.
   const places = (chart) => [...new Set(chart.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+  // Words in lines of so many characters at most, or of one word.
+  const folded = (text, most) => text.split(" ").reduce((lines, word) => {
+    const last = lines[lines.length - 1];
+    return last !== undefined && last.length + word.length < most ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
+  }, []);
   const label = (chart, x) => chart.names[chart.lines[0].x.indexOf(x)] ?? String(x);
 
   function trace(chart, line) {
@@ -33,12 +38,15 @@
 
   const look = () => ({ gridcolor: css("--rule"), zerolinecolor: css("--rule"), linecolor: css("--soft"), ticks: "outside", tickcolor: css("--rule") });
 
-  function xAxis(chart) {
+  function xAxis(chart, width) {
     const axis = { title: { text: chart.x, standoff: 8 }, ...look(), tickangle: 0 };
     if (chart.shape === "steps") return { ...axis, rangemode: "tozero" };
     const xs = places(chart), texts = xs.map((x) => label(chart, x));
     if (chart.shape === "bars") {
-      return { ...axis, type: "category", categoryorder: "array", categoryarray: texts, nticks: 12 };
+      const category = { ...axis, type: "category", categoryorder: "array", categoryarray: texts };
+      if (texts.length > 12) return { ...category, nticks: 12 };
+      const most = Math.floor(width / texts.length / 7.5);
+      return { ...category, tickvals: texts, ticktext: texts.map((text) => folded(text, most).join("<br>")), automargin: true };
     }
     // Sizes that double stand at equal distances.
     const wide = xs.length > 2 && xs[0] > 0 && xs[xs.length - 1] / xs[0] >= 16;
@@ -57,9 +65,9 @@
       autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 12 : 13, color: css("--ink") },
       margin: { l: narrow ? 52 : 64, r: narrow ? 28 : 32, t: 20, b: 54 + 29 * rows },
-      xaxis: xAxis(chart),
+      xaxis: xAxis(chart, element.clientWidth - 96),
       yaxis: {
-        title: { text: chart.y, standoff: 6 }, ...look(), automargin: true,
+        title: { text: folded(chart.y, 32).join("<br>"), standoff: 6 }, ...look(), automargin: true,
         ...(log ? { type: "log", dtick: 1, exponentformat: "none" } : { rangemode: "tozero" }),
       },
       barmode: "group", hovermode: "closest", hoverlabel: { align: "left" }, showlegend: true,

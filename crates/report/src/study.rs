@@ -239,18 +239,21 @@ fn section(index: usize, part: &Section) -> Markup {
     }
 }
 
+/// Headings of tables that are longer than this, in bytes, take several lines.
+const LONG: usize = 40;
+
 fn table(table: &Table) -> Markup {
     html! {
         @if !table.title.is_empty() { h3 { (table.title) } }
         @if !table.note.is_empty() { p.question { (text::unbroken(&table.note)) } }
         div.wide {
             table.numbers.figured {
-                thead { tr { @for name in &table.head { th { (name) } } } }
+                thead { tr { @for name in &table.head { th.long[name.len() > LONG] { (name) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for (index, cell) in row.iter().enumerate() {
-                                @if index == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                                @if index == 0 { th.long[cell.len() > LONG] scope="row" { (cell) } } @else { td { (cell) } }
                             }
                         }
                     }

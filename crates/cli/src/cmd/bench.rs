@@ -85,11 +85,6 @@ fn over(
     ),
     (device, drive): (&mut dyn Subject, Option<String>),
 ) -> Result<Exit, Failure> {
-    let stacks = stacks.map(|stacks| stacks::over(stacks, args, device));
-    let plan = Plan {
-        queue: queue::over(plan.queue.clone(), &args.queue, device),
-        ..plan
-    };
     let rounds = (args.rounds, watch::interrupted as fn() -> bool);
     let ended = match stacks {
         Some(stacks) => {

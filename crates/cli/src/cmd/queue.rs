@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::{input, out};
 use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
-use fathom_lab::replay::Subject;
 use fathom_lab::store;
 use fathom_lab::target::QueueDepth;
 use fathom_report::text::human_bytes;
@@ -48,19 +47,6 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
         .transpose()?
         .map(out::loaded);
     Ok(Some(from_table(queue, profile.as_ref())?))
-}
-
-/// A block layer over a drive that takes so many requests at a time: it gives it all of them unless the flags say less.
-pub(super) fn over(
-    queue: Option<QueueConfig>,
-    args: &QueueArgs,
-    device: &dyn Subject,
-) -> Option<QueueConfig> {
-    let most = device.info().queue_depth;
-    queue.map(|config| QueueConfig {
-        depth: args.depth.map_or(most, |depth| depth.get().min(most)),
-        ..config
-    })
 }
 
 /// How many requests a real drive has at a time: as many as it takes, or as the flag says.

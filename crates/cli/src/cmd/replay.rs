@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
 use fathom_lab::model::Model;
 use fathom_lab::replay::{
-    Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on, run_model,
+    Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
 };
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
@@ -80,9 +80,8 @@ fn play(
     let drive = model
         .build(args.workload.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let plan = over(args, plan, &drive);
     let ran = prepared(drive, plan.precondition, plan.seed)
-        .and_then(|drive| run_model(&model, drive, &plan, requests, watch::interrupted));
+        .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
     if ran
         .as_ref()
         .is_ok_and(|outcome| reads_nothing(&model, outcome))
@@ -93,14 +92,6 @@ fn play(
         );
     }
     Ok(ran)
-}
-
-/// The plan on that drive.
-fn over(args: &ReplayArgs, plan: &Plan, device: &dyn Subject) -> Plan {
-    Plan {
-        queue: queue::over(plan.queue.clone(), &args.queue, device),
-        ..plan.clone()
-    }
 }
 
 /// Whether reads may have found what no drive in use has: places that were never written.
@@ -132,10 +123,9 @@ fn real(
     let wants = plan.workload.wants()?;
     let flags = (&args.real, queue::real_depth(&args.queue));
     let mut opened = real::open(&args.on, name, flags, (wants, args.workload.seed))?;
-    let plan = over(args, plan, &opened.device);
     Ok(run_on(
         &mut opened.device,
-        &plan,
+        plan,
         requests,
         watch::interrupted,
     ))

@@ -1,5 +1,6 @@
 //! `fathom reproduce`: a paper's experiments again, and its claims beside what was measured.
 
+mod grids;
 mod page;
 mod paper;
 mod rows;

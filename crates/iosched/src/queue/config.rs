@@ -43,8 +43,9 @@ pub struct QueueConfig {
     pub plug: Plug,
     /// Whether adjacent requests are merged.
     pub merge: bool,
-    /// Requests that the drive has at a time; the drive's own depth if that is less.
-    pub depth: u32,
+    /// Requests that the drive has at a time; as many as it takes unless given, and never more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
     /// Reads that the queue holds or has in flight before it is busy for another, and as many of all else (writes, flushes
     /// and trims): one direction never keeps the other from entering. 128 as in Linux, whose `nr_requests` "applies only
     /// to reads or writes (not the accumulated sum)" (Documentation/block/queue-sysfs.txt, 2.6.39). What is merged takes
@@ -86,7 +87,7 @@ impl Default for QueueConfig {
             split: Split::default(),
             plug: Plug::default(),
             merge: true,
-            depth: 32,
+            depth: None,
             requests: 128,
             alignment: Bytes(4096),
             priorities: BTreeMap::new(),

@@ -106,10 +106,10 @@ impl<D: Device> BlockQueue<D> {
         config.split.check(block)?;
         let scheduler = config.scheduler.over(inner.info()).build()?;
         scheduler.check(block)?;
-        if config.depth == 0 || config.requests == 0 {
+        if config.depth == Some(0) || config.requests == 0 {
             return Err(BadConfig {
                 part: "queue",
-                key: if config.depth == 0 {
+                key: if config.depth == Some(0) {
                     "depth"
                 } else {
                     "requests"
@@ -117,13 +117,14 @@ impl<D: Device> BlockQueue<D> {
                 problem: "is 0, and must be at least 1".into(),
             });
         }
+        let most = inner.info().queue_depth;
         let info = DeviceInfo {
             max_request_bytes: LONGEST,
             queue_depth: config.requests.saturating_mul(2),
             ..inner.info().clone()
         };
         Ok(Self {
-            depth: config.depth.min(inner.info().queue_depth),
+            depth: config.depth.map_or(most, |depth| depth.min(most)),
             since: inner.now(),
             info,
             era: scheduler.era(),

@@ -29,6 +29,8 @@ use serde::Serialize;
 pub enum Verdict {
     /// In direction and, where one is given, in size.
     Holds,
+    /// It holds under some of the assumptions that the paper leaves open, and not under others.
+    HoldsInPart,
     /// The direction holds, the size does not.
     DirectionOnly,
     /// It was measured otherwise.
@@ -42,6 +44,7 @@ impl Verdict {
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::HoldsInPart => "holds in part",
             Self::DirectionOnly => "holds in direction only",
             Self::DoesNotHold => "does not hold",
             Self::CannotBeTold => "cannot be told",

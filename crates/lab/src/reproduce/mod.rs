@@ -74,6 +74,7 @@ pub const PAPERS: &[Paper] = &[
                 paper_file!("irbw/sizes-ssd.toml"),
                 paper_file!("irbw/sizes-hdd.toml"),
                 paper_file!("irbw/postmark.toml"),
+                paper_file!("irbw/logs.toml"),
                 paper_file!("irbw/today.toml"),
             ],
             expected: paper_file!("irbw/expected.toml"),

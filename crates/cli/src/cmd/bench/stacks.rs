@@ -5,7 +5,6 @@ use crate::args::{BenchArgs, QueueArgs};
 use crate::failure::Failure;
 use crate::{out, watch};
 use fathom_lab::ab::{KernelScheduler, Stack};
-use fathom_lab::replay::Subject;
 use fathom_lab::target::{TargetError, TargetName};
 
 /// What stands before the name of a scheduler of the kernel's.
@@ -46,14 +45,6 @@ fn stack(name: &str, args: &BenchArgs) -> Result<Stack, Failure> {
         name: name.to_owned(),
         queue,
         kernel: None,
-    })
-}
-
-/// The stacks over a drive that is open.
-pub(super) fn over(stacks: [Stack; 2], args: &BenchArgs, device: &dyn Subject) -> [Stack; 2] {
-    stacks.map(|stack| Stack {
-        queue: queue::over(stack.queue, &args.queue, device),
-        ..stack
     })
 }
 

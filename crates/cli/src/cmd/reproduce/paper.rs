@@ -1,8 +1,9 @@
 //! A paper about schedulers that was run again, as its page and as text: each figure with what the paper says of it, what
 //! was measured, and what came of it.
 
+use super::grids::grids;
 use super::page::LOG_RATIO;
-use super::words::tone;
+use super::words::{counts, tone};
 use fathom_lab::reproduce::paper::{
     ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Sequence,
     SequenceFound, SequenceLine, Timeline, TimelineFound,
@@ -27,14 +28,10 @@ fn tally(found: &Found) -> String {
         .iter()
         .flat_map(|panel| panel.judged.iter().map(|judged| judged.verdict))
         .collect();
-    let count = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
+    let total = verdicts.len();
     format!(
-        "{} statements of the paper were tested: {} hold, {} hold in direction only, {} do not hold, {} cannot be told.",
-        verdicts.len(),
-        count(Verdict::Holds),
-        count(Verdict::DirectionOnly),
-        count(Verdict::DoesNotHold),
-        count(Verdict::CannotBeTold),
+        "{total} statements of the paper were tested: {}.",
+        counts(&verdicts)
     )
 }
 
@@ -102,19 +99,22 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
             .chain(over_time(panel, found))
             .chain(in_sequence(panel, found))
             .collect(),
-        tables: drawn()
-            .map(|(drawing, chart)| table(panel, drawing, chart))
+        tables: grids(panel, found)
+            .into_iter()
+            .chain(drawn().map(|(drawing, chart)| table(panel, drawing, chart)))
             .collect(),
     }
 }
 
 fn sentence(text: &str, judged: &Judged) -> String {
-    format!(
-        "\u{201c}{text}\u{201d} ({}): {}; measured {}.",
-        judged.claimed,
-        judged.verdict.words(),
-        judged.measured
-    )
+    let Judged {
+        claimed, measured, ..
+    } = judged;
+    let came = match judged.assumed.is_empty() {
+        true => format!("{}; measured {measured}", judged.verdict.words()),
+        false => measured.clone(),
+    };
+    format!("\u{201c}{text}\u{201d} ({claimed}): {came}.")
 }
 
 fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
@@ -263,6 +263,17 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
         let judged = panel.claims.iter().zip(&found.judged);
         for (claim, judged) in judged {
             let _ = writeln!(text, "  {}", sentence(&claim.text, judged));
+        }
+        for Table {
+            title,
+            head,
+            mut rows,
+            ..
+        } in grids(panel, found)
+        {
+            rows.insert(0, head);
+            let _ = writeln!(text, "\n{title}");
+            text += &super::super::table::table(&rows);
         }
         for (drawing, chart) in panel.charts.iter().zip(&found.charts) {
             let _ = writeln!(

@@ -174,20 +174,30 @@ pub(super) fn tally(results: &Results) -> String {
     });
     let lines = kinds.into_iter().filter(|(_, v)| !v.is_empty());
     let line = |(label, verdicts): (&str, Vec<Verdict>)| {
-        let all = [
-            Verdict::Holds,
-            Verdict::DirectionOnly,
-            Verdict::DoesNotHold,
-            Verdict::CannotBeTold,
-        ];
-        let counts = all.map(|v| {
-            let count = verdicts.iter().filter(|w| **w == v).count();
-            format!("{count} {}", plural(v))
-        });
         let total = verdicts.len();
-        format!("{label}: of {total} tests of claims {}.", counts.join(", "))
+        format!("{label}: of {total} tests of claims {}.", counts(&verdicts))
     };
     lines.map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How many have which verdict. That something holds in part is only said where there is such a thing.
+pub(super) fn counts(verdicts: &[Verdict]) -> String {
+    let all = [
+        Verdict::Holds,
+        Verdict::HoldsInPart,
+        Verdict::DirectionOnly,
+        Verdict::DoesNotHold,
+        Verdict::CannotBeTold,
+    ];
+    let count = |verdict: Verdict| {
+        let count = verdicts.iter().filter(|v| **v == verdict).count();
+        let said = count > 0 || verdict != Verdict::HoldsInPart;
+        said.then(|| format!("{count} {}", plural(verdict)))
+    };
+    all.into_iter()
+        .filter_map(count)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn names(sources: &[Source], kind: Kind) -> Vec<&str> {
@@ -199,6 +209,7 @@ fn names(sources: &[Source], kind: Kind) -> Vec<&str> {
 fn plural(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "hold",
+        Verdict::HoldsInPart => "hold under some assumptions",
         Verdict::DirectionOnly => "hold in direction only",
         Verdict::DoesNotHold => "do not hold",
         Verdict::CannotBeTold => "cannot be told",
@@ -209,7 +220,7 @@ fn plural(verdict: Verdict) -> &'static str {
 pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Holds => Tone::Good,
-        Verdict::DirectionOnly => Tone::Calm,
+        Verdict::HoldsInPart | Verdict::DirectionOnly => Tone::Calm,
         Verdict::DoesNotHold => Tone::Bad,
         Verdict::CannotBeTold => Tone::Dim,
     }

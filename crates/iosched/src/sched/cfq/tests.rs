@@ -318,3 +318,67 @@ fn a_process_that_never_stops_asking_keeps_no_write_back_for_ever() {
     }
     panic!("held for {now:?}");
 }
+
+fn of_class(class: Class, io: Io) -> Io {
+    Io { class, ..io }
+}
+
+/// `cfq_service_tree_add` (2.6.23): "sort RT queues first, we always want to give preference to them. IDLE queues goes to the
+/// back." `cfq_get_next_queue`: the idle class waits until `last_end_request + CFQ_IDLE_GRACE`.
+#[test]
+fn classes_go_in_their_order_and_the_idle_one_once_all_is_quiet() {
+    let mut cfq = cfq();
+    for (process, class) in (1..).zip([Class::Idle, Class::BestEffort, Class::RealTime]) {
+        let io = of(process, read(process, u64::from(process) * FAR));
+        put(&mut cfq, ms(0), of_class(class, io));
+    }
+    let mut now = ms(0);
+    for expected in [3, 2] {
+        let io = loop {
+            if let Some(io) = cfq.dispatch(now) {
+                break io;
+            }
+            now = cfq.next_timer().unwrap();
+        };
+        assert_eq!(io.key, IoKey(expected));
+        now += Dur::ms(5);
+        cfq.completed(now, &io);
+    }
+    // The process that was answered is waited for, then 100 ms since its answer go by.
+    let answered = now;
+    assert_eq!(cfq.dispatch(answered + Dur::ms(8)), None);
+    assert_eq!(cfq.next_timer(), Some(answered + Dur::ms(100)));
+    assert_eq!(cfq.dispatch(answered + Dur(99_999_999)), None);
+    assert_eq!(next(&mut cfq, answered + Dur::ms(100), 1), [1]);
+}
+
+/// `cfq_should_preempt` (2.6.23): an idle queue gives way, an idle request never asks for it, and a real-time one does not end a
+/// slice of best effort. `cfq_dispatch_requests`: `max_dispatch` is 1 for the idle class.
+#[test]
+fn an_idle_queue_gives_way_to_all_and_no_slice_to_the_real_time_class() {
+    let mut idle = cfq();
+    for key in 0..3 {
+        let io = of(1, read(key, u64::from(key) * LEN));
+        put(&mut idle, ms(0), of_class(Class::Idle, io));
+    }
+    // One of a round, four in the drive where nothing else is there.
+    assert_eq!(next(&mut idle, ms(100), 3), [0, 1, 2]);
+    put(
+        &mut idle,
+        ms(100),
+        of_class(Class::Idle, of(1, read(3, FAR))),
+    );
+    put(&mut idle, ms(100), of(2, read(9, FAR)));
+    assert_eq!(next(&mut idle, ms(100), 1), [9]);
+    let mut busy = cfq();
+    for key in 0..3 {
+        put(&mut busy, ms(0), of(1, read(key, u64::from(key) * LEN)));
+    }
+    assert_eq!(next(&mut busy, ms(0), 1), [0]);
+    put(
+        &mut busy,
+        ms(0),
+        of_class(Class::RealTime, of(2, read(9, FAR))),
+    );
+    assert_eq!(next(&mut busy, ms(0), 2), [1, 2]);
+}

@@ -114,6 +114,9 @@ pub struct Tested {
     /// Points of axes that hold throughout.
     #[serde(default)]
     pub at: Selector,
+    /// Axes whose points are assumptions that the paper leaves open: the claim is judged at each combination of them.
+    #[serde(default)]
+    pub assuming: Vec<String>,
     /// How.
     pub test: Test,
 }

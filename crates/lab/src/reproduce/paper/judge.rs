@@ -4,6 +4,7 @@
 //! several seeds then have a mean and a 95 % interval. With one seed there is no interval, and a verdict says what that
 //! seed says. The limits are those of [`mod@crate::reproduce::judge`].
 
+use super::assume::{Assumed, judge_each};
 use super::expected::{Claimed, Selector, Take, Test, Tested};
 use super::metric::Metric;
 use crate::replay::half_width;
@@ -63,6 +64,8 @@ pub struct Judged {
     pub measured: String,
     /// What was claimed, in words.
     pub claimed: String,
+    /// What came of it under each assumption; empty where the claim assumes nothing.
+    pub assumed: Vec<Assumed>,
 }
 
 /// The point of an axis, or the workload.
@@ -103,6 +106,14 @@ pub(super) fn mean(runs: &[&Finished], metric: Metric) -> Option<f64> {
 /// A claim on the runs of its study.
 pub(super) fn judge(claim: &Tested, runs: &[Finished]) -> Judged {
     let here: Vec<&Finished> = runs.iter().filter(|r| selected(r, &claim.at)).collect();
+    match claim.assuming.is_empty() {
+        true => judge_there(claim, &here),
+        false => judge_each(claim, &here),
+    }
+}
+
+/// A claim on these runs.
+pub(super) fn judge_there(claim: &Tested, here: &[&Finished]) -> Judged {
     let mut seeds: Vec<u64> = here.iter().map(|run| run.run.plan.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -119,6 +130,7 @@ pub(super) fn judge(claim: &Tested, runs: &[Finished]) -> Judged {
             verdict: Verdict::CannotBeTold,
             measured: "a run that it needs has no such figure".into(),
             claimed: claimed.words(unit),
+            assumed: Vec::new(),
         };
     };
     let percent = matches!(claim.test, Test::Gain { .. });
@@ -126,10 +138,11 @@ pub(super) fn judge(claim: &Tested, runs: &[Finished]) -> Judged {
         verdict: decide(claimed, measured, percent),
         measured: measured.words(unit),
         claimed: claimed.words(unit),
+        assumed: Vec::new(),
     }
 }
 
-fn shape(test: &Test) -> (Claimed, &'static str) {
+pub(super) fn shape(test: &Test) -> (Claimed, &'static str) {
     match test {
         Test::Gain { claimed, .. } | Test::Spread { claimed, .. } => (*claimed, " %"),
         Test::Ratio { claimed, .. } => (*claimed, " times"),

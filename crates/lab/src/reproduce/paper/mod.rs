@@ -3,10 +3,12 @@
 //! A paper of this kind is data alone: study files, and `expected.toml` with its figures, what the paper says of each and
 //! how that is tested. Adding one takes no code.
 
+mod assume;
 mod expected;
 mod judge;
 mod metric;
 
+pub use assume::Assumed;
 pub use expected::{
     Claimed, Drawing, Panel, Selector, Sequence, Statements, Take, Test, Tested, Timeline,
 };
@@ -391,6 +393,8 @@ mod tests {
                     some(&timeline.study, &[&timeline.at]);
                 }
                 for claim in &panel.claims {
+                    let assuming = claim.assuming.iter();
+                    assuming.for_each(|assumed| axis(&claim.study, assumed));
                     match &claim.test {
                         Test::Gain { of, than, over, .. } => {
                             some(&claim.study, &[&claim.at, of]);

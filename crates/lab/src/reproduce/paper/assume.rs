@@ -1,0 +1,132 @@
+//! Claims about what a paper leaves open: judged under each assumption, and never said to hold for one that was picked.
+
+use super::expected::{Selector, Tested};
+use super::judge::{Judged, judge_there, point, selected, shape};
+use crate::reproduce::Verdict;
+use crate::study::Finished;
+use serde::Serialize;
+
+/// What came of a claim under one assumption, or one of each kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Assumed {
+    /// The points of the axes that the claim names, in its order.
+    pub points: Vec<String>,
+    /// The verdict there.
+    pub verdict: Verdict,
+    /// What was measured there, in words.
+    pub measured: String,
+}
+
+/// A claim under each of its assumptions, and what that makes of it.
+pub(super) fn judge_each(claim: &Tested, runs: &[&Finished]) -> Judged {
+    let mut places: Vec<Vec<&str>> = Vec::new();
+    for run in runs {
+        let place = claim.assuming.iter().filter_map(|axis| point(run, axis));
+        let place = place.collect();
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let there = |place: Vec<&str>| {
+        let points = place.iter().map(|&point| point.to_owned());
+        let is = claim.assuming.iter().cloned().zip(points.clone());
+        let is: Selector = is.collect();
+        let runs = runs.iter().copied().filter(|run| selected(run, &is));
+        let Judged {
+            verdict, measured, ..
+        } = judge_there(claim, &runs.collect::<Vec<_>>());
+        Assumed {
+            points: points.collect(),
+            verdict,
+            measured,
+        }
+    };
+    let assumed: Vec<Assumed> = places.into_iter().map(there).collect();
+    let (claimed, unit) = shape(&claim.test);
+    Judged {
+        verdict: over_all(&assumed),
+        measured: by_verdict(&assumed),
+        claimed: claimed.words(unit),
+        assumed,
+    }
+}
+
+/// What a claim is under several assumptions: never more than it is under each of them, but that it holds somewhere.
+fn over_all(assumed: &[Assumed]) -> Verdict {
+    let all = |wanted: Verdict| assumed.iter().all(|a| a.verdict == wanted);
+    let any = |wanted: Verdict| assumed.iter().any(|a| a.verdict == wanted);
+    match () {
+        () if assumed.is_empty() => Verdict::CannotBeTold,
+        () if all(Verdict::Holds) => Verdict::Holds,
+        () if any(Verdict::Holds) => Verdict::HoldsInPart,
+        () if any(Verdict::CannotBeTold) => Verdict::CannotBeTold,
+        () if any(Verdict::DoesNotHold) => Verdict::DoesNotHold,
+        () => Verdict::DirectionOnly,
+    }
+}
+
+/// Assumptions that are named; of more it is said how many.
+const NAMED: usize = 3;
+
+/// Which assumptions have which verdict: "holds with BAST, 8; does not hold with 11 of 12".
+fn by_verdict(assumed: &[Assumed]) -> String {
+    use Verdict::{CannotBeTold, DirectionOnly, DoesNotHold, Holds};
+    let group = |verdict: Verdict| {
+        let here = assumed.iter().filter(|a| a.verdict == verdict);
+        let names: Vec<String> = here.map(|a| a.points.join(", ")).collect();
+        let with = match names.len() {
+            0 => return None,
+            all if all == assumed.len() => format!("all {all}"),
+            1..=NAMED => names.join(" and "),
+            some => format!("{some} of {}", assumed.len()),
+        };
+        Some(format!("{} with {with}", verdict.words()))
+    };
+    let groups = [Holds, DirectionOnly, DoesNotHold, CannotBeTold];
+    groups
+        .into_iter()
+        .filter_map(group)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{CannotBeTold, DirectionOnly, DoesNotHold, Holds};
+
+    #[test]
+    fn a_claim_holds_in_part_where_it_holds_under_one_assumption_of_several() {
+        let under = |verdicts: &[Verdict]| {
+            let assumed = verdicts.iter().enumerate().map(|(i, verdict)| Assumed {
+                points: vec![format!("kind {i}"), "8".into()],
+                verdict: *verdict,
+                measured: format!("{i} %"),
+            });
+            assumed.collect::<Vec<_>>()
+        };
+        assert_eq!(over_all(&under(&[Holds, Holds])), Holds);
+        assert_eq!(
+            over_all(&under(&[DoesNotHold, Holds])),
+            Verdict::HoldsInPart
+        );
+        assert_eq!(over_all(&under(&[DirectionOnly, DoesNotHold])), DoesNotHold);
+        assert_eq!(
+            over_all(&under(&[DirectionOnly, DirectionOnly])),
+            DirectionOnly
+        );
+        assert_eq!(over_all(&under(&[CannotBeTold, DoesNotHold])), CannotBeTold);
+        assert_eq!(over_all(&[]), CannotBeTold);
+        assert_eq!(
+            by_verdict(&under(&[DoesNotHold, Holds, DoesNotHold])),
+            "holds with kind 1, 8; does not hold with kind 0, 8 and kind 2, 8"
+        );
+        let mut many = under(&[DoesNotHold; 5]);
+        assert_eq!(by_verdict(&many), "does not hold with all 5");
+        many[3].verdict = CannotBeTold;
+        assert_eq!(
+            by_verdict(&many),
+            "does not hold with 4 of 5; cannot be told with kind 3, 8"
+        );
+    }
+}
