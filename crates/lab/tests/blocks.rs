@@ -7,7 +7,7 @@ use fathom_base::Bytes;
 use fathom_lab::model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Parameter, Profile, RunConfig, Unobserved, Value, Verdict};
-use fathom_ssd::spec::MappingKind;
+use fathom_ssd::spec::{MappingKind, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
 /// Pages of 4 KiB in a row over all planes of `ssd-a`, in bytes.
@@ -134,6 +134,27 @@ fn a_block_is_exact_where_few_of_them_fit() {
             assert!(low <= block && block <= high && high - low <= ROW, "{at}");
             let aligned = &profile.parameters[&Parameter::LogicalBlock];
             assert_eq!(aligned.value, Some(Value::Bytes(block)), "{at} {aligned:?}");
+        }
+    }
+}
+
+/// Memory that survives a power cut takes flushed writes: the merge that one of them costs is met by a later one, always as many
+/// writes later. Taken for the first of its block it named a size that lay a page or two away.
+#[test]
+fn a_merge_that_shows_some_writes_later_tells_the_block() {
+    for (policy, pages) in [(WritePolicy::Epo, 331), (WritePolicy::LbClock, 149)] {
+        let (mut spec, block) = drive(MappingKind::Block, pages);
+        let buffer = spec.write_buffer.as_mut().unwrap();
+        (buffer.policy, buffer.capacity) = (policy, Bytes::kib(256));
+        buffer.battery = true;
+        spec.check().unwrap();
+        for seed in 0..3 {
+            let profile = profile(&spec, seed);
+            let found = &profile.parameters[&Parameter::ClusteredBlock];
+            let at = format!("{policy:?}, seed {seed}: {found:?}");
+            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            assert!(low <= block && block <= high, "{at}");
+            assert!(high - low <= block / 50, "{at}");
         }
     }
 }

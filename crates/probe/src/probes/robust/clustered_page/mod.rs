@@ -103,7 +103,7 @@ fn shift(record: &Record, len: u64) -> Option<Separation> {
 }
 
 /// Whether flushed writes are answered sooner than reads: not by the flash.
-fn from_memory(record: &Record) -> bool {
+pub(super) fn from_memory(record: &Record) -> bool {
     let of = |series| -> Vec<f64> {
         let samples = record.series(PARAMETER, series);
         samples.map(|s| s.ns as f64).collect()

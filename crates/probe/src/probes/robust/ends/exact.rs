@@ -63,7 +63,10 @@ impl Grid {
         let grids = pitches
             .into_iter()
             .filter_map(|pitch| Self::of(&space, &part.fit, (len, pitch)));
-        grids.collect()
+        let mut grids: Vec<Self> = grids.collect();
+        // Where places lie far apart for the size alone.
+        grids.dedup_by_key(|grid| grid.pitch);
+        grids
     }
 
     fn of(space: &Space, fit: &Fit, (len, pitch): (u64, u64)) -> Option<Self> {

@@ -14,6 +14,11 @@ const STRONG_AGAIN: f64 = 4.0;
 /// A clustered page that is not known, in bytes.
 const PAGE: u64 = 16 << 10;
 
+/// Memory that takes flushed writes shows what one of them costs so many writes later, at most, and that is meant where it explains
+/// the places so many times as well as the writes themselves.
+const LATER: u64 = 4;
+const BETTER: f64 = 1.1;
+
 impl Scan {
     /// The sizes that it shows, by what tells them.
     pub(super) fn shows(&self, record: &Record) -> Vec<(Tooth, Fit)> {
@@ -70,14 +75,30 @@ impl Scan {
             factor: self.factor(),
         };
         let accesses = (self.len, self.pitch);
-        places(record, &self.name(false), tooth, accesses)?.best(&wanted)
+        self.likeliest(|later| {
+            places(record, &self.name(false), tooth, accesses, later)?.best(&wanted)
+        })
+    }
+
+    /// Of what is shown by the writes themselves, or by those some writes later, what explains the places best.
+    fn likeliest(&self, shown: impl Fn(u64) -> Option<Fit>) -> Option<Fit> {
+        let latest = match self.kind {
+            Kind::Reads => 0,
+            Kind::Writes | Kind::LongWrites => LATER,
+        };
+        let fits = (0..=latest).filter_map(shown);
+        fits.reduce(|best, fit| match fit.explains > BETTER * best.explains {
+            true => fit,
+            false => best,
+        })
     }
 
     /// The size that it shows again, more exactly.
     pub(super) fn shows_again(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
         let block = u64::from(record.meta.target.logical_block_bytes);
         let (len, pitch) = self.again_len(block);
-        let places = places(record, &self.again_name(fit.period), tooth, (len, pitch))?;
+        let name = self.again_name(fit.period);
+        let around = |later| places(record, &name, tooth, (len, pitch), later);
         let wanted = Wanted {
             sizes: fit.between,
             grain: block,
@@ -87,7 +108,7 @@ impl Scan {
         };
         let again = match tooth {
             Tooth::Halved => {
-                let again = places.middle(&wanted, len / 2)?;
+                let again = around(0)?.middle(&wanted, len / 2)?;
                 // A dip is lopsided where pages alternate between the lanes of a block.
                 let margin = len / 2 * again.period / self.covered.max(1);
                 let (low, high) = again.between;
@@ -98,7 +119,7 @@ impl Scan {
                 Fit { between, ..again }
             }
             Tooth::First | Tooth::Either => {
-                let again = places.nearest(&wanted)?;
+                let again = self.likeliest(|later| around(later)?.nearest(&wanted))?;
                 // With FAST the first clustered page of a block has to be whole, and protected memory delays merges: both show
                 // the ends later than they are.
                 let margin =
@@ -127,16 +148,17 @@ impl Scan {
     }
 }
 
-/// The accesses of a step, where it was made.
+/// The accesses of a step, where it was made; each with what was seen so many accesses later.
 pub(super) fn places(
     record: &Record,
     name: &str,
     tooth: Tooth,
     (len, pitch): (u64, u64),
+    later: u64,
 ) -> Option<Places> {
     let samples = of_step(record, PARAMETER, name)?;
     let places = samples.map(|s| Place {
-        from: s.offset,
+        from: s.offset.saturating_sub(later * pitch),
         len,
         value: s.ns as f64,
     });

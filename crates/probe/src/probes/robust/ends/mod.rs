@@ -93,7 +93,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Stop> {
         if let Some(found) = found_by(&scan, session.record()) {
             parts::run(session, found)?;
             let smallest = parts::smallest(session.record(), found);
-            if stands(&smallest) {
+            if stands(session.record(), &smallest) {
                 exact::run(session, &smallest)?;
                 break;
             }
@@ -107,19 +107,23 @@ fn faint(part: &Part) -> bool {
     part.kind != Kind::Reads && part.fit.ratio < TWICE
 }
 
-/// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long.
-fn counts(part: &Part) -> bool {
-    let merge = part.kind != Kind::Reads && part.fit.ratio >= TWICE;
-    merge || part.fit.period >= STRIPE_MAX
+/// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long. Memory that takes
+/// flushed writes is emptied in turns of its own, which lengthen a write as much, at any distance.
+fn counts(record: &Record, part: &Part) -> bool {
+    match part.kind {
+        Kind::Writes | Kind::LongWrites if !faint(part) => true,
+        Kind::Writes | Kind::LongWrites if clustered_page::from_memory(record) => false,
+        _ => part.fit.period >= STRIPE_MAX,
+    }
 }
 
 /// Whether it is no segment of a map that the drive keeps in flash either: as many entries as a page holds, a power of two as
 /// pages and units are. Reads of one segment wait for one page of the map, reads across its end for two at a time. Writes
 /// tell a block of such a size.
-fn stands(part: &Part) -> bool {
+fn stands(record: &Record, part: &Part) -> bool {
     let (low, high) = part.fit.between;
     let segment = low.next_power_of_two() <= high;
-    counts(part) && (part.kind != Kind::Reads || !segment)
+    counts(record, part) && (part.kind != Kind::Reads || !segment)
 }
 
 /// What a scan shows, without what may be a stripe. Of the sizes that writes may mean the likeliest is looked at again: with
@@ -136,7 +140,7 @@ fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
     let shown = scan.shows(record).into_iter();
     let sizes = shown.map(|(tooth, fit)| (tooth, likely(fit)));
     sizes
-        .filter(|&(_, fit)| counts(&Part { kind, fit }))
+        .filter(|&(_, fit)| counts(record, &Part { kind, fit }))
         .collect()
 }
 
@@ -175,7 +179,7 @@ pub(super) fn block(record: &Record) -> Option<Block> {
     let scans = scans(record);
     let found = scans.iter().filter_map(|scan| found_by(scan, record));
     let mut sizes = found.map(|found| parts::smallest(record, found));
-    let part = sizes.find(stands)?;
+    let part = sizes.find(|part| stands(record, part))?;
     let Part { kind, fit } = exact::exact(record, part).unwrap_or(part);
     let bytes = whole_pages(record, &fit);
     let (low, high) = fit.between;

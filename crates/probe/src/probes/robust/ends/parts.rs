@@ -181,7 +181,7 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
         factor: 1.0,
     };
     let (len, pitch) = scan.again_len(block);
-    let places = places(record, &name(scan, part), Tooth::Halved, (len, pitch))?;
+    let places = places(record, &name(scan, part), Tooth::Halved, (len, pitch), 0)?;
     let ratio = places.middle(&wanted, len / 2)?.ratio;
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
