@@ -156,6 +156,7 @@ impl From<TargetError> for Failure {
         let code = match &error {
             TargetError::UnknownPreset { .. } => "fathom::target::unknown_drive",
             TargetError::DriveFile { .. } => "fathom::target::drive_file",
+            TargetError::Unprefixed { .. } => "fathom::target::unprefixed",
             TargetError::Drive(_) => "fathom::target::drive",
             TargetError::Size { .. } => "fathom::target::size",
             TargetError::DestroyModel { .. } => "fathom::target::destroy",

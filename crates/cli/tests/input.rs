@@ -43,6 +43,20 @@ fn an_unknown_preset_suggests_the_nearest() {
     probe(dir.path(), &["model:"]).code(2);
 }
 
+/// Taken for a real drive it would be written over.
+#[test]
+fn a_drive_file_without_its_prefix_is_no_real_drive() {
+    let dir = tempfile::tempdir().unwrap();
+    let drive = drive_file(dir.path());
+    fs::write(dir.path().join("mine.toml"), &drive).unwrap();
+    let target = ["mine.toml", "--destroy", "mine.toml", "--yes"];
+    probe(dir.path(), &target)
+        .code(2)
+        .stderr(contains("model:mine.toml"));
+    let left = fs::read_to_string(dir.path().join("mine.toml")).unwrap();
+    assert_eq!(left, drive);
+}
+
 #[test]
 fn a_broken_drive_file_is_named_by_file_line_and_key() {
     let dir = tempfile::tempdir().unwrap();

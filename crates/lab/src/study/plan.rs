@@ -72,7 +72,7 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
                 if !names.insert(run.name.clone()) {
                     return Err(wrong(
                         format!("run {}", run.name),
-                        "two runs have this name: workloads and points need names of their own",
+                        "two runs have this name: workloads, points and seeds must differ",
                     ));
                 }
                 runs.push(run);

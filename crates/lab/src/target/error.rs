@@ -94,6 +94,12 @@ pub enum TargetError {
         /// Names like it, nearest first; may be empty.
         nearest: Vec<String>,
     },
+    /// A drive file is named as a real drive is.
+    #[error("{} is a file in TOML, and no drive", path.display())]
+    Unprefixed {
+        /// Which one.
+        path: PathBuf,
+    },
     /// The drive file cannot be read.
     #[error("cannot read the drive file {}", path.display())]
     DriveFile {
@@ -167,6 +173,9 @@ impl TargetError {
         Some(match self {
             Self::UnknownPreset { nearest, .. } if nearest.is_empty() => {
                 "`fathom list drives` shows all; model:PATH.toml is a drive file of your own".into()
+            }
+            Self::Unprefixed { path } => {
+                format!("the drive that it describes is model:{}", path.display())
             }
             Self::UnknownPreset { nearest, .. } => {
                 let names: Vec<_> = nearest.iter().map(|n| format!("model:{n}")).collect();

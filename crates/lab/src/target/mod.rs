@@ -76,10 +76,15 @@ impl TargetName {
     /// Reads what the user wrote.
     ///
     /// # Errors
-    /// [`TargetError::UnknownPreset`] with the nearest names.
+    /// [`TargetError::UnknownPreset`] with the nearest names; [`TargetError::Unprefixed`] for a drive file that would be taken
+    /// for a real drive, and written over.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let Some(model) = text.strip_prefix(MODEL) else {
-            return Ok(Self::Real(text.into()));
+            let path = PathBuf::from(text);
+            return match text.ends_with(".toml") && path.is_file() {
+                true => Err(TargetError::Unprefixed { path }),
+                false => Ok(Self::Real(path)),
+            };
         };
         if model.contains('/') || model.ends_with(".toml") {
             return Ok(Self::DriveFile(model.into()));
