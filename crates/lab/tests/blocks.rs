@@ -142,10 +142,16 @@ fn a_block_is_exact_where_few_of_them_fit() {
 /// writes later. Taken for the first of its block it named a size that lay a page or two away.
 #[test]
 fn a_merge_that_shows_some_writes_later_tells_the_block() {
-    for (policy, pages) in [(WritePolicy::Epo, 331), (WritePolicy::LbClock, 149)] {
+    // In order, 769 KiB hold six writes of the first look.
+    let drives = [
+        (WritePolicy::Epo, 256, 331),
+        (WritePolicy::LbClock, 256, 149),
+        (WritePolicy::Fifo, 769, 384),
+    ];
+    for (policy, kib, pages) in drives {
         let (mut spec, block) = drive(MappingKind::Block, pages);
         let buffer = spec.write_buffer.as_mut().unwrap();
-        (buffer.policy, buffer.capacity) = (policy, Bytes::kib(256));
+        (buffer.policy, buffer.capacity) = (policy, Bytes::kib(kib));
         buffer.battery = true;
         spec.check().unwrap();
         for seed in 0..3 {

@@ -16,7 +16,7 @@ const PAGE: u64 = 16 << 10;
 
 /// Memory that takes flushed writes shows what one of them costs so many writes later, at most, and that is meant where it explains
 /// the places so many times as well as the writes themselves.
-const LATER: u64 = 4;
+const LATER: u64 = 16;
 const BETTER: f64 = 1.1;
 
 impl Scan {

@@ -5,7 +5,8 @@
 //! - *Reads*. Where all of a block lies on one lane, or one set of lanes, and the next block on another, a read within a
 //!   block takes its pages one after another; of one that lies half in each, two are read at a time.
 //! - *Writes*. A drive with log blocks opens one at the first write into a block, and gives one up for that: this write
-//!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it.
+//!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it. Memory that takes flushed
+//!   writes shows it some writes later, always as many.
 //!
 //! The places are regular, and [`crate::solve::teeth`] finds the size whose multiples are where the accesses differ. No size is
 //! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes are counted
