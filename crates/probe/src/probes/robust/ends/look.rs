@@ -19,17 +19,23 @@ const PAGE: u64 = 16 << 10;
 const LATER: u64 = 16;
 const BETTER: f64 = 1.1;
 
+/// What tells a size: which accesses at its multiples, and how many accesses later it is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sign {
+    pub(super) tooth: Tooth,
+    pub(super) later: u64,
+}
+
 impl Scan {
     /// The sizes that it shows, by what tells them.
-    pub(super) fn shows(&self, record: &Record) -> Vec<(Tooth, Fit)> {
+    pub(super) fn shows(&self, record: &Record) -> Vec<(Sign, Fit)> {
         let teeth: &[Tooth] = match self.kind {
             Kind::Reads => &[Tooth::Halved],
             Kind::Writes => &[Tooth::First],
             Kind::LongWrites => &[Tooth::First, Tooth::Either],
         };
-        let fits = teeth.iter().map(|&tooth| (tooth, self.fit(record, tooth)));
-        fits.filter_map(|(tooth, fit)| Some((tooth, fit?)))
-            .collect()
+        let fits = teeth.iter().map(|&tooth| self.fit(record, tooth));
+        fits.flatten().collect()
     }
 
     /// Whether a record has it.
@@ -44,27 +50,42 @@ impl Scan {
         names.any(|step| step.name.starts_with(&begin))
     }
 
-    fn fit(&self, record: &Record, tooth: Tooth) -> Option<Fit> {
-        let fit = self.best(record, tooth, (self.sizes(), STRONG))?;
+    /// Of what is shown by the accesses themselves, or by those some accesses later, what explains the places best.
+    fn fit(&self, record: &Record, tooth: Tooth) -> Option<(Sign, Fit)> {
+        let latest = match self.kind {
+            Kind::Reads => 0,
+            Kind::Writes | Kind::LongWrites => LATER,
+        };
+        let fits = (0..=latest).filter_map(|later| {
+            let sign = Sign { tooth, later };
+            Some((sign, self.best(record, sign, (self.sizes(), STRONG))?))
+        });
+        let (sign, fit) =
+            fits.reduce(
+                |best, one| match one.1.explains > BETTER * best.1.explains {
+                    true => one,
+                    false => best,
+                },
+            )?;
         // As far as a broad dip at the last multiple reaches.
         let margin = (self.len + self.pitch) * fit.period / self.covered.max(1);
         let between = (fit.between.0 - margin, fit.between.1 + margin);
-        Some(Fit { between, ..fit })
+        Some((sign, Fit { between, ..fit }))
     }
 
     /// Whether it shows a size that another scan has shown. Memory that survives a power cut delays what a write costs, so
     /// that the size is no more exact than before.
-    pub(super) fn shows_at(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
-        let again = self.best(record, tooth, (fit.between, STRONG_AGAIN))?;
+    pub(super) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
+        let again = self.best(record, sign, (fit.between, STRONG_AGAIN))?;
         let ratio = again.ratio;
         let fit = Fit { ratio, ..*fit };
-        self.differs(tooth, ratio).then_some(fit)
+        self.differs(sign.tooth, ratio).then_some(fit)
     }
 
     fn best(
         &self,
         record: &Record,
-        tooth: Tooth,
+        sign: Sign,
         (sizes, strength): ((u64, u64), f64),
     ) -> Option<Fit> {
         let wanted = Wanted {
@@ -75,30 +96,17 @@ impl Scan {
             factor: self.factor(),
         };
         let accesses = (self.len, self.pitch);
-        self.likeliest(|later| {
-            places(record, &self.name(false), tooth, accesses, later)?.best(&wanted)
-        })
+        places(record, &self.name(false), sign, accesses)?.best(&wanted)
     }
 
-    /// Of what is shown by the writes themselves, or by those some writes later, what explains the places best.
-    fn likeliest(&self, shown: impl Fn(u64) -> Option<Fit>) -> Option<Fit> {
-        let latest = match self.kind {
-            Kind::Reads => 0,
-            Kind::Writes | Kind::LongWrites => LATER,
-        };
-        let fits = (0..=latest).filter_map(shown);
-        fits.reduce(|best, fit| match fit.explains > BETTER * best.explains {
-            true => fit,
-            false => best,
-        })
-    }
-
-    /// The size that it shows again, more exactly.
-    pub(super) fn shows_again(&self, record: &Record, tooth: Tooth, fit: &Fit) -> Option<Fit> {
+    /// The size that it shows again, more exactly. Writes of another length are not seen as many writes later.
+    pub(super) fn shows_again(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
+        if sign.later > 0 {
+            return None;
+        }
         let block = u64::from(record.meta.target.logical_block_bytes);
         let (len, pitch) = self.again_len(block);
-        let name = self.again_name(fit.period);
-        let around = |later| places(record, &name, tooth, (len, pitch), later);
+        let places = places(record, &self.again_name(fit.period), sign, (len, pitch))?;
         let wanted = Wanted {
             sizes: fit.between,
             grain: block,
@@ -106,9 +114,9 @@ impl Scan {
             strength: STRONG_AGAIN,
             factor: self.factor(),
         };
-        let again = match tooth {
+        let again = match sign.tooth {
             Tooth::Halved => {
-                let again = around(0)?.middle(&wanted, len / 2)?;
+                let again = places.middle(&wanted, len / 2)?;
                 // A dip is lopsided where pages alternate between the lanes of a block.
                 let margin = len / 2 * again.period / self.covered.max(1);
                 let (low, high) = again.between;
@@ -119,7 +127,7 @@ impl Scan {
                 Fit { between, ..again }
             }
             Tooth::First | Tooth::Either => {
-                let again = self.likeliest(|later| around(later)?.nearest(&wanted))?;
+                let again = places.nearest(&wanted)?;
                 // With FAST the first clustered page of a block has to be whole, and protected memory delays merges: both show
                 // the ends later than they are.
                 let margin =
@@ -128,7 +136,7 @@ impl Scan {
                 Fit { between, ..again }
             }
         };
-        self.differs(tooth, again.ratio).then_some(again)
+        self.differs(sign.tooth, again.ratio).then_some(again)
     }
 
     /// Whether multiples differ enough.
@@ -152,15 +160,14 @@ impl Scan {
 pub(super) fn places(
     record: &Record,
     name: &str,
-    tooth: Tooth,
+    sign: Sign,
     (len, pitch): (u64, u64),
-    later: u64,
 ) -> Option<Places> {
     let samples = of_step(record, PARAMETER, name)?;
     let places = samples.map(|s| Place {
-        from: s.offset.saturating_sub(later * pitch),
+        from: s.offset.saturating_sub(sign.later * pitch),
         len,
         value: s.ns as f64,
     });
-    Some(Places::new(tooth, pitch, places.collect()))
+    Some(Places::new(sign.tooth, pitch, places.collect()))
 }

@@ -25,7 +25,8 @@ use crate::probes::Space;
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Target};
 use crate::session::{Session, Stop};
-use crate::solve::teeth::{Fit, Tooth};
+use crate::solve::teeth::Fit;
+use look::Sign;
 use parts::Part;
 use scan::{Kind, Scan, all};
 
@@ -129,7 +130,7 @@ fn stands(record: &Record, part: &Part) -> bool {
 
 /// What a scan shows, without what may be a stripe. Of the sizes that writes may mean the likeliest is looked at again: with
 /// FAST only a write that begins where a block does shows it.
-fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
+fn counting(scan: &Scan, record: &Record) -> Vec<(Sign, Fit)> {
     let kind = scan.kind;
     let likely = |fit: Fit| match kind {
         Kind::Reads => fit,
@@ -139,7 +140,7 @@ fn counting(scan: &Scan, record: &Record) -> Vec<(Tooth, Fit)> {
         },
     };
     let shown = scan.shows(record).into_iter();
-    let sizes = shown.map(|(tooth, fit)| (tooth, likely(fit)));
+    let sizes = shown.map(|(sign, fit)| (sign, likely(fit)));
     sizes
         .filter(|&(_, fit)| counts(record, &Part { kind, fit }))
         .collect()
@@ -152,9 +153,9 @@ fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
     }
     let kind = scan.kind;
     let shown = counting(scan, record).into_iter();
-    let mut again = shown.filter_map(|(tooth, fit)| {
-        let closely = scan.shows_again(record, tooth, &fit);
-        let widely = || scan.wider().shows_at(record, tooth, &fit);
+    let mut again = shown.filter_map(|(sign, fit)| {
+        let closely = scan.shows_again(record, sign, &fit);
+        let widely = || scan.wider().shows_at(record, sign, &fit);
         match closely.map(|fit| Part { kind, fit }) {
             None => widely().map(|fit| Part { kind, fit }),
             // Where the wider writes were not made it is the first look that counts.

@@ -5,7 +5,7 @@
 //! seventh, that is the size, and its parts are next.
 
 use super::PARAMETER;
-use super::look::places;
+use super::look::{Sign, places};
 use super::scan::{Kind, MULTIPLES_MIN, Scan};
 use super::scans;
 use crate::probes::Space;
@@ -181,7 +181,11 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
         factor: 1.0,
     };
     let (len, pitch) = scan.again_len(block);
-    let places = places(record, &name(scan, part), Tooth::Halved, (len, pitch), 0)?;
+    let sign = Sign {
+        tooth: Tooth::Halved,
+        later: 0,
+    };
+    let places = places(record, &name(scan, part), sign, (len, pitch))?;
     let ratio = places.middle(&wanted, len / 2)?.ratio;
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
