@@ -308,13 +308,17 @@ proptest! {
     }
 }
 
+/// What a workload file of these pages holds: its generator, its steps, how its requests arrive.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Study {
+struct Workload {
+    #[serde(rename = "name")]
+    _name: Option<String>,
     #[serde(rename = "arrival")]
-    _arrival: fathom_workload::step::Arrival,
+    _arrival: Option<fathom_workload::step::Arrival>,
+    #[serde(default)]
     steps: Vec<fathom_workload::step::Step>,
-    workload: Option<Config>,
+    generate: Option<Config>,
 }
 
 /// A study's workload that is a program.
@@ -346,9 +350,9 @@ fn the_examples_of_the_documentation_are_right() {
         assert!(study.workload[0].program.build(4 << 30, 1).is_ok());
     }
     for block in others {
-        let study: Study = toml::from_str(block).unwrap();
-        assert!(!study.steps.is_empty() || study.workload.is_some());
-        if let Some(config) = study.workload {
+        let file: Workload = toml::from_str(block).unwrap();
+        assert!(!file.steps.is_empty() || file.generate.is_some());
+        if let Some(config) = file.generate {
             config.load().unwrap();
         }
     }
