@@ -7,7 +7,7 @@ mod common;
 use common::run;
 use fathom_base::{Bytes, Rng};
 use fathom_block::{Device, Op, Request};
-use fathom_ssd::spec::{BUFFERS, Noise, WritePolicy};
+use fathom_ssd::spec::{BUFFERS, MappingKind, Noise, ProgramMode, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd, presets};
 
 const KIB: u64 = 1024;
@@ -74,5 +74,58 @@ fn a_cache_does_not_throttle_the_flash_array() {
                 "{policy:?} {capacity}: {rate:.3e} of {array:.3e} bytes a second"
             );
         }
+    }
+}
+
+/// What a drive takes without a buffer it takes through one: 8 dies, 4 KiB pages, a buffer of 8 MiB.
+fn eight_dies() -> Spec {
+    let mut spec = common::base();
+    let flash = &mut spec.flash;
+    (flash.channels, flash.dies_per_package) = (4, 2);
+    flash.pages_per_block = 64;
+    (flash.page, flash.clustered_page) = (Bytes::kib(4), Bytes::kib(4));
+    flash.clustered_block = Bytes::kib(256);
+    (spec.capacity, spec.mapping.log_blocks) = (Bytes::mib(256), 64);
+    spec.host.queue_depth = 256;
+    spec
+}
+
+/// The rate without a buffer, and that with each policy as a share of it.
+fn shares(mut spec: Spec, len: u64, sequential: bool) -> Vec<(WritePolicy, f64)> {
+    spec.write_buffer = None;
+    let without = write_rate(&spec, len, spec.capacity.0, sequential);
+    let policies = BUFFERS
+        .iter()
+        .filter_map(|b| WritePolicy::from_name(b.name));
+    let mut rate = |policy| {
+        spec.write_buffer = Some(WriteBuffer::new(policy, Bytes::mib(8)));
+        write_rate(&spec, len, spec.capacity.0, sequential) / without
+    };
+    policies
+        .filter(|&policy| policy != WritePolicy::NoCache)
+        .map(|policy| (policy, rate(policy)))
+        .collect()
+}
+
+/// The reference is the drive without a buffer. Where the block tells the die, neighbouring blocks keep all of them at
+/// work; where planes are programmed in step, a die takes as many pages as it has planes.
+#[test]
+fn a_cache_does_not_throttle_log_blocks_nor_planes() {
+    for kind in [
+        MappingKind::Block,
+        MappingKind::Fast,
+        MappingKind::Superblock,
+        MappingKind::Hybrid,
+    ] {
+        let mut spec = eight_dies();
+        spec.mapping.kind = kind;
+        for (policy, share) in shares(spec, 64 * KIB, true) {
+            assert!(share > 0.97, "{kind:?} {policy:?}: {share}");
+        }
+    }
+    let mut spec = eight_dies();
+    (spec.flash.planes_per_die, spec.flash.program_mode) = (4, ProgramMode::MultiPlane);
+    for (policy, share) in shares(spec, 64 * KIB, true) {
+        assert!(share > 0.97, "multi-plane {policy:?}: {share}");
     }
 }

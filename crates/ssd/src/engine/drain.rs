@@ -34,7 +34,7 @@ pub(super) fn line_setup(spec: &Spec, g: &Geometry) -> LineSetup {
 }
 
 /// Whether what leaves goes to one station after the other, whatever its address.
-pub(super) fn in_turn(spec: &Spec) -> bool {
+fn in_turn(spec: &Spec) -> bool {
     spec.mapping.kind.is_paged() && spec.mapping.striping == Striping::Dynamic
 }
 

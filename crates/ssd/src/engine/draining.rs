@@ -1,7 +1,16 @@
 //! What is on its way from the buffer into the flash array, and which stations that keeps at work.
 
-/// Programs on their way to a station that count: one in the array, and one that is there when it ends.
-const PER_STATION: u32 = 2;
+use crate::geometry::Geometry;
+use crate::spec::{ProgramMode, Spec};
+
+/// Programs on their way to a station that count: what is in the array at a time, and as much that is there when it ends.
+fn per_station(spec: &Spec, g: &Geometry) -> u32 {
+    let planes = g.groups * g.lanes_per_group / g.stations;
+    match spec.flash.program_mode {
+        ProgramMode::MultiPlane => 2 * planes,
+        ProgramMode::Page | ProgramMode::Cache => 2,
+    }
+}
 
 /// Batches of a buffer that are not in flash yet, by the station of their last program.
 #[derive(Clone, Debug, Default)]
@@ -9,20 +18,21 @@ pub(super) struct Draining {
     batches: u32,
     sectors: u64,
     of_station: Vec<u32>,
+    /// How many of a station count.
+    per_station: u32,
     /// Of every station, as many of them as count.
     counted: u32,
     enough: u32,
 }
 
 impl Draining {
-    /// Nothing is on its way. `in_turn`: what leaves goes to one station after the other. Where the address tells the
-    /// station, some get more than others, and to wait for the last of them would empty the buffer: then it is enough if
-    /// they have three quarters of what they need.
-    pub(super) fn new(stations: u32, in_turn: bool) -> Self {
-        let all = PER_STATION * stations;
+    /// Nothing is on its way.
+    pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
+        let per_station = per_station(spec, g);
         Self {
-            of_station: vec![0; stations as usize],
-            enough: if in_turn { all } else { (3 * all).div_ceil(4) },
+            of_station: vec![0; g.stations as usize],
+            per_station,
+            enough: per_station * g.stations,
             ..Self::default()
         }
     }
@@ -47,14 +57,14 @@ impl Draining {
         self.sectors += u64::from(sectors);
         let here = &mut self.of_station[station as usize];
         *here += 1;
-        self.counted += u32::from(*here <= PER_STATION);
+        self.counted += u32::from(*here <= self.per_station);
     }
 
     pub(super) fn end(&mut self, station: u32, sectors: u32) {
         self.batches -= 1;
         self.sectors -= u64::from(sectors);
         let here = &mut self.of_station[station as usize];
-        self.counted -= u32::from(*here <= PER_STATION);
+        self.counted -= u32::from(*here <= self.per_station);
         *here -= 1;
     }
 

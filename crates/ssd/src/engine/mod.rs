@@ -55,7 +55,7 @@ pub(crate) enum Event {
     Idle,
     /// Background work begins.
     Background,
-    /// The data of a program is in the page register of a station: its cache register is free.
+    /// The data of a program is in the page registers of a station: the array begins, or its cache register is free.
     Loaded(u32),
     /// The data of a program is in the page register of a station, where a read waits to interrupt it.
     Suspend(u32),
@@ -265,7 +265,7 @@ impl Ssd {
             waits_for_room: false,
             flushes: Vec::new(),
             drain_mark: 0,
-            draining: Draining::new(g.stations, drain::in_turn(spec)),
+            draining: Draining::new(spec, &g),
             last_write: Time::ZERO,
             idle_scheduled: false,
             gathers: Gathers::of(spec, &g),
@@ -407,7 +407,7 @@ impl Ssd {
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),
-            Event::Loaded(station) => self.nand.preload(station, self.now),
+            Event::Loaded(station) => self.nand.loaded(station, self.now, &mut self.events),
             Event::Suspend(station) => self.nand.suspend_due(station, self.now, &mut self.events),
             Event::Collect => self.collect_in_idle_time(),
             Event::Exhausted => self.exhausted(),

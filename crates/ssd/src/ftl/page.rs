@@ -14,6 +14,7 @@ mod collect;
 mod heat;
 mod map;
 mod recovery;
+mod step;
 mod wear;
 
 use super::striping::Stripes;
@@ -26,6 +27,7 @@ use fathom_base::{Lpn, Ppn, Rng};
 use heat::Heat;
 use map::Map;
 use std::collections::VecDeque;
+use step::InStep;
 use wear::Wear;
 
 /// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
@@ -45,6 +47,8 @@ const STREAM: u64 = 7;
 struct Open {
     cblock: u32,
     next: u32,
+    /// How many were open before it; of planes in step, the number that they agree on.
+    nth: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -72,6 +76,7 @@ pub(crate) struct PageFtl {
     gc: Gc,
     partial_program: bool,
     stripes: Option<Stripes>,
+    in_step: Option<InStep>,
     /// The open block that takes what is moved.
     copies: usize,
     map: Map,
@@ -100,6 +105,7 @@ impl PageFtl {
             partial_program: spec.mapping.partial_program,
             map: Map::new(units, stripes.is_some()),
             stripes,
+            in_step: InStep::new(spec, g),
             copies: match gc.separate {
                 Separation::Nothing => HOST,
                 Separation::Copies | Separation::HotCold => COPIES,
@@ -130,6 +136,7 @@ impl PageFtl {
         let closed = Open {
             cblock: NO_CBLOCK,
             next: self.g.units_per_cblock,
+            nth: 0,
         };
         Group {
             free: (first..first + blocks).collect(),
@@ -154,15 +161,20 @@ impl PageFtl {
     /// The next group in turn that has room for more valid data and does not wait for an erase; where none has
     /// room, the one with the most. `None` if there is only waiting to do.
     #[inline]
-    fn pick_group(&mut self, units: u32) -> Option<u32> {
+    fn pick_group(&mut self, front: usize, units: u32) -> Option<u32> {
         let turn = self.turn as usize;
         let has_room = |at: &Group| at.valid + units <= at.valid_max;
-        let is_ready = |at: &Group| !at.waits && has_room(at);
-        let best = if is_ready(&self.groups[turn]) {
+        let groups = &self.groups;
+        let in_step = |i| {
+            self.in_step
+                .is_none_or(|s| s.is_due(groups, i, front, has_room))
+        };
+        let is_ready = |i: usize| !groups[i].waits && has_room(&groups[i]) && in_step(i);
+        let best = if is_ready(turn) {
             turn
         } else {
             let in_turn = (turn..self.groups.len()).chain(0..turn);
-            match in_turn.clone().find(|&i| is_ready(&self.groups[i])) {
+            match in_turn.clone().find(|&i| is_ready(i)) {
                 Some(group) => group,
                 None if self.groups.iter().any(has_room) => return None,
                 None => in_turn
@@ -190,7 +202,7 @@ impl PageFtl {
         ops: &mut Vec<FlashOp>,
     ) -> Result<u32, Stall> {
         loop {
-            let group = self.pick_group(units).ok_or(Stall)?;
+            let group = self.pick_group(front, units).ok_or(Stall)?;
             match self.make_room(group, front, units, ops) {
                 Ok(()) => return Ok(group),
                 // The others need not wait for it.

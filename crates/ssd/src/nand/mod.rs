@@ -116,6 +116,8 @@ struct Station {
     suspended: u32,
     /// The next program, whose data is in the cache register or on its way there.
     preloaded: u32,
+    /// Programs of other planes that begin together with the one at work, whose data has not all arrived.
+    joined: Queue,
     /// Reads that go before everything else (`read-first` and `suspend`).
     reads: Queue,
     queue: Queue,
@@ -126,6 +128,7 @@ const IDLE: Station = Station {
     current: NONE,
     suspended: NONE,
     preloaded: NONE,
+    joined: EMPTY,
     reads: EMPTY,
     queue: EMPTY,
 };

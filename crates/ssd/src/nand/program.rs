@@ -3,7 +3,8 @@
 //! *Page*: the data crosses the bus, then the array is programmed, then the next one begins. *Cache* (cache program in
 //! data sheets, ONFI 4 "Page Cache Program"): the data of the program that waits next crosses the bus while the array
 //! works, so that a die is as fast as the slower of the two. *Multi-plane* (ONFI 4, "Multi-plane Program"): programs that
-//! wait for other planes of the die and have the same page number in their blocks are programmed in step.
+//! come, before the data is in the registers, for other planes of the die with the same page number in their blocks are
+//! programmed in step.
 //!
 //! Not modelled: cache and multi-plane programs at once, and copies in either way.
 
@@ -27,7 +28,8 @@ impl Nand {
         let op = self.ops[id as usize].job;
         let arrived = self.transfer(op.station, op.place, now);
         if self.program_mode == ProgramMode::MultiPlane {
-            return self.start_planes(id, arrived, now, events);
+            let last = self.gather_planes(op.station, arrived, now);
+            return events.push(last.unwrap_or(arrived), Event::Loaded(op.station));
         }
         self.enter_array(id, arrived, events);
     }
@@ -44,26 +46,44 @@ impl Nand {
         }
     }
 
-    /// Takes the programs that follow for other planes along: the array begins when the data of all has arrived.
-    fn start_planes(&mut self, id: u32, arrived: Time, now: Time, events: &mut EventQueue<Event>) {
-        let first = self.ops[id as usize].job;
-        let (mut planes, mut arrived) = (1u64 << (first.plane % 64), arrived);
-        let mut joined = EMPTY;
-        while let Some(next) = self.joins(first.station, first.number, planes) {
-            self.stations[first.station as usize].queue.pop(&self.ops);
+    /// The array begins when the data of all planes that take part is in their registers; who comes meanwhile takes part.
+    fn gather_planes(&mut self, station: u32, arrived: Time, now: Time) -> Option<Time> {
+        let at = &self.stations[station as usize];
+        let (first, mut joined) = (self.ops[at.current as usize].job, at.joined);
+        let mut planes = 1u64 << (first.plane % 64);
+        let mut id = joined.head;
+        while let Some(op) = self.ops.get(id as usize) {
+            planes |= 1 << (op.job.plane % 64);
+            id = op.next;
+        }
+        let mut last = None;
+        while let Some(next) = self.joins(station, first.number, planes) {
+            self.stations[station as usize].queue.pop(&self.ops);
             let job = self.ops[next as usize].job;
             planes |= 1 << (job.plane % 64);
-            arrived = arrived.max(self.transfer(job.station, job.place, now));
+            let loaded = self.transfer(station, job.place, now);
+            last = Some(loaded.max(last.unwrap_or(arrived)));
             self.ops[next as usize].next = NONE;
             joined.push(&mut self.ops, next);
         }
-        let end = arrived + self.program_time(first.number);
+        self.stations[station as usize].joined = joined;
+        last
+    }
+
+    /// The data of all planes has arrived at `now`: the array begins, unless more has come that takes part.
+    fn start_planes(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+        if let Some(arrived) = self.gather_planes(station, now, now) {
+            return events.push(arrived, Event::Loaded(station));
+        }
+        let at = &mut self.stations[station as usize];
+        let (first, mut joined) = (at.current, std::mem::replace(&mut at.joined, EMPTY));
+        let end = now + self.program_time(self.ops[first as usize].job.number);
         // The first one's end goes before the others': it starts what follows on the die.
-        self.ops[id as usize].array = (arrived, end);
-        events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
+        self.ops[first as usize].array = (now, end);
+        events.push_in_order(lane::PROGRAM, end, Event::OpDone(first));
         while let Some(next) = joined.pop(&self.ops) {
             let op = &mut self.ops[next as usize];
-            (op.array, op.joined) = ((arrived, end), true);
+            (op.array, op.joined) = ((now, end), true);
             events.push_in_order(lane::PROGRAM, end, Event::OpDone(next));
         }
     }
@@ -94,10 +114,20 @@ impl Nand {
         }
     }
 
-    /// The array works on a program: the data of the one that waits next may cross the bus.
-    pub(crate) fn preload(&mut self, station: u32, now: Time) {
+    /// The data of a program is in the page register.
+    pub(crate) fn loaded(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+        match self.program_mode {
+            ProgramMode::MultiPlane => self.start_planes(station, now, events),
+            ProgramMode::Cache | ProgramMode::Page => self.preload(station, now),
+        }
+    }
+
+    /// The array works on a program: the data of the one that waits next may cross the bus. Not where a read is to go
+    /// first: of what is loaded the die cannot be rid but by programming it.
+    pub(super) fn preload(&mut self, station: u32, now: Time) {
         let at = &mut self.stations[station as usize];
-        if !at.busy || at.suspended != NONE || at.preloaded != NONE {
+        let taken = at.suspended != NONE || at.preloaded != NONE || at.reads.head != NONE;
+        if !at.busy || taken {
             return;
         }
         let current = &self.ops[at.current as usize];

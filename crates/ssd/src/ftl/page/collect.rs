@@ -78,13 +78,24 @@ impl PageFtl {
 
     /// Seals a full block and opens an erased one.
     fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
+        let nth = match self.in_step {
+            Some(in_step) => in_step.next_block(&self.groups, group as usize, front),
+            None => 0,
+        };
         let at = &mut self.groups[group as usize];
         let seldom = front == COPIES || front == COLD;
         let cblock = match front {
             COLD => self.wear.take_most_worn(&mut at.free)?,
             _ => self.wear.take(&mut at.free, seldom)?,
         };
-        let full = std::mem::replace(&mut at.open[front], Open { cblock, next: 0 });
+        let full = std::mem::replace(
+            &mut at.open[front],
+            Open {
+                cblock,
+                next: 0,
+                nth,
+            },
+        );
         if full.cblock != NO_CBLOCK {
             self.blocks.seal(full.cblock, group);
         }
