@@ -1,7 +1,7 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side};
+use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side, Totals};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -21,11 +21,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
     let _ = write!(
         text,
         "\n{} in {}: {:.0} accesses a second, {}/s\n",
-        count(
-            totals.all.map_or(0, |side| side.count),
-            "access",
-            "accesses"
-        ),
+        accesses(totals),
         human_duration(totals.duration.0),
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
@@ -59,6 +55,23 @@ pub(super) fn text(outcome: &Outcome) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// How many accesses there were: the number that the rate of them is of.
+fn accesses(totals: &Totals) -> String {
+    let all = totals.all.map_or(0, |side| side.count) + totals.others;
+    let of = |side: Option<Side>| side.map_or(0, |side| side.count);
+    let (flushes, trims) = (of(totals.flushes), of(totals.trims));
+    let parts = [(flushes, "flush", "flushes"), (trims, "trim", "trims")].into_iter();
+    let parts: Vec<_> = parts
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| count(n, one, many))
+        .collect();
+    let all = count(all, "access", "accesses");
+    match parts.is_empty() {
+        true => all,
+        false => format!("{all}, of which {},", parts.join(" and ")),
+    }
 }
 
 fn heading(outcome: &Outcome) -> String {
@@ -265,7 +278,7 @@ fn timeline(buckets: &[Bucket], bucket_ns: u64) -> String {
         })
         .collect();
     format!(
-        "\nmean response time over the run, a column is {}, the highest {}\n{}\n",
+        "\nmean response time over the run, a column is {}, the highest mean {}\n{}\n",
         human_duration(bucket_ns * per as u64),
         short(highest),
         bars.trim_end()
