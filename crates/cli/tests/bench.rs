@@ -200,6 +200,33 @@ fn outcome(output: &Output) -> fathom_lab::replay::Outcome {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// fio 3.33, HOWTO.rst, `ramp_time`: "the amount of time the workload will run before logging any performance numbers".
+#[test]
+fn a_job_that_ends_within_its_ramp_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = job(
+        dir.path(),
+        "[r]\nrw=randread\nsize=400k\nrate_iops=500\nramp_time=300ms\n",
+    );
+    let told = String::from_utf8(fathom(&["bench", &jobs, "--on", "model:nvme"]).stdout).unwrap();
+    assert!(
+        told.contains("Nothing was measured") && told.contains("`ramp_time`"),
+        "{told}"
+    );
+}
+
+/// Nothing is written to a drive for jobs that cannot be played on it: the file of 1 MiB is not filled first.
+#[test]
+fn jobs_that_do_not_fit_are_refused_before_a_scratch_file_is_written() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let jobs = job(dir.path(), "[w]\nrw=randread\nsize=4m\n");
+    let on = dir.path().to_str().unwrap();
+    let output = fathom(&["bench", &jobs, "--on", on, "--size", "1MiB", "--yes"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("`size` is 4194304"), "{said}");
+    assert!(!said.contains("Writing the scratch file"), "{said}");
+}
+
 /// fio 3.33, HOWTO.rst, `fsync`: "Issue a fsync after the specified number of writes"; its output has a block `fsync/fdatasync`
 /// with latencies, beside those of reads, writes and trims.
 #[test]

@@ -83,9 +83,11 @@ fn heading(outcome: &Outcome) -> String {
     )
 }
 
-/// That the run did not come to its end, and how.
+/// That the run did not come to its end, and how; or that nothing was measured.
 pub(super) fn warning(outcome: &Outcome) -> Option<String> {
-    let cut = outcome.cut_short.as_ref()?;
+    let Some(cut) = outcome.cut_short.as_ref() else {
+        return nothing(outcome);
+    };
     Some(format!(
         "The run was cut short at {}. What follows is about the accesses that completed before it; {} in flight then, \
          which may or may not have reached the drive. What to do: {}.",
@@ -96,6 +98,20 @@ pub(super) fn warning(outcome: &Outcome) -> Option<String> {
         },
         cut.help
     ))
+}
+
+/// That no access counts, and why that may be.
+fn nothing(outcome: &Outcome) -> Option<String> {
+    let totals = &outcome.totals;
+    let counted = totals.all.map_or(0, |side| side.count) + totals.others;
+    (counted == 0).then(|| {
+        let why = match outcome.plan.workload.is_program() {
+            true => "every process ended before its `ramp_time` was over, or asked for nothing: make `ramp_time` shorter, \
+                     or let the jobs go on longer (`size`, `loops`, `time_based`)",
+            false => "the workload has no access, or its steps left none",
+        };
+        format!("Nothing was measured: {why}.")
+    })
 }
 
 /// How accesses were handed over, in words.

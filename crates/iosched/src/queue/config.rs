@@ -100,6 +100,29 @@ impl QueueConfig {
         })
     }
 
+    /// Looks for priorities of processes that are not there.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the first one.
+    pub fn check_processes(&self, processes: usize) -> Result<(), BadConfig> {
+        let missing = |number: &&u32| **number as usize >= processes;
+        let priorities = self.priorities()?;
+        match priorities.keys().find(missing) {
+            None => Ok(()),
+            Some(number) => Err(BadConfig {
+                part: "queue",
+                key: "priorities",
+                problem: format!(
+                    "gives process {number} a priority, and there {}: they are numbered from 0",
+                    match processes {
+                        1 => "is 1 process".to_owned(),
+                        many => format!("are {many} processes"),
+                    }
+                ),
+            }),
+        }
+    }
+
     /// The priorities by process.
     ///
     /// # Errors
