@@ -310,11 +310,14 @@ proptest! {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Study {
+struct Example {
+    #[serde(rename = "name")]
+    _name: Option<String>,
     #[serde(rename = "arrival")]
-    _arrival: fathom_workload::step::Arrival,
+    _arrival: Option<fathom_workload::step::Arrival>,
+    #[serde(default)]
     steps: Vec<fathom_workload::step::Step>,
-    workload: Option<Config>,
+    generate: Option<Config>,
 }
 
 /// A study's workload that is a program.
@@ -346,9 +349,9 @@ fn the_examples_of_the_documentation_are_right() {
         assert!(study.workload[0].program.build(4 << 30, 1).is_ok());
     }
     for block in others {
-        let study: Study = toml::from_str(block).unwrap();
-        assert!(!study.steps.is_empty() || study.workload.is_some());
-        if let Some(config) = study.workload {
+        let example: Example = toml::from_str(block).unwrap();
+        assert!(!example.steps.is_empty() || example.generate.is_some());
+        if let Some(config) = example.generate {
             config.load().unwrap();
         }
     }

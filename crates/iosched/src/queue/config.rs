@@ -51,8 +51,8 @@ pub struct QueueConfig {
     /// Requests that the drive has at a time; as many as it takes unless given, and never more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Requests that the queue holds or has in flight before it is busy for another; unless given, what Linux has
-    /// ([`QueueConfig::room`]). Under the schedulers of 2.6 these are reads, and as many of all else (writes, flushes and
+    /// Requests that the queue holds or has in flight before it is busy for another; unless given, as many as
+    /// Linux has. Under the schedulers of 2.6 these are reads, and as many of all else (writes, flushes and
     /// trims): one direction never keeps the other from entering (`nr_requests` "applies only to reads or writes (not the
     /// accumulated sum)", Documentation/block/queue-sysfs.txt, 2.6.39). Under those of today they are both together. What
     /// is merged takes no room (`__make_request`: `get_request_wait` comes after `elv_merge`; `blk_mq_submit_bio`), and
