@@ -200,6 +200,63 @@ fn outcome(output: &Output) -> fathom_lab::replay::Outcome {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// fio 3.33, HOWTO.rst, `ramp_time`: "the amount of time the workload will run before logging any performance numbers".
+#[test]
+fn a_job_that_ends_within_its_ramp_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = job(
+        dir.path(),
+        "[r]\nrw=randread\nsize=400k\nrate_iops=500\nramp_time=300ms\n",
+    );
+    let told = String::from_utf8(fathom(&["bench", &jobs, "--on", "model:nvme"]).stdout).unwrap();
+    assert!(
+        told.contains("Nothing was measured") && told.contains("`ramp_time`"),
+        "{told}"
+    );
+}
+
+/// Nothing is written to a drive for jobs that cannot be played on it: the file of 1 MiB is not filled first.
+#[test]
+fn jobs_that_do_not_fit_are_refused_before_a_scratch_file_is_written() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let jobs = job(dir.path(), "[w]\nrw=randread\nsize=4m\n");
+    let on = dir.path().to_str().unwrap();
+    let output = fathom(&["bench", &jobs, "--on", on, "--size", "1MiB", "--yes"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("`size` is 4194304"), "{said}");
+    assert!(!said.contains("Writing the scratch file"), "{said}");
+}
+
+/// fio 3.33, HOWTO.rst, `fsync`: "Issue a fsync after the specified number of writes"; its output has a block `fsync/fdatasync`
+/// with latencies, beside those of reads, writes and trims.
+#[test]
+fn flushes_and_trims_are_told_with_their_latency() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[w]\nrw=write\nsize=64k\nfsync=4\n[t]\nstonewall\nrw=trim\nsize=32k\n";
+    let jobs = job(dir.path(), text);
+    let args = ["bench", &jobs, "--on", "model:nvme"];
+    let totals = outcome(&fathom(&[&args[..], &["--json"]].concat())).totals;
+    let (flushes, trims) = (totals.flushes.unwrap(), totals.trims.unwrap());
+    // After each fourth of 16 writes but the last, which ends the job.
+    assert!((3..=4).contains(&flushes.count), "{flushes:?}");
+    assert_eq!((trims.count, trims.bytes), (8, 32 << 10));
+    assert!(flushes.response_ns.mean > 0.0 && flushes.max_ns > 0 && trims.p50_ns > 0);
+    assert_eq!(totals.others, flushes.count + trims.count);
+    let told = String::from_utf8(fathom(&args).stdout).unwrap();
+    let row = |name: &str| told.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(
+        row("flushes").contains(&format!(" {} ", flushes.count)),
+        "{told}"
+    );
+    assert!(row("trims").contains(" 8 "), "{told}");
+    let of = format!(
+        "{} accesses, of which {} flushes and 8 trims,",
+        24 + flushes.count,
+        flushes.count
+    );
+    assert!(told.contains(&of), "{told}");
+}
+
 /// fio 3.33 told `issued rwts: total=301` and `IOPS=1000` of this job (null engine), and logged 501 accesses.
 #[test]
 fn a_ramp_counts_in_no_figure() {

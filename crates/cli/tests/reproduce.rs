@@ -165,6 +165,20 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Quick: one seed"), "{text}");
+    // papers/irbw/expected.toml: what is ours is not counted as the paper's.
+    let data = include_str!("../../../papers/irbw/expected.toml");
+    let all = data.matches("[[figure.claim]]").count();
+    let ours = data.matches("\nours = true").count();
+    let counted = format!("{} statements of the paper were tested: ", all - ours);
+    assert!(text.contains(&counted), "{counted}\n{text}");
+    // The quick study has no FAST: what is not run is named, and has no table of its head alone.
+    assert!(
+        text.contains("Not run, and not shown: Type A, FAST"),
+        "{text}"
+    );
+    assert!(!text.contains("\nscheduler\n"), "{text}");
+    let counted = format!("{ours} statements of ours, beyond the paper, were tested: ");
+    assert!(ours > 0 && text.contains(&counted), "{counted}\n{text}");
     let json = std::fs::read(out.join("results.json")).unwrap();
     let results: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let panels = results["panels"].as_array().unwrap();

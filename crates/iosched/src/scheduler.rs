@@ -95,6 +95,12 @@ pub trait Scheduler: std::fmt::Debug {
         Era::Single
     }
 
+    /// How many of a queue's requests writes and trims may have, where all share one pool: those that somebody waits for
+    /// (`sync`), and those that nobody does. At least 1.
+    fn limit(&self, requests: u32, _sync: bool) -> u32 {
+        requests
+    }
+
     /// How the queue looks for what a new request can be merged with.
     fn merging(&self) -> Merging {
         Merging::ByPlace

@@ -83,7 +83,7 @@ fn what_is_merged_takes_no_room() {
         let mut queue = queue(QueueConfig {
             scheduler: config("deadline"),
             plug,
-            requests: 4,
+            requests: Some(4),
             ..QueueConfig::default()
         });
         // Ten that become one, and three of their own.
@@ -110,7 +110,7 @@ fn what_is_merged_takes_no_room() {
 #[test]
 fn what_is_split_takes_room_for_each_piece() {
     let mut queue = queue(QueueConfig {
-        requests: 4,
+        requests: Some(4),
         ..QueueConfig::default()
     });
     queue.submit(write(1, 0, 1536 * KIB)).unwrap();
@@ -273,7 +273,7 @@ fn the_plug_of_old_goes_for_who_waits() {
             requests: 4,
             delay: Dur::ms(3),
         },
-        requests: 1,
+        requests: Some(1),
         ..QueueConfig::default()
     });
     queue.submit(write(1, 0, 4 * KIB)).unwrap();

@@ -9,7 +9,7 @@ use common::{config, splits};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Tag};
-use fathom_iosched::{BlockQueue, Config, Plug, Priority, QueueConfig, Split};
+use fathom_iosched::{BlockQueue, Class, Config, Plug, Priority, QueueConfig, Split};
 
 const KIB: u64 = 1024;
 
@@ -52,7 +52,7 @@ fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
     let [nopas, pas, pasa] = splits().map(|split| {
         let mut queue = queue(QueueConfig {
             split,
-            requests: 151,
+            requests: Some(151),
             ..QueueConfig::default()
         });
         // 600 KiB from 20 KiB on, in pieces of 4 KiB, then the same elsewhere at once.
@@ -297,7 +297,7 @@ fn a_drive_has_as_many_requests_as_it_takes_unless_a_depth_is_given() {
 #[test]
 fn each_direction_has_a_pool_of_its_own() {
     let mut queue = queue(QueueConfig {
-        requests: 4,
+        requests: Some(4),
         ..QueueConfig::default()
     });
     assert_eq!(queue.info().queue_depth, 8);
@@ -327,10 +327,112 @@ fn each_direction_has_a_pool_of_its_own() {
     }
 }
 
+/// Linux 6.18: `blk_mq_alloc_sched_tags` (block/blk-mq-sched.c), twice the smaller of the controller's depth and
+/// `BLKDEV_DEFAULT_RQ`, 128; `blk_mq_init_allocated_queue` (block/blk-mq.c), its depth where there is no scheduler.
+/// `AHCI_MAX_CMDS` (drivers/ata/ahci.h), 32. Linux 2.6.39: `BLKDEV_MAX_RQ`, 128, of each direction.
+#[test]
+fn unless_given_a_queue_has_the_requests_of_its_linux() {
+    let room = |name, depth| {
+        let info = DeviceInfo {
+            queue_depth: depth,
+            ..queue(QueueConfig::default()).inner().info().clone()
+        };
+        let queue = QueueConfig {
+            scheduler: config(name),
+            // What the drive is given at a time does not change what the controller takes.
+            depth: Some(8),
+            ..QueueConfig::default()
+        };
+        let queue = BlockQueue::new(NullDevice::new(info, Dur::us(1)), queue).unwrap();
+        queue.info().queue_depth
+    };
+    for name in ["mq-deadline", "kyber", "bfq"] {
+        let of = [1, 32, 64, 128, 1023].map(|depth| room(name, depth));
+        assert_eq!(of, [64, 64, 128, 256, 256], "{name}");
+    }
+    assert_eq!(
+        [1, 32, 1023].map(|depth| room("mq-none", depth)),
+        [32, 32, 1023]
+    );
+    assert_eq!([1, 1023].map(|depth| room("deadline", depth)), [256, 256]);
+}
+
+/// Linux 6.18, default settings, of 16 requests: `dd_limit_depth` with `async_depth` = `nr_requests` (block/mq-deadline.c),
+/// `kyber_limit_depth` with `KYBER_ASYNC_PERCENT` 75 (block/kyber-iosched.c), `bfq_depth_updated` with 1/2 and 3/4
+/// (block/bfq-iosched.c); no limit without a scheduler. Direct writes are waited for (`dio_bio_write_op`).
+#[test]
+fn today_both_directions_share_one_pool_and_schedulers_keep_some_of_it_from_writes() {
+    for (name, unawaited, awaited) in [
+        ("mq-none", 16, 16),
+        ("mq-deadline", 16, 16),
+        ("kyber", 12, 16),
+        ("bfq", 8, 12),
+    ] {
+        for (direct, writes) in [(false, unawaited), (true, awaited)] {
+            let mut queue = queue(QueueConfig {
+                scheduler: config(name),
+                requests: Some(16),
+                ..QueueConfig::default()
+            });
+            let mut taken = |op, first: u64| {
+                let one = |i| Request {
+                    tag: Tag {
+                        direct,
+                        ..Tag::default()
+                    },
+                    ..Request::new(first + i, op, (first + i) * 8 * KIB, KIB)
+                };
+                (0..20)
+                    .take_while(|&i| queue.submit(one(i)).is_ok())
+                    .count()
+            };
+            assert_eq!(taken(Op::Write, 0), writes, "{name}");
+            assert_eq!(taken(Op::Read, 100), 16 - writes, "{name}");
+            finish(&mut queue, 16);
+            assert!(queue.submit(read(200, 0, KIB)).is_ok());
+        }
+    }
+}
+
+/// Three processes of three classes with 64 reads each: the 256 requests of Linux 6.18 hold all of them, so that
+/// mq-deadline sees each class, and the drive has its 8 of the first (on a loop device as well: `nr_requests` is 256).
+#[test]
+fn a_scheduler_of_today_sees_three_processes_with_64_reads_each() {
+    let inner = DeviceInfo {
+        queue_depth: 256,
+        ..queue(QueueConfig::default()).inner().info().clone()
+    };
+    let priorities = [
+        ("0", Class::Idle, 7),
+        ("1", Class::BestEffort, 4),
+        ("2", Class::RealTime, 0),
+    ];
+    let config = QueueConfig {
+        scheduler: config("mq-deadline"),
+        depth: Some(8),
+        priorities: priorities
+            .map(|(process, class, level)| {
+                (process.to_owned(), Priority::new(class, level).unwrap())
+            })
+            .into(),
+        ..QueueConfig::default()
+    };
+    let inner = Recorder::new(NullDevice::new(inner, Dur::us(100)));
+    let mut queue = BlockQueue::new(inner, config).unwrap();
+    for i in 0..192 {
+        let mut request = read(i, i * 64 * KIB, KIB);
+        request.tag.process = (i / 64) as u32;
+        queue.submit(request).unwrap();
+    }
+    finish(&mut queue, 192);
+    let first: Vec<u32> = queue.inner().given.iter().map(|r| r.tag.process).collect();
+    assert!(first[..64].iter().all(|&process| process == 2), "{first:?}");
+}
+
 #[test]
 fn a_busy_drive_keeps_neither_direction_from_entering() {
     let config = QueueConfig {
-        requests: 4,
+        requests: Some(4),
         ..QueueConfig::default()
     };
     let inner = queue(QueueConfig::default()).inner().info().clone();
@@ -410,6 +512,11 @@ fn what_a_queue_cannot_be_is_said() {
         ..QueueConfig::default()
     });
     assert!(error.contains("`depth` is 0"), "{error}");
+    let error = build(QueueConfig {
+        requests: Some(0),
+        ..QueueConfig::default()
+    });
+    assert!(error.contains("`requests` is 0"), "{error}");
     let error = build(QueueConfig {
         priorities: [("first".to_owned(), Priority::default())].into(),
         ..QueueConfig::default()

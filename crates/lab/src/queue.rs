@@ -37,13 +37,22 @@ impl QueueError {
                 "`fathom list schedulers` and `fathom list splits` show all; docs/schedulers.md says what each takes"
                     .into()
             }
-            Self::Config(_) => {
-                "give it as NAME,KEY=VALUE, or a profile of the drive with `--profile`".into()
-            }
+            Self::Config(error) => config_help(error).into(),
             Self::Unknown { key, parameter, .. } => format!(
                 "`fathom probe TARGET --only {parameter} --budget ...` may find it with more measuring; or give \
                  {key}=BYTES yourself"
             ),
+        }
+    }
+}
+
+/// What to do about a setting that cannot be, on the command line and in a study.
+pub(crate) fn config_help(error: &BadConfig) -> &'static str {
+    match error.part {
+        "queue" => "docs/schedulers.md says what a queue takes",
+        _ => {
+            "give it beside the name (NAME,KEY=VALUE; in a study, under [queue]), or take it from a profile of the drive \
+             (`--profile`; in a study, `sizes`)"
         }
     }
 }
@@ -82,8 +91,10 @@ pub fn from_table(mut table: Table, profile: Option<&Profile>) -> Result<QueueCo
             table.insert("alignment".into(), format!("{bytes}B").into());
         }
     }
-    QueueConfig::deserialize(Value::Table(table))
-        .map_err(|error| QueueError::Syntax(error.message().to_owned()))
+    let config = QueueConfig::deserialize(Value::Table(table))
+        .map_err(|error| QueueError::Syntax(error.message().to_owned()))?;
+    config.check()?;
+    Ok(config)
 }
 
 fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {

@@ -48,6 +48,42 @@ fn the_study_of_schedulers_has_a_block_layer_for_each_of_its_points_but_one() {
     }
 }
 
+/// docs/studies.md and docs/schedulers.md: what no run of a study can have is told before the first one, with its place.
+#[test]
+fn what_no_run_can_have_is_refused_when_the_study_is_read() {
+    let top = "name = \"s\"\ndrive = \"model:nvme\"\n";
+    let uniform = "[[workload]]\nname = \"u\"\ngenerate = { generator = \"uniform\", accesses = 9, \
+                   range = { len = \"1MiB\" } }\n";
+    let axis = |name: &str, key: &str| {
+        format!("[[axis]]\nname = \"{name}\"\nkey = \"{key}\"\nvalues = [\"20us\", \"30us\"]\n")
+    };
+    let planned = |arrival: &str, middle: &str| {
+        let text = format!("{top}{arrival}\n{middle}{uniform}");
+        plan(&Study::from_toml(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}")))
+            .map(|runs| runs.len())
+            .map_err(|error| error.to_string())
+    };
+    let two = |one: &str, other: &str| axis(one, "flash.read") + &axis(other, "flash.program");
+    assert_eq!(planned("", &two("read", "program")), Ok(4));
+    let error = planned("", &two("time", "time")).unwrap_err();
+    assert!(
+        error.contains("axis 1 and axis 2") && error.contains("`time`"),
+        "{error}"
+    );
+    for key in ["depth", "requests"] {
+        let error = planned("", &format!("[queue]\n{key} = 0\n")).unwrap_err();
+        assert!(error.contains(&format!("`{key}` is 0")), "{error}");
+        assert_eq!(planned("", &format!("[queue]\n{key} = 1\n")), Ok(1));
+    }
+    let three = "arrival = { processes = { processes = 3, outstanding = 2 } }";
+    let of = |process: u32| format!("[queue]\npriorities = {{ {process} = \"idle\" }}\n");
+    assert_eq!(planned(three, &of(2)), Ok(1));
+    for (arrival, process) in [(three, 3), (three, 7), ("", 1)] {
+        let error = planned(arrival, &of(process)).unwrap_err();
+        assert!(error.contains(&format!("process {process}")), "{error}");
+    }
+}
+
 #[test]
 fn a_study_file_that_is_wrong_never_panics() {
     let runs = plan(&Study::from_toml(STUDY).unwrap()).unwrap();

@@ -46,7 +46,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             return Err(Failure::input("fathom::bench::real", message).help("leave it out"));
         }
         let flags = (&args.real, queue::real_depth(&args.queue));
-        let mut opened = real::open(&args.on, &name, flags, (wants, args.seed))?;
+        let mut opened = real::open(&args.on, &name, flags, (wants, &plan))?;
         let stacks = (stacks, kernel.as_ref(), set);
         return over(args, plan, stacks, (&mut opened.device, None));
     };

@@ -1,7 +1,7 @@
 //! A run as text for the terminal.
 
 use fathom_lab::model::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side};
+use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side, Totals};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -21,11 +21,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
     let _ = write!(
         text,
         "\n{} in {}: {:.0} accesses a second, {}/s\n",
-        count(
-            totals.all.map_or(0, |side| side.count),
-            "access",
-            "accesses"
-        ),
+        accesses(totals),
         human_duration(totals.duration.0),
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
@@ -61,6 +57,23 @@ pub(super) fn text(outcome: &Outcome) -> String {
     text
 }
 
+/// How many accesses there were: the number that the rate of them is of.
+fn accesses(totals: &Totals) -> String {
+    let all = totals.all.map_or(0, |side| side.count) + totals.others;
+    let of = |side: Option<Side>| side.map_or(0, |side| side.count);
+    let (flushes, trims) = (of(totals.flushes), of(totals.trims));
+    let parts = [(flushes, "flush", "flushes"), (trims, "trim", "trims")].into_iter();
+    let parts: Vec<_> = parts
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| count(n, one, many))
+        .collect();
+    let all = count(all, "access", "accesses");
+    match parts.is_empty() {
+        true => all,
+        false => format!("{all}, of which {},", parts.join(" and ")),
+    }
+}
+
 fn heading(outcome: &Outcome) -> String {
     let plan = &outcome.plan;
     let arrival = arrival(outcome);
@@ -70,9 +83,11 @@ fn heading(outcome: &Outcome) -> String {
     )
 }
 
-/// That the run did not come to its end, and how.
+/// That the run did not come to its end, and how; or that nothing was measured.
 pub(super) fn warning(outcome: &Outcome) -> Option<String> {
-    let cut = outcome.cut_short.as_ref()?;
+    let Some(cut) = outcome.cut_short.as_ref() else {
+        return nothing(outcome);
+    };
     Some(format!(
         "The run was cut short at {}. What follows is about the accesses that completed before it; {} in flight then, \
          which may or may not have reached the drive. What to do: {}.",
@@ -83,6 +98,20 @@ pub(super) fn warning(outcome: &Outcome) -> Option<String> {
         },
         cut.help
     ))
+}
+
+/// That no access counts, and why that may be.
+fn nothing(outcome: &Outcome) -> Option<String> {
+    let totals = &outcome.totals;
+    let counted = totals.all.map_or(0, |side| side.count) + totals.others;
+    (counted == 0).then(|| {
+        let why = match outcome.plan.workload.is_program() {
+            true => "every process ended before its `ramp_time` was over, or asked for nothing: make `ramp_time` shorter, \
+                     or let the jobs go on longer (`size`, `loops`, `time_based`)",
+            false => "the workload has no access, or its steps left none",
+        };
+        format!("Nothing was measured: {why}.")
+    })
 }
 
 /// How accesses were handed over, in words.
@@ -265,7 +294,7 @@ fn timeline(buckets: &[Bucket], bucket_ns: u64) -> String {
         })
         .collect();
     format!(
-        "\nmean response time over the run, a column is {}, the highest {}\n{}\n",
+        "\nmean response time over the run, a column is {}, the highest mean {}\n{}\n",
         human_duration(bucket_ns * per as u64),
         short(highest),
         bars.trim_end()

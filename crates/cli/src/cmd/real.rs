@@ -4,18 +4,19 @@ use super::confirm::{Bound, Consent, confirm};
 use crate::args::RealArgs;
 use crate::failure::Failure;
 use crate::{out, watch};
+use fathom_lab::replay::{Plan, check};
 use fathom_lab::source::Wants;
 use fathom_lab::target::{OpenOptions, Opened, QueueDepth, TargetName, fill};
 use fathom_report::text::human_bytes;
 use std::path::Path;
 
 /// Opens a real drive as safely as `fathom probe` does. A scratch file is written once from beginning to end: reads of
-/// what was never written touch no drive.
+/// what was never written touch no drive. What the jobs cannot do on this drive is told before.
 pub(super) fn open(
     on: &str,
     name: &TargetName,
     (args, depth): (&RealArgs, QueueDepth),
-    (wants, seed): (Wants, u64),
+    (wants, plan): (Wants, &Plan),
 ) -> Result<Opened, Failure> {
     let options = OpenOptions {
         size: args.size,
@@ -24,9 +25,10 @@ pub(super) fn open(
         read_only: !wants.writes && !Path::new(on).is_dir(),
         keep_data: wants.data,
         depth: Some(depth),
-        seed,
+        seed: plan.seed,
     };
     let mut opened = name.open(on, &options)?;
+    check(plan, opened.device.info())?;
     let bound = match wants.writes || opened.scratch() {
         true => Bound::Workload,
         false => Bound::Nothing,

@@ -122,7 +122,7 @@ fn real(
     }
     let wants = plan.workload.wants()?;
     let flags = (&args.real, queue::real_depth(&args.queue));
-    let mut opened = real::open(&args.on, name, flags, (wants, args.workload.seed))?;
+    let mut opened = real::open(&args.on, name, flags, (wants, plan))?;
     Ok(run_on(
         &mut opened.device,
         plan,

@@ -1,6 +1,6 @@
 //! What a queue is set to.
 
-use crate::{BadConfig, Config, Priority, Split};
+use crate::{BadConfig, Config, Era, Priority, Split};
 use fathom_base::{Bytes, Dur};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +31,11 @@ pub(super) const BATCH_MAX: usize = 32;
 /// A plug list that begins with a request as long as this takes no other (`BLK_PLUG_FLUSH_SIZE`).
 pub(super) const FLUSH_BYTES: u64 = 128 << 10;
 
+/// Requests of each direction in Linux 2.6, and the most of a drive's depth that counts today (`BLKDEV_DEFAULT_RQ`).
+const DEFAULT_REQUESTS: u32 = 128;
+/// The least that a controller takes: the command slots of AHCI (`AHCI_MAX_CMDS`), whatever the drive behind it takes.
+const CONTROLLER_TAGS: u32 = 32;
+
 /// The block layer over a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -46,12 +51,14 @@ pub struct QueueConfig {
     /// Requests that the drive has at a time; as many as it takes unless given, and never more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Reads that the queue holds or has in flight before it is busy for another, and as many of all else (writes, flushes
-    /// and trims): one direction never keeps the other from entering. 128 as in Linux, whose `nr_requests` "applies only
-    /// to reads or writes (not the accumulated sum)" (Documentation/block/queue-sysfs.txt, 2.6.39). What is merged takes
-    /// no room (`__make_request`: `get_request_wait` comes after `elv_merge`), and what is split takes room for each
-    /// piece; one that finds room for its first piece enters with all of them.
-    pub requests: u32,
+    /// Requests that the queue holds or has in flight before it is busy for another; unless given, as many as
+    /// Linux has. Under the schedulers of 2.6 these are reads, and as many of all else (writes, flushes and
+    /// trims): one direction never keeps the other from entering (`nr_requests` "applies only to reads or writes (not the
+    /// accumulated sum)", Documentation/block/queue-sysfs.txt, 2.6.39). Under those of today they are both together. What
+    /// is merged takes no room (`__make_request`: `get_request_wait` comes after `elv_merge`; `blk_mq_submit_bio`), and
+    /// what is split takes room for each piece; one that finds room for its first piece enters with all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u32>,
     /// Starts that are a multiple of it count as aligned in the statistics; 4 KiB unless given.
     pub alignment: Bytes,
     /// I/O priorities of processes; level 4 of best effort where nothing is said (`ionice`).
@@ -60,6 +67,62 @@ pub struct QueueConfig {
 }
 
 impl QueueConfig {
+    /// The requests that there are: for reads and for all else each under the schedulers of 2.6, for both together under
+    /// those of today.
+    ///
+    /// Unless given: 128 in Linux 2.6 (`BLKDEV_MAX_RQ`). Today twice as many as the controller takes at a time, and at most
+    /// 256 (Linux 6.18, `blk_mq_alloc_sched_tags`, block/blk-mq-sched.c); with no scheduler as many as the controller takes
+    /// (`blk_mq_init_allocated_queue`: `nr_requests` is the depth of the tag set). A controller takes what its drive does,
+    /// but at least 32.
+    pub(super) fn room(&self, scheduler: &Config, era: Era, drive: u32) -> u32 {
+        let tags = drive.max(CONTROLLER_TAGS);
+        self.requests.unwrap_or(match (era, scheduler) {
+            (Era::Single, _) => DEFAULT_REQUESTS,
+            (Era::Multi, Config::MqNone(_)) => tags,
+            (Era::Multi, _) => 2 * tags.min(DEFAULT_REQUESTS),
+        })
+    }
+
+    /// Looks for what no queue can have, whatever the drive.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the setting.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        let zero = match (self.depth, self.requests) {
+            (Some(0), _) => "depth",
+            (_, Some(0)) => "requests",
+            _ => return self.priorities().map(|_| ()),
+        };
+        Err(BadConfig {
+            part: "queue",
+            key: zero,
+            problem: "is 0, and must be at least 1".into(),
+        })
+    }
+
+    /// Looks for priorities of processes that are not there.
+    ///
+    /// # Errors
+    /// [`BadConfig`] names the first one.
+    pub fn check_processes(&self, processes: usize) -> Result<(), BadConfig> {
+        let missing = |number: &&u32| **number as usize >= processes;
+        let priorities = self.priorities()?;
+        match priorities.keys().find(missing) {
+            None => Ok(()),
+            Some(number) => Err(BadConfig {
+                part: "queue",
+                key: "priorities",
+                problem: format!(
+                    "gives process {number} a priority, and there {}: they are numbered from 0",
+                    match processes {
+                        1 => "is 1 process".to_owned(),
+                        many => format!("are {many} processes"),
+                    }
+                ),
+            }),
+        }
+    }
+
     /// The priorities by process.
     ///
     /// # Errors
@@ -88,7 +151,7 @@ impl Default for QueueConfig {
             plug: Plug::default(),
             merge: true,
             depth: None,
-            requests: 128,
+            requests: None,
             alignment: Bytes(4096),
             priorities: BTreeMap::new(),
         }

@@ -69,6 +69,23 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
+    /// Whether there is a request for one that is not merged: of its direction under the schedulers of 2.6, of all today,
+    /// where the scheduler may let less have them all (`limit_depth`). A flush is neither a write nor asynchronous to Linux.
+    pub(super) fn has_room(&self, request: &Request) -> bool {
+        let all: u32 = match self.era {
+            Era::Single => return self.pools[pool(request.op)] < self.requests,
+            Era::Multi => self.pools.iter().sum(),
+        };
+        let limit = match request.op {
+            Op::Write | Op::Trim => {
+                let io = Self::io(self.era, &self.priorities, request, Time::ZERO);
+                self.scheduler.limit(self.requests, io.sync)
+            }
+            _ => self.requests,
+        };
+        all < self.requests && (request.op == Op::Read || self.pools[pool(request.op)] < limit)
+    }
+
     /// Whether a request needs no room of its own, since all of it is merged with what is held.
     pub(super) fn needs_no_room(&self, request: &Request) -> bool {
         let io = Self::io(self.era, &self.priorities, request, Time::ZERO);

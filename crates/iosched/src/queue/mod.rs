@@ -10,8 +10,9 @@
 //! - A flush goes to the drive ahead of what is held, for it concerns only what is done. A trim does, too, once what it
 //!   overlaps is done. A FUA write is marked as such down to the drive and never merged (`rq_mergeable`).
 //! - Merging may join what two processes asked for; the scheduler can forbid that.
-//! - Reads have a pool of their own, and all else has another: the queue is busy for one direction while it has room for
-//!   the other. [`DeviceInfo::queue_depth`] is that of both pools together; where requests are merged it takes more.
+//! - Under the schedulers of 2.6 reads have a pool of their own, and all else has another: the queue is busy for one
+//!   direction while it has room for the other. Under those of today there is one pool ([`Scheduler::limit`]).
+//!   [`DeviceInfo::queue_depth`] is what is in all pools; where requests are merged it takes more.
 //!
 //! It does not cache, nor does it sort the plug lists.
 
@@ -54,6 +55,8 @@ pub struct BlockQueue<D> {
     era: Era,
     merging: Merging,
     depth: u32,
+    /// The requests of a pool: see [`QueueConfig::requests`].
+    requests: u32,
     parents: Slab<Parent>,
     pieces: Slab<Piece>,
     order: Order,
@@ -77,7 +80,7 @@ pub struct BlockQueue<D> {
     ready: Vec<Completion>,
     came: Vec<Completion>,
     freed: Vec<u32>,
-    /// Requests in the two pools, as they are after merging: reads, and all else.
+    /// Requests in the two pools, as they are after merging: reads, and all else. Today the two share one room.
     pools: [u32; 2],
     /// Whether one was refused for want of room since the last completion, by pool.
     full: [bool; 2],
@@ -106,28 +109,24 @@ impl<D: Device> BlockQueue<D> {
         config.split.check(block)?;
         let scheduler = config.scheduler.over(inner.info()).build()?;
         scheduler.check(block)?;
-        if config.depth == Some(0) || config.requests == 0 {
-            return Err(BadConfig {
-                part: "queue",
-                key: if config.depth == Some(0) {
-                    "depth"
-                } else {
-                    "requests"
-                },
-                problem: "is 0, and must be at least 1".into(),
-            });
-        }
+        config.check()?;
         let most = inner.info().queue_depth;
+        let era = scheduler.era();
+        let requests = config.room(&config.scheduler, era, most);
         let info = DeviceInfo {
             max_request_bytes: LONGEST,
-            queue_depth: config.requests.saturating_mul(2),
+            queue_depth: match era {
+                Era::Single => requests.saturating_mul(2),
+                Era::Multi => requests,
+            },
             ..inner.info().clone()
         };
         Ok(Self {
             depth: config.depth.map_or(most, |depth| depth.min(most)),
             since: inner.now(),
             info,
-            era: scheduler.era(),
+            era,
+            requests,
             merging: scheduler.merging(),
             scheduler,
             priorities,
@@ -200,8 +199,7 @@ impl<D: Device> Device for BlockQueue<D> {
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let op = request.op;
         let side = pool(op);
-        let no_room = self.pools[side] >= self.config.requests;
-        if self.full[side] || (no_room && !self.needs_no_room(&request)) {
+        if self.full[side] || (!self.has_room(&request) && !self.needs_no_room(&request)) {
             self.full[side] = true;
             // `get_request_wait`.
             self.open();

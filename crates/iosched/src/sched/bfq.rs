@@ -22,7 +22,7 @@
 //!
 //! What is left out: merging the queues of cooperating processes on a drive with a head or without a queue; groups, the
 //! several actuators, metadata; `strict_guarantees`; the end of a process; the
-//! share of the tags that asynchronous requests may have (`bfq_limit_depth`). A budget that is set is in force from the
+//! share of the requests that one group may have (`bfqq_request_over_limit`). A budget that is set is in force from the
 //! first turn on; in Linux, after some ten. Times are not rounded to ticks.
 
 mod enter;
@@ -305,6 +305,17 @@ impl Scheduler for Bfq {
 
     fn era(&self) -> Era {
         Era::Multi
+    }
+
+    /// `bfq_limit_depth` and `bfq_depth_updated` (6.18): less for writes while a queue is raised that wants service.
+    fn limit(&self, requests: u32, sync: bool) -> u32 {
+        let sixteenths = match (self.raised_busy > 0, sync) {
+            (false, false) => 8,
+            (false, true) => 12,
+            (true, false) => 3,
+            (true, true) => 6,
+        };
+        (u64::from(requests) * sixteenths / 16).max(1) as u32
     }
 
     fn len(&self) -> usize {

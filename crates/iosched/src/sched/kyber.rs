@@ -11,8 +11,7 @@
 //! As there, a percentile needs 500 samples or a second, and the two percentiles of a domain share that second: with
 //! fewer than 500 samples the 90th takes it, and the 99th waits for the next one or for 500 samples.
 //!
-//! What is left out: the domains "discard" and "other", for trims and flushes never get here; the 25 % of requests that
-//! are kept for those for which somebody waits, which limits requests before they get to the scheduler; queues for each
+//! What is left out: the domains "discard" and "other", for trims and flushes never get here; queues for each
 //! processor, so that there is one queue and one batch. The depths and batch sizes are constants there and here.
 
 use super::Fifo;
@@ -284,6 +283,14 @@ impl Scheduler for Kyber {
 
     fn era(&self) -> Era {
         Era::Multi
+    }
+
+    /// `kyber_limit_depth`, `KYBER_ASYNC_PERCENT` (6.18): a quarter is kept for what somebody waits for.
+    fn limit(&self, requests: u32, sync: bool) -> u32 {
+        match sync {
+            true => requests,
+            false => (u64::from(requests) * 75 / 100).max(1) as u32,
+        }
     }
 
     fn merging(&self) -> Merging {

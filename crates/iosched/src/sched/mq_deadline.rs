@@ -12,8 +12,8 @@
 //! is younger than `prio_aging_expire` but its oldest is not, the oldest goes (there, none goes, until the order by place
 //! comes to an older one).
 //!
-//! What is left out: zoned drives; `async_depth`, which limits requests before they get to the scheduler (the queue's
-//! `requests` stands for it); requests that are to be dispatched at the head, which this queue does not have. It has one
+//! What is left out: zoned drives; `async_depth`, which is all of the queue's requests unless it is set (`dd_depth_updated`,
+//! 6.18), so that writes may have them all; requests that are to be dispatched at the head, which this queue does not have. It has one
 //! hardware queue.
 
 use super::{Line, Place, Pool, place};

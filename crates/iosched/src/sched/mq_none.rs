@@ -5,8 +5,8 @@
 //! list of its task, or else with one of the latest eight in the software queue, at either end. Two that became adjacent
 //! stay two. One software queue stands for those of all processors.
 //!
-//! What is left out: there, a request has a tag of the drive before it is in the plug, so that hardly any waits in the
-//! software queue; here it is the queue that has room for more than the drive.
+//! There, a request has a tag of the drive before it is in the plug, so that hardly any waits in the software queue: the
+//! queue has room for as many as the drive takes, unless it is given less to do at a time (`depth`).
 
 use super::Fifo;
 use crate::{BadConfig, Era, Io, Merging, Scheduler};

@@ -77,6 +77,10 @@ impl Times {
         self.max_ns = self.max_ns.max(response);
     }
 
+    fn count(&self) -> u64 {
+        self.batches.count()
+    }
+
     fn side(&self) -> Option<Side> {
         let count = self.batches.count();
         let at = |quantile| self.quantile(quantile);
@@ -136,7 +140,8 @@ pub struct Gauge<'a> {
     reads: Times,
     writes: Times,
     all: Times,
-    others: u64,
+    flushes: Times,
+    trims: Times,
     /// By process.
     processes: Vec<Process>,
     /// What was done before the first access that counts.
@@ -164,7 +169,8 @@ impl<'a> Gauge<'a> {
             reads: Times::new(),
             writes: Times::new(),
             all: Times::new(),
-            others: 0,
+            flushes: Times::new(),
+            trims: Times::new(),
             processes: Vec::new(),
             before: Moment::default(),
             busy: (Dur::ZERO, Dur::ZERO),
@@ -290,7 +296,9 @@ impl<'a> Gauge<'a> {
                 reads: self.reads.distribution(),
                 writes: self.writes.distribution(),
             },
-            others: self.others,
+            others: self.flushes.count() + self.trims.count(),
+            flushes: self.flushes.side(),
+            trims: self.trims.side(),
             processes: if self.processes.len() > 1 {
                 self.processes
             } else {
@@ -324,7 +332,8 @@ impl Observer for Gauge<'_> {
         match played.access.op {
             Op::Read => self.reads.add(played),
             Op::Write => self.writes.add(played),
-            Op::Flush | Op::Trim => self.others += 1,
+            Op::Flush => self.flushes.add(played),
+            Op::Trim => self.trims.add(played),
         }
         if matches!(played.access.op, Op::Read | Op::Write) {
             self.all.add(played);
@@ -360,13 +369,15 @@ impl Observer for Gauge<'_> {
 }
 
 impl Outcome {
-    /// The kinds of access that the run had, with their names.
+    /// The kinds of access that the run had, with their names; "all" are reads and writes.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
         let totals = &self.totals;
         [
             ("reads", &totals.reads),
             ("writes", &totals.writes),
             ("all", &totals.all),
+            ("flushes", &totals.flushes),
+            ("trims", &totals.trims),
         ]
         .into_iter()
         .filter_map(|(name, side)| Some((name, side.as_ref()?)))

@@ -153,8 +153,14 @@ pub struct Totals {
     /// How response times are distributed.
     #[serde(default)]
     pub distribution: Distribution,
-    /// Flushes and trims.
+    /// Flushes and trims together.
     pub others: u64,
+    /// Flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<Side>,
+    /// Trims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Side>,
     /// What each process got, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Process>,

@@ -6,6 +6,7 @@ use super::play::{PlayError, Subject, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::RequestFile;
 use crate::model::{Drive, Model};
+use crate::queue::config_help;
 use crate::source::{Accesses, SourceError, WatchedRooms, Work, Workload};
 use crate::store::{Staging, StoreError};
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
@@ -92,7 +93,7 @@ impl RunError {
                  `align` it, `split` long accesses (docs/workloads.md)"
                     .into(),
             ),
-            Self::Queue(_) => Some("give it as NAME,KEY=VALUE, or a profile of the drive with `--profile`".into()),
+            Self::Queue(error) => Some(config_help(error).into()),
             Self::CutShort(cut) => Some(cut.help.clone()),
             Self::Requests(error) => Some(error.help()),
             Self::Prepare(_) => Some("use another precondition or another drive".into()),
@@ -258,6 +259,18 @@ pub fn run_model(
     })
 }
 
+/// Looks for what cannot be in a program over a drive, before anything is done to the drive: a job that would end behind
+/// it, blocks that do not fit its own.
+///
+/// # Errors
+/// [`RunError::Source`] with the file and the line, or the setting.
+pub fn check(plan: &Plan, info: &DeviceInfo) -> Result<(), RunError> {
+    match plan.workload.is_program() {
+        true => Ok(plan.workload.work(info, plan.seed).map(drop)?),
+        false => Ok(()),
+    }
+}
+
 /// Runs a plan on any device, such as a real drive; nothing is done to it before.
 ///
 /// # Errors
@@ -277,6 +290,7 @@ pub fn run(
     let mut config = config.clone();
     if let Source::Program(work) = &source {
         // What the block layer is told stands above what a job asks for.
+        config.check_processes(work.processes())?;
         for (process, priority) in &work.priorities {
             let asked = config.priorities.entry(process.clone());
             asked.or_insert(*priority);

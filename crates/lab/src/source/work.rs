@@ -268,6 +268,14 @@ impl Work {
         }
     }
 
+    /// How many processes it has, those of the system included.
+    pub fn processes(&self) -> usize {
+        match &self.running {
+            Running::Jobs(jobs) => jobs.actors(),
+            Running::Benchmark(benchmark) => benchmark.actors(),
+        }
+    }
+
     /// What a benchmark has counted so far; nothing where it is none.
     pub fn counters(&self) -> Vec<Counter> {
         match &self.running {

@@ -8,10 +8,12 @@ use crate::replay::Plan;
 use crate::source::Workload;
 use crate::store::Loaded;
 use crate::target::settings::set;
+
 use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_probe::{Parameter, Profile, Verdict};
+use fathom_workload::step::Arrival;
 use serde::Deserialize as _;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -45,6 +47,18 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
     };
     if study.workloads.is_empty() || study.seeds.is_empty() {
         return Err(wrong("top".into(), "it has no workload or no seed"));
+    }
+    for (later, axis) in study.axes.iter().enumerate() {
+        let earlier = &study.axes[..later];
+        if let Some(first) = earlier.iter().position(|other| other.name == axis.name) {
+            return Err(wrong(
+                format!("axis {} and axis {}", first + 1, later + 1),
+                &format!(
+                    "both are called `{}`: give each a name of its own",
+                    axis.name
+                ),
+            ));
+        }
     }
     let mut combinations: Vec<Vec<(String, Point)>> = vec![Vec::new()];
     for axis in &study.axes {
@@ -134,6 +148,9 @@ fn resolve(
     let loaded = loaded.transpose().map_err(wrong)?;
     let queue = queue.map(|keys| block_layer(keys, loaded, &known));
     let queue = queue.transpose().map_err(wrong)?;
+    if let Some(queue) = &queue {
+        check_priorities(queue, &workload, arrival).map_err(wrong)?;
+    }
     let notes = loaded.map_or_else(Vec::new, |loaded| loaded.notes.clone());
     Ok(Run {
         workload: workload.name.clone(),
@@ -171,6 +188,23 @@ fn block_layer(
         }
     }
     from_table(keys, profile.as_ref()).map_err(|e| format!("{e}; {}", e.help()))
+}
+
+/// Whether each process that is given a priority is there, as far as the file says how many there are: jobs and programs
+/// have as many as they say when they run ([`crate::replay::run`]).
+fn check_priorities(
+    queue: &QueueConfig,
+    workload: &Workload,
+    arrival: Arrival,
+) -> Result<(), String> {
+    let processes = match arrival {
+        _ if workload.is_program() => return Ok(()),
+        Arrival::Processes { processes, .. } => processes.get(),
+        Arrival::Open | Arrival::Closed { .. } => 1,
+    };
+    queue
+        .check_processes(processes as usize)
+        .map_err(|error| error.to_string())
 }
 
 /// A table of settings, keys with their tables.

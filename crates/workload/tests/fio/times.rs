@@ -112,6 +112,17 @@ fn a_runtime_ends_it_and_time_based_fills_it() {
         last("[a]\nruntime=10ms\nsize=64k\ntime_based\nrw=randread").0,
         100
     );
+    // fio 3.33, backend.c: `do_io` goes on for `time_based` whatever is exceeded, and `keep_running` asks for it first. HOWTO,
+    // `time_based`: "run for the duration of the runtime specified even if the file(s) are completely read or written".
+    for text in [
+        "number_ios=5",
+        "number_ios=5\nloops=2",
+        "io_size=8k",
+        "loops=2",
+    ] {
+        let text = format!("[a]\nrw=randread\nsize=64k\nruntime=10ms\ntime_based\n{text}");
+        assert_eq!(last(&text), (100, done(100)), "{text}");
+    }
     // A rate or a thought that goes beyond it does not hold the run up.
     for text in ["rate_iops=1", "thinktime=1s"] {
         let mut drive = Drive::new(MIB);

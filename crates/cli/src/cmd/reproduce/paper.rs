@@ -6,7 +6,7 @@ use super::page::LOG_RATIO;
 use super::words::{counts, tone};
 use fathom_lab::reproduce::paper::{
     ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Sequence,
-    SequenceFound, SequenceLine, Timeline, TimelineFound,
+    SequenceFound, SequenceLine, Tested, Timeline, TimelineFound,
 };
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::run::Table;
@@ -21,18 +21,60 @@ fn panels<'a>(
     prepared.statements.figures.iter().zip(&found.panels)
 }
 
-/// How many claims came out how.
-fn tally(found: &Found) -> String {
-    let verdicts: Vec<Verdict> = found
-        .panels
-        .iter()
-        .flat_map(|panel| panel.judged.iter().map(|judged| judged.verdict))
+/// How many claims came out how: the paper's, and ours, which go past it.
+fn tally(prepared: &Prepared, found: &Found) -> String {
+    let verdicts = |ours: bool| -> Vec<Verdict> {
+        let judged = panels(prepared, found)
+            .flat_map(|(panel, found)| panel.claims.iter().zip(&found.judged));
+        let of_it = judged.filter(|(claim, _)| claim.ours == ours);
+        of_it.map(|(_, judged)| judged.verdict).collect()
+    };
+    let line = |whose: &str, verdicts: &[Verdict]| {
+        let total = verdicts.len();
+        format!(
+            "{total} statements {whose} were tested: {}.",
+            counts(verdicts)
+        )
+    };
+    let (paper, ours) = (verdicts(false), verdicts(true));
+    let mut text = line("of the paper", &paper);
+    if !ours.is_empty() {
+        let _ = write!(text, " {}", line("of ours, beyond the paper,", &ours));
+    }
+    text
+}
+
+/// What is said of a claim: whose it is where it is not the paper's.
+fn said(claim: &Tested) -> String {
+    match claim.ours {
+        true => format!("ours: {}", claim.text),
+        false => claim.text.clone(),
+    }
+}
+
+/// Whether no run of a chart was made: a quick reproduction leaves some out.
+fn was_left_out(chart: &ChartFound) -> bool {
+    let mut values = chart.lines.iter().flat_map(|line| &line.values);
+    values.all(Option::is_none)
+}
+
+/// The charts of a figure that have runs.
+fn drawn<'a>(
+    panel: &'a Panel,
+    found: &'a PanelFound,
+) -> impl Iterator<Item = (&'a Drawing, &'a ChartFound)> {
+    let all = panel.charts.iter().zip(&found.charts);
+    all.filter(|(_, chart)| !was_left_out(chart))
+}
+
+/// Which charts of a figure have none, in a sentence.
+fn left_out(panel: &Panel, found: &PanelFound) -> Option<String> {
+    let all = panel.charts.iter().zip(&found.charts);
+    let titles: Vec<String> = all
+        .filter(|(_, chart)| was_left_out(chart))
+        .map(|(drawing, _)| format!("{}, {}", title(panel, drawing), drawing.metric.words()))
         .collect();
-    let total = verdicts.len();
-    format!(
-        "{total} statements of the paper were tested: {}.",
-        counts(&verdicts)
-    )
+    (!titles.is_empty()).then(|| format!("Not run, and not shown: {}.", titles.join("; ")))
 }
 
 /// The page.
@@ -40,12 +82,12 @@ pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
     let sections = panels(prepared, found).map(|(panel, found)| section(panel, found));
     let claims = panels(prepared, found).flat_map(|(panel, found)| {
         let judged = panel.claims.iter().zip(&found.judged);
-        judged.map(|(claim, judged)| claim_row(panel, &claim.text, judged))
+        judged.map(|(claim, judged)| claim_row(panel, &said(claim), judged))
     });
     let remarks = prepared.statements.remarks.iter();
     render(&StudyPage {
         title: format!("{}, run again", paper.name),
-        about: format!("{} {}", paper.title, tally(found)),
+        about: format!("{} {}", paper.title, tally(prepared, found)),
         facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
         warnings: prepared.notes.clone(),
         sections: sections.collect(),
@@ -83,25 +125,25 @@ fn heading(panel: &Panel) -> String {
 }
 
 fn section(panel: &Panel, found: &PanelFound) -> Section {
-    let drawn = || panel.charts.iter().zip(&found.charts);
     let mut points = vec![
         format!("The paper: {}", panel.says),
         format!("Here: {}", panel.found),
     ];
     let judged = panel.claims.iter().zip(&found.judged);
-    points.extend(judged.map(|(claim, judged)| sentence(&claim.text, judged)));
+    points.extend(judged.map(|(claim, judged)| sentence(&said(claim), judged)));
+    points.extend(left_out(panel, found));
     Section {
         title: heading(panel),
         text: String::new(),
         points,
-        charts: drawn()
+        charts: drawn(panel, found)
             .map(|(drawing, chart)| draw(panel, drawing, chart))
             .chain(over_time(panel, found))
             .chain(in_sequence(panel, found))
             .collect(),
         tables: grids(panel, found)
             .into_iter()
-            .chain(drawn().map(|(drawing, chart)| table(panel, drawing, chart)))
+            .chain(drawn(panel, found).map(|(drawing, chart)| table(panel, drawing, chart)))
             .collect(),
     }
 }
@@ -149,6 +191,7 @@ fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
 
 fn over_time(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
     let each = panel.timelines.iter().zip(&found.timelines);
+    let each = each.filter(|(_, found)| !found.processes.is_empty());
     let chart = |(timeline, found): (&Timeline, &TimelineFound)| {
         let line = |(style, rates): (usize, &Vec<f64>)| ChartLine {
             name: format!("process {}", style + 1),
@@ -172,6 +215,7 @@ fn over_time(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
 
 fn in_sequence(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
     let each = panel.sequences.iter().zip(&found.sequences);
+    let each = each.filter(|(_, found)| !found.lines.is_empty());
     let chart = |(sequence, found): (&Sequence, &SequenceFound)| {
         let line = |(style, line): (usize, &SequenceLine)| ChartLine {
             name: line.name.clone(),
@@ -254,7 +298,7 @@ fn cell(value: Option<Measured>) -> String {
 
 /// The same for the terminal.
 pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
-    let mut text = format!("{}, run again\n{}\n", paper.name, tally(found));
+    let mut text = format!("{}, run again\n{}\n", paper.name, tally(prepared, found));
     for note in &prepared.notes {
         let _ = writeln!(text, "{note}");
     }
@@ -262,7 +306,10 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
         let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
         let judged = panel.claims.iter().zip(&found.judged);
         for (claim, judged) in judged {
-            let _ = writeln!(text, "  {}", sentence(&claim.text, judged));
+            let _ = writeln!(text, "  {}", sentence(&said(claim), judged));
+        }
+        if let Some(left_out) = left_out(panel, found) {
+            let _ = writeln!(text, "  {left_out}");
         }
         for Table {
             title,
@@ -275,7 +322,7 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
             let _ = writeln!(text, "\n{title}");
             text += &super::super::table::table(&rows);
         }
-        for (drawing, chart) in panel.charts.iter().zip(&found.charts) {
+        for (drawing, chart) in drawn(panel, found) {
             let _ = writeln!(
                 text,
                 "\n{}, {}",

@@ -105,8 +105,11 @@ pub struct Sequence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tested {
-    /// What the paper says.
+    /// What the paper says, or what is asked beyond it.
     pub text: String,
+    /// Whether it is a statement of ours, and not the paper's.
+    #[serde(default)]
+    pub ours: bool,
     /// Which study.
     pub study: String,
     /// What is measured.
@@ -197,6 +200,8 @@ pub enum Claimed {
     AtLeast(f64),
     /// At most.
     AtMost(f64),
+    /// At most, up or down: "little", "no change".
+    Within(f64),
 }
 
 impl Claimed {
@@ -206,6 +211,7 @@ impl Claimed {
             Self::About { value, within } => format!("{value}{unit} (± {within})"),
             Self::AtLeast(least) => format!("at least {least}{unit}"),
             Self::AtMost(most) => format!("at most {most}{unit}"),
+            Self::Within(most) => format!("at most {most}{unit} up or down"),
         }
     }
 }

@@ -128,7 +128,10 @@ pub(super) fn judge_there(claim: &Tested, here: &[&Finished]) -> Judged {
     let Some(measured) = values.as_deref().and_then(Measured::of) else {
         return Judged {
             verdict: Verdict::CannotBeTold,
-            measured: "a run that it needs has no such figure".into(),
+            measured: match here.is_empty() {
+                true => "the runs that it needs were left out".into(),
+                false => "a run that it needs has no such figure".into(),
+            },
             claimed: claimed.words(unit),
             assumed: Vec::new(),
         };
@@ -156,6 +159,7 @@ fn decide(claimed: Claimed, measured: Measured, gain: bool) -> Verdict {
     match claimed {
         Claimed::AtLeast(least) => directed(mean - least, half),
         Claimed::AtMost(most) => directed(most - mean, half),
+        Claimed::Within(most) => directed(most - mean.abs(), half),
         Claimed::About { value, within } => {
             let verdict = directed(within - (mean - value).abs(), half);
             let side = mean * value.signum() - half >= NO_DIFFERENCE_PERCENT;
@@ -254,6 +258,12 @@ mod tests {
             half,
             seeds: 5,
         };
+        // "Little improvement" (parameter-aware-io, 4.2): a loss of 8.75 % is none.
+        let little = Claimed::Within(5.0);
+        assert_eq!(decide(little, measured(-8.75, 0.0), true), DoesNotHold);
+        assert_eq!(decide(little, measured(-4.0, 0.5), true), Holds);
+        assert_eq!(decide(little, measured(4.8, 0.5), true), CannotBeTold);
+        assert_eq!(little.words(" %"), "at most 5 % up or down");
         let about = Claimed::About {
             value: 15.0,
             within: 5.0,

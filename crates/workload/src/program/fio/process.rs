@@ -151,7 +151,11 @@ impl Process {
     /// Whether its time, its bytes or its number of accesses is used up.
     fn is_enough(&self, since: Time, now: Time) -> bool {
         let most = self.region.io_bytes;
-        let number = self.job.number_ios.saturating_mul(self.job.loops);
+        // fio 3.33, backend.c: the loop of `do_io` and `keep_running` ask for `time_based` before `exceeds_number_ios`.
+        let number = match self.job.time_based {
+            true => 0,
+            false => self.job.number_ios.saturating_mul(self.job.loops),
+        };
         now >= self.end(since)
             || most.is_some_and(|most| self.bytes >= most)
             || (number > 0 && self.asked >= number)
