@@ -7,7 +7,7 @@ mod common;
 mod suite;
 
 use common::{base, drive, run};
-use fathom_base::{Bytes, Dur, Rng};
+use fathom_base::{Bytes, Dur, Rate, Rng};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Prefetch, ReadBuffer};
 use fathom_ssd::{MapCounts, Spec, Ssd};
@@ -170,6 +170,43 @@ fn a_miss_costs_one_flash_read_more_to_the_nanosecond() {
     let part = part + sense + transfer(page - 512, 400_000_000) + on_bus + 200_000;
     assert_eq!(alone(&mut drive, at(1024, 512, Op::Write)), part);
     assert_eq!(drive.map_counts().misses, missed + 1);
+}
+
+/// Gupta, Kim and Urgaonkar (ASPLOS 2009), section 3: a miss loads the translation page that has the entry, once. What asks
+/// for other entries of it meanwhile waits for that read, and so does the rest of a command, whenever it crosses the link.
+#[test]
+fn what_misses_on_one_translation_page_together_reads_it_once() {
+    let fill = |drive: &mut Ssd| {
+        run(drive, 1, (0..16 * PAGE).map(write));
+        // What leaves from now on is unchanged, and of other translation pages than those below.
+        run(drive, 1, (15 * PAGE..16 * PAGE).map(read));
+    };
+    let long = |op, page: u64| Request::new(1, op, page * PAGE * UNIT, 32 * UNIT);
+    let writes = vec![write(0), write(9), write(20), write(40)];
+    let reads = vec![read(0), read(9), read(20), read(40)];
+    let mixed = vec![read(0), read(9), write(20), write(40)];
+    // A link on which the command of 32 units takes 164 us, far longer than the read of 26 us.
+    let slow = Rate::new(100_000_000);
+    for (what, link, requests, misses) in [
+        ("units of one write", None, vec![long(Op::Write, 0)], 32),
+        ("a slow link", slow, vec![long(Op::Write, 0)], 32),
+        ("units of one read", None, vec![long(Op::Read, 0)], 32),
+        ("writes in flight", None, writes, 4),
+        ("reads in flight", None, reads, 4),
+        ("a write beside reads", None, mixed, 4),
+    ] {
+        let mut spec = single(64);
+        spec.mapping.over_provisioning_percent = 50.0;
+        spec.host.bandwidth = link.unwrap_or(spec.host.bandwidth);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        fill(&mut drive);
+        let before = map(&drive);
+        run(&mut drive, 8, requests);
+        let after = map(&drive);
+        assert_eq!(after.3 - before.3, misses, "{what}: misses");
+        assert_eq!(after.0 - before.0, 1, "{what}: reads of the map");
+        drive.check().unwrap();
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! From the translation layer's operations to the flash array's, in the order that must hold.
 
 use super::domain::{Domain, Waiting};
+use super::map::Wants;
 use super::{Event, Ssd, lane};
 use crate::ftl::{FlashOp, Ftl};
 use crate::geometry::Geometry;
@@ -30,12 +31,14 @@ pub(super) enum Ticket {
         sectors: u32,
         waiting: Vec<(u32, u32)>,
     },
-    /// A read of the map that a host read waits for.
-    Map { request: u32 },
+    /// A read of the map, and what waits for it.
+    Map {
+        place: Place,
+        work: Work,
+        waiting: Vec<Wants>,
+    },
     /// Background work of a station.
     Busy { station: u32 },
-    /// Nobody's.
-    Background,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,8 +135,7 @@ impl Ssd {
         }
         self.issue_awaited(request, reads, releases);
         for index in 0..self.map_reads.len() {
-            let ticket = self.tickets.insert(Ticket::Background);
-            self.submit_work(Work::Gather, self.map_reads[index], ticket);
+            self.read_map(self.map_reads[index], Wants::Nobody);
         }
         self.map_reads.clear();
     }
@@ -166,7 +168,6 @@ impl Ssd {
                 FlashOp::MapRead { at } => {
                     let place = self.place(at, 1);
                     self.map_reads.push(place);
-                    self.counters.map_reads += 1;
                 }
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner),
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..]) - 1,
@@ -224,6 +225,9 @@ impl Ssd {
     /// others start with the one before them, `waiting`.
     #[inline]
     fn start_host_program(&mut self, program: Program, reads: &[Place], waiting: u32) -> u32 {
+        if !self.map_reads.is_empty() {
+            self.forgo_known(program.request);
+        }
         if waiting == NOBODY {
             let waits = !(reads.is_empty() && self.map_reads.is_empty());
             let ticket = self.start_after_map(program, reads);
@@ -243,7 +247,10 @@ impl Ssd {
             return self.start_program(program, reads);
         }
         let map = std::mem::take(&mut self.map_reads);
-        let ticket = self.start_program(program, &map);
+        let ticket = self.insert_program(program, map.len() as u32);
+        for place in &map {
+            self.read_map(*place, Wants::Program { program: ticket });
+        }
         let old_data = reads.iter().map(|place| (ticket, *place));
         self.after_map.extend(old_data);
         self.map_reads = map;
@@ -431,13 +438,13 @@ impl Ssd {
                     .into_iter()
                     .for_each(|(request, bytes)| self.part_read(request, bytes));
             }
-            Some(Ticket::Map { request }) => self.map_known(request),
+            Some(Ticket::Map { waiting, .. }) => self.map_arrived(ticket, waiting),
             Some(Ticket::Busy { station }) => self.background_work[station as usize] -= 1,
-            Some(Ticket::Background) | None => {}
+            None => {}
         }
     }
 
-    fn gathered(&mut self, program: u32) {
+    pub(super) fn gathered(&mut self, program: u32) {
         let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) else {
             return;
         };

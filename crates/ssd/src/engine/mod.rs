@@ -10,6 +10,7 @@ mod domain;
 mod drain;
 mod draining;
 mod flash;
+mod map;
 mod order;
 mod power;
 mod read;
@@ -117,6 +118,8 @@ struct Active {
     /// When the last transfer of a read ends.
     last_transfer: Time,
     data: Option<Box<[u8]>>,
+    /// The unit of the map that was read last for an unbuffered write.
+    map_read: Option<Place>,
 }
 
 /// A flush that waits: first for the buffer to be drained up to `mark`, then in every domain for each program before
@@ -200,6 +203,8 @@ pub struct Ssd {
     ops: Vec<FlashOp>,
     gather: Vec<Place>,
     map_reads: Vec<Place>,
+    /// Reads of the map that are under way.
+    map_arriving: Vec<u32>,
     /// Old data to read for programs that wait for their map first.
     after_map: Vec<(u32, Place)>,
     batch: Batch,
@@ -296,6 +301,7 @@ impl Ssd {
             ops: Vec::new(),
             gather: Vec::new(),
             map_reads: Vec::new(),
+            map_arriving: Vec::new(),
             after_map: Vec::new(),
             batch: Batch::default(),
             unit_bytes: Vec::new(),
@@ -458,6 +464,7 @@ impl Device for Ssd {
             failed: false,
             last_transfer: self.now,
             data: None,
+            map_read: None,
         });
         match refused {
             Some(kind) => self.complete(id, Err(kind)),

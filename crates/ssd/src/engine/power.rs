@@ -82,6 +82,7 @@ impl Ssd {
         (self.waits_for_room, self.emptying) = (false, false);
         self.arriving.clear();
         self.map_reads.clear();
+        self.map_arriving.clear();
         self.after_map.clear();
         self.idle_scheduled = false;
         self.draining.clear();

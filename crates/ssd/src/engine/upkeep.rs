@@ -4,7 +4,7 @@
 //! failed erase puts the block out of use at once; how a drive ends that runs out of spare blocks stands in
 //! [`super::worn`]. It does not model bit errors that a retry does not mend.
 
-use super::flash::{NO_BATCH, NOBODY, Ticket};
+use super::flash::Ticket;
 use super::{Event, Ssd};
 use crate::ftl::Ftl;
 use crate::nand::{Job, Work};
@@ -66,22 +66,6 @@ impl Ssd {
             self.collect_scheduled = true;
             self.events.push(self.now, Event::Collect);
         }
-    }
-
-    /// Issues what the translation layer needs to know the places of a read; false if that is nothing.
-    pub(super) fn await_map(&mut self, request: u32) -> bool {
-        self.issue_awaited(NOBODY, &[], NO_BATCH);
-        let mut reads = std::mem::take(&mut self.map_reads);
-        if let Some(active) = self.active.get_mut(request) {
-            active.pending += reads.len() as u32;
-        }
-        let waits = !reads.is_empty();
-        for place in reads.drain(..) {
-            let ticket = self.tickets.insert(Ticket::Map { request });
-            self.submit_work(Work::Read, place, ticket);
-        }
-        self.map_reads = reads;
-        waits
     }
 
     /// A part of the map has come that a read waits for.

@@ -112,6 +112,7 @@ pub struct Gc {
     /// it; 0 for never (static wear levelling). An open block of its own for each group.
     pub wear_gap: u32,
     /// Whether the least worn erased block is taken first (dynamic wear levelling); else the one erased first.
+    /// What collection moves takes the most worn one then, unless `wear_gap` keeps that for cold data.
     pub least_worn_first: bool,
 }
 

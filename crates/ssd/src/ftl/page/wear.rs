@@ -1,13 +1,14 @@
 //! Evening out wear: which erased block is taken, and which block lags behind.
 //!
 //! *Dynamic*: the least worn erased block serves the host and the most worn one what is moved, which is seldom
-//! written (the two ends of the pool in Chang, "On efficient wear leveling for large-scale flash-memory storage
-//! systems", ACM SAC 2007). *Static*: the data of a block whose erase count lags behind that of the most worn erased
-//! one by more than a threshold moves there (Chang 2007, cold-data migration with a threshold), and of blocks that
-//! collection holds for equal the least worn one is taken. Chang keeps two pools, so that a block that took part is
-//! not moved again at once; here what has stayed for long enough is cold. Counts are those of one group: nothing is
-//! moved from one group to another. They lie beside the data in flash and survive a power cut; when a block was
-//! erased last does too.
+//! written; with static levelling the least worn one serves both, for what collection moves is seldom cold enough
+//! to let a block rest, and the most worn one is for what levelling moves (the two ends of the pool in Chang, "On
+//! efficient wear leveling for large-scale flash-memory storage systems", ACM SAC 2007). *Static*: the data of a
+//! block whose erase count lags behind that of the most worn erased one by more than a threshold moves there (Chang
+//! 2007, cold-data migration with a threshold), and of blocks that collection holds for equal the least worn one is
+//! taken. Chang keeps two pools, so that a block that took part is not moved again at once; here what has stayed
+//! for long enough is cold. Counts are those of one group: nothing is moved from one group to another. They lie
+//! beside the data in flash and survive a power cut; when a block was erased last does too.
 
 use crate::geometry::Geometry;
 use crate::spec::Gc;
@@ -73,7 +74,7 @@ impl Wear {
         if !self.least_worn_first {
             return free.pop_front();
         }
-        if seldom {
+        if seldom && self.gap == 0 {
             return self.take_most_worn(free);
         }
         let counts = free.iter().map(|&cblock| self.counts[cblock as usize]);
@@ -182,6 +183,12 @@ mod tests {
             least: vec![0],
         };
         let all = || VecDeque::from([2, 3, 0, 1]);
+        let levelled = Wear {
+            gap: 8,
+            ..wear(true)
+        };
+        assert_eq!(levelled.take(&mut all(), true), Some(3));
+        assert_eq!(levelled.take_most_worn(&mut all()), Some(0));
         // Of equals the one that was erased first.
         let taken = [false, true].map(|seldom| wear(true).take(&mut all(), seldom));
         assert_eq!(taken, [Some(3), Some(0)]);
