@@ -30,14 +30,49 @@ pub struct Rate(u64);
 
 /// A quantity whose text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {what}: write a number with its unit, such as {example}")]
-pub struct UnitError {
-    /// What was found.
-    pub text: String,
-    /// What was wanted.
-    pub what: &'static str,
-    /// One that is right.
-    pub example: &'static str,
+pub enum UnitError {
+    /// Not a number with a unit.
+    #[error("`{text}` is not {what}: write a number with its unit, such as {example}")]
+    Text {
+        /// What was found.
+        text: String,
+        /// What was wanted.
+        what: &'static str,
+        /// One that is right.
+        example: &'static str,
+    },
+    /// A number with a unit that no value can hold.
+    #[error("`{text}` is out of range: write {range}")]
+    Range {
+        /// What was found.
+        text: String,
+        /// Which there are.
+        range: &'static str,
+    },
+}
+
+/// A kind of quantity, for messages.
+struct Kind {
+    what: &'static str,
+    example: &'static str,
+    range: &'static str,
+}
+
+impl Kind {
+    fn not_text(&self, text: &str) -> UnitError {
+        UnitError::Text {
+            text: text.to_owned(),
+            what: self.what,
+            example: self.example,
+        }
+    }
+
+    fn not_in_range(&self, text: &str) -> UnitError {
+        UnitError::Range {
+            text: text.to_owned(),
+            range: self.range,
+        }
+    }
 }
 
 impl Time {
@@ -197,26 +232,13 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-fn parse(
-    text: &str,
-    units: &[(&str, f64)],
-    what: &'static str,
-    example: &'static str,
-) -> Result<u64, UnitError> {
-    let error = || UnitError {
-        text: text.to_owned(),
-        what,
-        example,
-    };
-    let (number, unit) = split_unit(text).ok_or_else(error)?;
-    let scale = units
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(error)?
-        .1;
+fn parse(text: &str, units: &[(&str, f64)], kind: &Kind) -> Result<u64, UnitError> {
+    let of_unit = |unit: &str| units.iter().find(|(name, _)| *name == unit);
+    let (number, unit) = split_unit(text).ok_or_else(|| kind.not_text(text))?;
+    let (_, scale) = of_unit(unit).ok_or_else(|| kind.not_text(text))?;
     let value = number * scale;
     if !value.is_finite() || value >= 9.0e18 {
-        return Err(error());
+        return Err(kind.not_in_range(text));
     }
     Ok(value.round() as u64)
 }
@@ -232,7 +254,12 @@ impl FromStr for Dur {
             ("s", 1e9),
             ("min", 60e9),
         ];
-        parse(text, &units, "a duration", "45us").map(Dur)
+        let kind = Kind {
+            what: "a duration",
+            example: "45us",
+            range: "a duration below 9000000000s",
+        };
+        parse(text, &units, &kind).map(Dur)
     }
 }
 
@@ -252,7 +279,12 @@ impl FromStr for Bytes {
             ("TB", 1e12),
             ("PB", 1e15),
         ];
-        parse(text, &units, "a length", "16KiB").map(Bytes)
+        let kind = Kind {
+            what: "a length",
+            example: "16KiB",
+            range: "a length below 9000PB",
+        };
+        parse(text, &units, &kind).map(Bytes)
     }
 }
 
@@ -271,13 +303,13 @@ impl FromStr for Rate {
             ("MT/s", 1e6),
             ("Gbps", 1e8),
         ];
-        let (what, example) = ("a rate", "300MB/s");
-        let rate = parse(text, &units, what, example)?;
-        Rate::new(rate).ok_or_else(|| UnitError {
-            text: text.to_owned(),
-            what,
-            example,
-        })
+        let kind = Kind {
+            what: "a rate",
+            example: "300MB/s",
+            range: "a rate from 1B/s to 9000000000GB/s",
+        };
+        let rate = parse(text, &units, &kind)?;
+        Rate::new(rate).ok_or_else(|| kind.not_in_range(text))
     }
 }
 
@@ -411,5 +443,19 @@ mod tests {
             let rate = Rate::new(v + 1);
             prop_assert_eq!(rate.map(|r| r.to_string().parse().ok()), Some(rate));
         }
+    }
+
+    #[test]
+    fn what_no_value_holds_is_told_apart_from_what_is_no_quantity() {
+        let message = |result: Result<u64, UnitError>| result.unwrap_err().to_string();
+        let bytes = |text: &str| text.parse::<Bytes>().map(|b| b.0);
+        let rate = |text: &str| text.parse::<Rate>().map(Rate::bytes_per_second);
+        let long = message(bytes("99999999999GiB"));
+        assert_eq!(
+            long,
+            "`99999999999GiB` is out of range: write a length below 9000PB"
+        );
+        assert!(message(rate("0MT/s")).contains("out of range: write a rate from 1B/s"));
+        assert!(message(bytes("16")).contains("is not a length: write a number with its unit"));
     }
 }

@@ -199,6 +199,7 @@ pub struct WriteBuffer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<Bytes>,
     /// When it is drained, besides at a flush.
+    #[serde(default)]
     pub drain: Drain,
     /// How long no write may come before an idle drain starts.
     #[serde(default)]
@@ -264,10 +265,11 @@ pub enum Cut {
 }
 
 /// When the memory for writes is drained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {
     /// Only when it is full.
+    #[default]
     OnFull,
     /// When it is full, and when no write has come for `idle_delay`.
     Idle,
