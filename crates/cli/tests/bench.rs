@@ -193,6 +193,14 @@ fn of_many_processes_the_rest_are_told_together() {
         row.is_some_and(|row| row.split_whitespace().nth(2) == Some("40")),
         "{told}"
     );
+    // As `priorities` numbers them.
+    let mut rows = told
+        .lines()
+        .skip_while(|line| !line.starts_with("process "));
+    assert!(
+        rows.nth(1).is_some_and(|row| row.starts_with("0 ")),
+        "{told}"
+    );
 }
 
 fn outcome(output: &Output) -> fathom_lab::replay::Outcome {

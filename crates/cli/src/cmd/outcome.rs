@@ -157,13 +157,13 @@ const HEAD: [&str; 9] = [
 /// So many processes have a row of their own.
 const PROCESSES_SHOWN: usize = 16;
 
-/// What each process got; of many, the first ones, and the rest together.
+/// What each process got, numbered from 0 as where priorities are given; of many, the first ones, and the rest together.
 pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let all = &outcome.totals.processes;
     let (shown, others) = all.split_at(all.len().min(PROCESSES_SHOWN));
-    let numbered = (1..).map(|number: u32| number.to_string()).zip(shown);
+    let numbered = (0..).map(|number: u32| number.to_string()).zip(shown);
     rows.extend(numbered.map(|(number, process)| process_row(number, process)));
     if !others.is_empty() {
         let together = others.iter().fold(Process::default(), |sum, one| Process {

@@ -122,7 +122,7 @@ fn merges(a: &DriveStats, b: &DriveStats) -> [u64; 3] {
 fn processes(totals: &Totals) -> Vec<ProcessLine> {
     let per = per_coarse(totals);
     let width = totals.bucket.0 * per as u64;
-    let processes = (1..).zip(&totals.processes);
+    let processes = (0..).zip(&totals.processes);
     let drawn = processes.filter(|(_, process)| !process.timeline.is_empty());
     drawn
         .map(|(number, process)| ProcessLine {
