@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask test`, `bench`, `performance`, `torture` and `fuzz`.
+//! The chores of this repository: `cargo xtask test`, `bench`, `performance`, `torture`, `fuzz` and `same`.
 //!
 //! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
 //! is in `xtask/tests/house.rs`, which runs with all other tests.
@@ -7,6 +7,7 @@
 
 mod fuzz;
 mod performance;
+mod same;
 mod tally;
 mod test;
 mod torture;
@@ -22,7 +23,8 @@ Usage: cargo xtask COMMAND
   performance  the table of docs/performance.md: of three runs a case or as many as are said
   torture      the check suite of modelled drives on drives drawn at random, for --seconds N
   fuzz         every fuzz target in turn: `--seconds N` for each (60), names to choose by; needs a nightly compiler and
-               cargo-fuzz, and says how to get them";
+               cargo-fuzz, and says how to get them
+  same         whether two programs `fathom`, OLD and NEW, say and write the same to the byte; --long asks more of them";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Some("performance") if rest.len() <= 1 => performance(rest.first()),
         Some("torture") => torture::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
+        Some("same") => same::run(&rest),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             ExitCode::SUCCESS
