@@ -1,6 +1,6 @@
 //! Any bytes, as a stream whose format is to be told, plain or compressed.
 
-use fathom_workload::trace::{self, Options};
+use fathom_trace::Options;
 use std::io::Cursor;
 
 /// Tries one input.
@@ -10,7 +10,7 @@ pub fn try_one(bytes: &[u8]) {
             lenient,
             ..Options::default()
         };
-        let Ok(trace) = trace::open(Box::new(Cursor::new(bytes.to_vec())), &options) else {
+        let Ok(trace) = fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), &options) else {
             return;
         };
         // A small input may unpack to a large one.

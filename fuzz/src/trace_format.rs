@@ -1,7 +1,7 @@
 //! Any bytes, read as the format that the first byte names, with the options of the second.
 
 use fathom_base::{Bytes, Time};
-use fathom_workload::trace::{self, BlockEvent, Format, Options, Place, TraceError};
+use fathom_trace::{BlockEvent, Format, Options, Place, TraceError};
 use std::io::Cursor;
 
 /// Tries one input.
@@ -32,7 +32,7 @@ pub fn try_one(bytes: &[u8]) {
 
 /// Reads to the end or the first error.
 fn read(bytes: &[u8], options: &Options) -> (usize, Option<TraceError>) {
-    let trace = match trace::open(Box::new(Cursor::new(bytes.to_vec())), options) {
+    let trace = match fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options) {
         Ok(trace) => trace,
         Err(error) => return (0, Some(error)),
     };

@@ -6,9 +6,9 @@
 
 use bytes::Bytes;
 use fathom_base::Time;
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
-use fathom_workload::trace::{self, Options, ParquetWriter, TraceError};
+use fathom_trace::{Options, ParquetWriter, TraceError};
 
 /// Tries one input.
 pub fn try_one(bytes: &[u8]) {
@@ -71,5 +71,5 @@ fn write(accesses: &[Access]) -> Vec<u8> {
 }
 
 fn read(file: Vec<u8>) -> Result<Vec<Access>, TraceError> {
-    trace::open_parquet(Bytes::from(file), &Options::default())?.collect()
+    fathom_trace::open_parquet(Bytes::from(file), &Options::default())?.collect()
 }

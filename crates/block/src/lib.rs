@@ -3,11 +3,13 @@
 //!
 //! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
 
+mod access;
 pub mod conformance;
 pub mod contract;
 pub mod devices;
 pub mod layers;
 
+pub use access::Access;
 pub use contract::{
     Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
     Tag,

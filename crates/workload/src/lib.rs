@@ -1,13 +1,9 @@
-//! What drives are asked to do: accesses read from traces, steps that shape them, generators, and programs.
+//! What drives are asked to do: generators, steps that shape accesses, and programs.
 //!
 //! Everything here streams: an access comes in, an access goes out, in constant memory. Nothing here opens a
-//! file, reads a clock or knows a drive; bytes come from a `Read` that the caller has opened, and randomness
-//! from the `Rng` it hands in.
+//! file, reads a clock or knows a drive; randomness comes from the `Rng` that the caller hands in. Traces are read by
+//! `fathom-trace`.
 
-mod access;
 pub mod generate;
 pub mod program;
 pub mod step;
-pub mod trace;
-
-pub use access::Access;

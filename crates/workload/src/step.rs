@@ -28,7 +28,7 @@ pub use shaped::{Counts, Problem, ShapeError, Shaped, StepCounts, StepError, app
 pub use survey::{ResolveError, Survey, resolve, survey};
 pub use time::{ScaleTime, TimeWindow};
 
-use crate::Access;
+use fathom_block::Access;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 

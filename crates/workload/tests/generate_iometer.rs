@@ -1,8 +1,8 @@
 //! Iometer's access specifications, as they are generated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
 use fathom_workload::generate::{Config, Name};
 
 /// The shares of the access specification, within five standard deviations.

@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
 use fathom_workload::generate::{Config, Load, Name, Pacing, Pattern, Side};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;

@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur, Rng};
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
 use fathom_workload::generate::{
     Config, Generator, Load, Name, Pacing, Pattern, Permutation, Range, Sizes, Zipf,
 };

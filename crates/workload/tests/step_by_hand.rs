@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur, Time};
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
 use fathom_workload::step::{
     Align, Arrival, Clip, Concatenate, Counts, Disk, First, PastEnd, Problem, ReadsOnly,
     RoundToPages, Rounding, STEPS, ScaleTime, ShapeError, Shrink, Span, Split, Step, StepError,

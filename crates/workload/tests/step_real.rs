@@ -9,8 +9,8 @@
 )]
 
 use fathom_base::Bytes;
+use fathom_trace::{Options, Trace, TraceError};
 use fathom_workload::step::{Rounding, Step, apply, resolve};
-use fathom_workload::trace::{self, Options, Trace, TraceError};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ fn path() -> PathBuf {
 }
 
 fn open() -> Result<Trace, TraceError> {
-    trace::open_file(File::open(path()).unwrap(), &Options::default())
+    fathom_trace::open_file(File::open(path()).unwrap(), &Options::default())
 }
 
 const STEPS: &str = r#"

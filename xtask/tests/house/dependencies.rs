@@ -11,21 +11,23 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ssd", &["base", "block"]),
     ("hdd", &["base", "block"]),
     ("iosched", &["base", "block"]),
-    ("workload", &["base", "block"]),
+    ("trace", &["base", "block"]),
+    ("workload", &["base", "block", "trace"]),
     ("hostio", &["base", "block"]),
     ("probe", &["base", "block"]),
     ("report", &["base", "probe"]),
     (
         "lab",
         &[
-            "base", "block", "ssd", "hdd", "iosched", "workload", "hostio", "probe", "report",
+            "base", "block", "ssd", "hdd", "iosched", "trace", "workload", "hostio", "probe",
+            "report",
         ],
     ),
     (
         "cli",
         &[
-            "base", "block", "ssd", "hdd", "iosched", "workload", "hostio", "probe", "report",
-            "lab",
+            "base", "block", "ssd", "hdd", "iosched", "trace", "workload", "hostio", "probe",
+            "report", "lab",
         ],
     ),
     ("xtask", &[]),
@@ -68,7 +70,7 @@ fn no_crate_knows_what_is_higher() {
 #[test]
 fn what_measures_or_reports_never_reaches_a_model() {
     let members = members();
-    for name in ["probe", "report", "workload"] {
+    for name in ["probe", "report", "trace", "workload"] {
         let reached = reaches(&members, name);
         for model in MODELS {
             assert!(!reached.contains(model), "{name} reaches {model}");

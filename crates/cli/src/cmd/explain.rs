@@ -6,10 +6,10 @@ use crate::out;
 use fathom_lab::{model, reproduce, target};
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
+use fathom_trace::Format;
 use fathom_workload::generate::GENERATORS;
 use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
-use fathom_workload::trace::Format;
 
 /// The page on the block layer.
 const SCHEDULERS_PAGE: &str = include_str!("../../../../docs/schedulers.md");

@@ -10,10 +10,10 @@ use fathom_lab::model;
 use fathom_lab::reproduce::PAPERS;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, Listed, VICTIMS};
+use fathom_trace::Format;
 use fathom_workload::generate::GENERATORS;
 use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
-use fathom_workload::trace::Format;
 use serde::Serialize;
 use std::borrow::Cow;
 

@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::input;
 use fathom_lab::source::{Reshape, Workload};
 use fathom_lab::target::Setting;
+use fathom_trace::Format;
 use fathom_workload::generate::{Config, GENERATORS, Name};
 use fathom_workload::program::{self, PROGRAMS};
 use fathom_workload::step::Step;
-use fathom_workload::trace::Format;
 use serde::Deserialize;
 use std::path::Path;
 

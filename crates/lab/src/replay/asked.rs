@@ -5,7 +5,7 @@ use super::play::{Played, Subject, play};
 use super::run::RunError;
 use crate::source::Workload;
 use fathom_base::Time;
-use fathom_workload::Access;
+use fathom_block::Access;
 
 struct Collected {
     start: Time,

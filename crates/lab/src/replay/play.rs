@@ -6,9 +6,9 @@ use super::gauge::{Moment, Observer};
 use super::refused::Refused;
 use crate::model::{Drive, DriveStats};
 use fathom_base::{Dur, Slab, Time};
+use fathom_block::Access;
 use fathom_block::{Completion, Device, IoError, Narrow, Op, Request, Tag};
 use fathom_iosched::{BlockQueue, QueueWork};
-use fathom_workload::Access;
 use fathom_workload::program::{Answer, Ask, Next, Program};
 
 /// An access that is done.

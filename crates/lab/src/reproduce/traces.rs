@@ -4,8 +4,8 @@ use super::claim::Expected;
 use crate::source::Workload;
 use crate::study::StudyError;
 use fathom_base::Bytes;
+use fathom_trace::Options;
 use fathom_workload::step::{Concatenate, First, Shrink, Step, WritesOnly};
-use fathom_workload::trace::Options;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -13,14 +13,14 @@ pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 
 use crate::text;
+use fathom_block::Access;
 use fathom_ssd::reshape::Counters;
-use fathom_workload::Access;
+use fathom_trace::{Options, Trace, TraceError};
 use fathom_workload::generate::{BadLoad, Config, Generator};
 use fathom_workload::program::{self, BadProgram, machine::Failed};
 use fathom_workload::step::{
     BadStep, ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve,
 };
-use fathom_workload::trace::{self, Options, Trace, TraceError};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -406,7 +406,7 @@ fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
         path: path.to_owned(),
         source,
     })?;
-    let trace = trace::open_file(file, options).map_err(|error| SourceError::Trace {
+    let trace = fathom_trace::open_file(file, options).map_err(|error| SourceError::Trace {
         path: path.to_owned(),
         error,
     })?;

@@ -6,11 +6,11 @@
 use super::SourceError;
 use super::rooms::{Rooms, WatchedRooms};
 use fathom_base::Bytes;
+use fathom_block::Access;
 use fathom_block::Op;
 use fathom_ssd::reshape::{Counters, PageWrite, Reshape as Reshaping, Reshaped};
 use fathom_ssd::spec::WritePolicy;
 use fathom_ssd::{BufferAge, PageBufferSetup};
-use fathom_workload::Access;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,9 +5,9 @@
 use super::SourceError;
 use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};
 use fathom_base::SECTOR_BYTES;
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
-use fathom_workload::trace::{ErrorKind, ParquetWriter, TraceError};
+use fathom_trace::{ErrorKind, ParquetWriter, TraceError};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 

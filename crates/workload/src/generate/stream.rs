@@ -4,8 +4,8 @@ use super::pacing::Clock;
 use super::places::{Ends, Places, Starts};
 use super::sizes::SizeTable;
 use super::{BadLoad, Load, Side};
-use crate::Access;
 use fathom_base::Rng;
+use fathom_block::Access;
 use fathom_block::Op;
 
 /// What each stream of random numbers is for: fixed, so that a change of one setting leaves the others' draws.

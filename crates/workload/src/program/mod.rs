@@ -27,8 +27,8 @@ pub use config::{BadProgram, Config, Name, PROGRAMS, ProgramEntry};
 pub use processes::Processes;
 pub use stream::Stream;
 
-use crate::Access;
 use fathom_base::Time;
+use fathom_block::Access;
 use fathom_block::Tag;
 
 /// One access that an actor asks for.

@@ -1,8 +1,8 @@
 //! Several processes, each with a stream of its own, of which each waits for what it has asked for.
 
 use super::{Answer, Ask, Next, Program, Stream};
-use crate::Access;
 use fathom_base::Time;
+use fathom_block::Access;
 use fathom_block::Tag;
 
 /// Closed loops side by side; the number of an actor is that of its process.

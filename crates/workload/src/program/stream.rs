@@ -2,8 +2,8 @@
 
 use super::slots::Slots;
 use super::{Answer, Ask, Next, Program};
-use crate::Access;
 use fathom_base::Time;
+use fathom_block::Access;
 use fathom_block::Tag;
 
 /// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.

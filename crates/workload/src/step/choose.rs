@@ -1,8 +1,8 @@
 //! Steps that choose: which accesses go on, none of them changed.
 
 use super::{Problem, Settings, Verdict, Work};
-use crate::Access;
 use fathom_base::Bytes;
+use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 

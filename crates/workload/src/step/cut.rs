@@ -1,8 +1,8 @@
 //! The step that cuts long accesses.
 
 use super::{Settings, Verdict, Work};
-use crate::Access;
 use fathom_base::Bytes;
+use fathom_block::Access;
 use serde::{Deserialize, Serialize};
 
 /// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.

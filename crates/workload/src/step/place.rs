@@ -2,8 +2,8 @@
 
 use super::cut::cut;
 use super::{Problem, Settings, Survey, Verdict, Work};
-use crate::Access;
 use fathom_base::Bytes;
+use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

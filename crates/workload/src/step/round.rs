@@ -2,8 +2,8 @@
 
 use super::place::{NO_PAGE, floor, page_default, placed};
 use super::{Problem, Settings, Verdict, Work};
-use crate::Access;
 use fathom_base::Bytes;
+use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Steps at work over a stream of accesses, and what they count.
 
 use super::{BadStep, Step, Verdict, Work};
-use crate::Access;
 use fathom_base::Bytes;
+use fathom_block::Access;
 use std::convert::Infallible;
 
 /// Why a step cannot take an access.

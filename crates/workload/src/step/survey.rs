@@ -1,8 +1,8 @@
 //! The first pass: what a trace holds, where its disks end, and the steps that need to know.
 
 use super::{BadStep, ShapeError, Step, apply};
-use crate::Access;
 use fathom_base::Time;
+use fathom_block::Access;
 use fathom_block::Op;
 use std::collections::BTreeMap;
 

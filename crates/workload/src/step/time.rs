@@ -1,8 +1,8 @@
 //! Steps that change when accesses are asked for.
 
 use super::{Problem, Settings, Verdict, Work};
-use crate::Access;
 use fathom_base::{Dur, Time};
+use fathom_block::Access;
 use serde::{Deserialize, Serialize};
 
 /// Multiplies every time by a factor: 0.5 plays a trace at twice its speed.

@@ -1,8 +1,8 @@
 //! A drive that takes everything at once and answers each access after the same time, and the loop above it.
 
 use fathom_base::{Dur, Time};
+use fathom_block::Access;
 use fathom_block::{Op, Tag};
-use fathom_workload::Access;
 use fathom_workload::program::fio::{Jobs, VerifyError, parse};
 use fathom_workload::program::{Answer, Ask, Next, Program};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What a job reads back of what it has written.
 
 use crate::harness::{Drive, Played, jobs};
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
 use fathom_workload::program::fio::{Found, Jobs, VerifyError, parse};
 use std::collections::{BTreeMap, BTreeSet};
 

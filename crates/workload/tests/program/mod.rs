@@ -6,8 +6,8 @@
 )]
 
 use fathom_base::{Dur, Time};
+use fathom_block::Access;
 use fathom_block::{Op, Tag};
-use fathom_workload::Access;
 use fathom_workload::program::{Answer, Next, Program};
 
 /// One access as it was played.

@@ -9,10 +9,10 @@ use super::pace::{Rates, Think};
 use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
-use crate::Access;
 use crate::program::slots::Slots;
 use crate::program::{Answer, Ask, Next};
 use fathom_base::{Rng, Time};
+use fathom_block::Access;
 use fathom_block::{Op, Tag};
 
 /// Nothing until an answer comes.

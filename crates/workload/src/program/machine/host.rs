@@ -4,11 +4,11 @@ use super::flush::Flusher;
 use super::metadata::Journal;
 use super::thread::{Job, Thread};
 use super::{Failed, System, Window};
-use crate::Access;
 use crate::program::cache::Cache;
 use crate::program::files::{BLOCK_BYTES, FileId, PageKey, Volume};
 use crate::program::{Answer, Ask};
 use fathom_base::{Dur, EventQueue, Slab, Time};
+use fathom_block::Access;
 use fathom_block::{Op, Tag};
 use std::collections::{BTreeMap, VecDeque};
 

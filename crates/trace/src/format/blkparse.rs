@@ -5,9 +5,9 @@
 //! times are understood up to an hour before the start.
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::BlockEvent;
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, malformed, too_large, unknown_op};
+use crate::BlockEvent;
+use crate::fault::Fault;
+use crate::fields::{Fields, malformed, too_large, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

@@ -1,8 +1,8 @@
 //! MSR Cambridge traces (Narayanan et al., *Write Off-Loading*, FAST 2008), as SNIA publishes them.
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, unknown_op};
+use crate::fault::Fault;
+use crate::fields::{Fields, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

@@ -1,7 +1,7 @@
-//! One access: what every reader gives, every step shapes and every generator makes.
+//! One access of a workload: what trace readers and generators give, and steps shape.
 
+use crate::Op;
 use fathom_base::Time;
-use fathom_block::Op;
 
 /// One access to a drive, at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

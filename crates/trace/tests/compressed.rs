@@ -1,12 +1,12 @@
 //! Compressed traces: read as plain ones; cut off or damaged, they are never taken for whole.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
-use fathom_workload::Access;
-use fathom_workload::trace::{self, Compression, ErrorKind, Options, Place, Trace, TraceError};
+use fathom_block::Access;
+use fathom_trace::{Compression, ErrorKind, Options, Place, Trace, TraceError};
 use std::io::{Cursor, Read};
 
 fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
-    trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
+    fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
 }
 
 /// The accesses before the first error, and it.

@@ -4,8 +4,8 @@
 //! (`log_io_u` in iolog.c, `utime_since_now`) and waits for differences of them in microseconds when it reads.
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::{Fault, What};
-use crate::trace::fields::{Fields, malformed, too_large, unknown_op};
+use crate::fault::{Fault, What};
+use crate::fields::{Fields, malformed, too_large, unknown_op};
 use fathom_block::Op;
 use std::collections::BTreeMap;
 

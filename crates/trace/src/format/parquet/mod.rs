@@ -14,7 +14,7 @@
 mod read;
 mod write;
 
-pub(in crate::trace) use read::Reader;
+pub(crate) use read::Reader;
 pub use write::Writer;
 
 use super::super::error::{ErrorKind, TraceError};

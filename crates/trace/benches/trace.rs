@@ -1,4 +1,4 @@
-//! How fast traces are read: `cargo bench -p fathom-workload --bench trace`.
+//! How fast traces are read: `cargo bench -p fathom-trace`.
 //!
 //! Lines of each format are made beforehand, and read from memory; items are lines (of blkparse, half of them are
 //! accesses), records or rows.
@@ -7,9 +7,9 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use fathom_base::{Rng, Time};
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
-use fathom_workload::trace::{self, Format, Options, ParquetWriter};
+use fathom_trace::{Format, Options, ParquetWriter};
 use std::io::Cursor;
 
 const LINES: u64 = 500_000;
@@ -104,7 +104,7 @@ const TEXTS: [Format; 10] = [
 
 fn read(bytes: &[u8], options: &Options) -> u64 {
     let input = Cursor::new(bytes.to_vec());
-    let trace = trace::open(Box::new(input), options).unwrap();
+    let trace = fathom_trace::open(Box::new(input), options).unwrap();
     trace.map(|access| access.unwrap().len).sum()
 }
 
@@ -170,7 +170,7 @@ fn write(accesses: &[Access]) -> Vec<u8> {
 fn parquet_rows(bencher: Bencher<'_, '_>) {
     let bytes = bytes::Bytes::from(write(&accesses()));
     bencher.counter(ItemsCount::new(LINES)).bench_local(|| {
-        let trace = trace::open_parquet(bytes.clone(), &Options::default()).unwrap();
+        let trace = fathom_trace::open_parquet(bytes.clone(), &Options::default()).unwrap();
         trace.map(|access| access.unwrap().len).sum::<u64>()
     });
 }

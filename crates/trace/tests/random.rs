@@ -1,7 +1,7 @@
 //! Whatever stands in a file: never a panic, an error has its place, and a lenient reader comes to the end.
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
-use fathom_workload::trace::{self, Format, Options, Place, TraceError};
+use fathom_trace::{Format, Options, Place, TraceError};
 use proptest::prelude::*;
 use std::io::{Cursor, Read};
 
@@ -80,7 +80,7 @@ fn options(format: Option<Format>, lenient: bool, reorder: Option<u32>) -> Optio
 
 /// Reads to the end. What an error says, if there is one, after how many accesses.
 fn read(bytes: &[u8], options: &Options) -> (usize, Option<TraceError>) {
-    let trace = match trace::open(Box::new(Cursor::new(bytes.to_vec())), options) {
+    let trace = match fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options) {
         Ok(trace) => trace,
         Err(error) => return (0, Some(error)),
     };
@@ -159,7 +159,7 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
 #[test]
 fn valid_traces_are_told_and_read() {
     for (format, bytes) in valid() {
-        let opened = trace::open(Box::new(Cursor::new(bytes.clone())), &Options::default());
+        let opened = fathom_trace::open(Box::new(Cursor::new(bytes.clone())), &Options::default());
         let trace = opened.unwrap();
         assert_eq!(trace.format(), format);
         assert!(trace.map(Result::unwrap).count() > 0, "{format}");

@@ -2,8 +2,8 @@
 //! CMU-PDL-08-101, 2008, chapter on input traces; `iotrace_ascii_get_ioreq_event`).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, malformed};
+use crate::fault::Fault;
+use crate::fields::{Fields, malformed};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

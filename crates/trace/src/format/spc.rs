@@ -2,8 +2,8 @@
 //! UMass repository publishes them, and fragments of them without the first column.
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, unknown_op};
+use crate::fault::Fault;
+use crate::fields::{Fields, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

@@ -2,9 +2,9 @@
 //! `pdu_len` bytes that are not read.
 
 use super::check;
-use crate::trace::buffer::Buffer;
-use crate::trace::error::{ErrorKind, Place, TraceError};
-use crate::trace::{Access, BlockEvent};
+use crate::buffer::Buffer;
+use crate::error::{ErrorKind, Place, TraceError};
+use crate::{Access, BlockEvent};
 use fathom_base::{SECTOR_BYTES, Time};
 use fathom_block::Op;
 
@@ -34,7 +34,7 @@ const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
 
 /// Whether bytes start as a trace in either byte order.
-pub(in crate::trace) fn is_magic(head: &[u8]) -> bool {
+pub(crate) fn is_magic(head: &[u8]) -> bool {
     byte_order(head).is_some()
 }
 
@@ -50,7 +50,7 @@ fn byte_order(head: &[u8]) -> Option<bool> {
 }
 
 /// Reads the records of a stream.
-pub(in crate::trace) struct Reader {
+pub(crate) struct Reader {
     buffer: Buffer,
     big_endian: bool,
     wanted: u32,
@@ -68,7 +68,7 @@ struct Record {
 }
 
 impl Reader {
-    pub(in crate::trace) fn new(mut buffer: Buffer, event: BlockEvent) -> Self {
+    pub(crate) fn new(mut buffer: Buffer, event: BlockEvent) -> Self {
         buffer.fill(4);
         Self {
             big_endian: byte_order(buffer.rest()).unwrap_or(false),
@@ -82,12 +82,12 @@ impl Reader {
         }
     }
 
-    pub(in crate::trace) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.buffer.memory_bytes()
     }
 
     /// The next access with its place; `Ok(None)` for a record that is none.
-    pub(in crate::trace) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
+    pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         if self.ended {
             return None;
         }

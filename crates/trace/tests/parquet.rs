@@ -3,11 +3,9 @@
 
 use bytes::Bytes;
 use fathom_base::{Rng, Time};
+use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::Access;
-use fathom_workload::trace::{
-    self, ErrorKind, Format, Options, ParquetWriter, Place, Trace, TraceError,
-};
+use fathom_trace::{ErrorKind, Format, Options, ParquetWriter, Place, Trace, TraceError};
 
 fn accesses(count: u64) -> Vec<Access> {
     let mut rng = Rng::new(7, 0);
@@ -36,7 +34,7 @@ fn write(accesses: &[Access]) -> Vec<u8> {
 }
 
 fn open(bytes: Vec<u8>) -> Result<Trace, TraceError> {
-    trace::open_parquet(Bytes::from(bytes), &Options::default())
+    fathom_trace::open_parquet(Bytes::from(bytes), &Options::default())
 }
 
 /// More rows than a row group holds, so that there are three; and none; and one.
@@ -103,7 +101,7 @@ fn a_file_is_opened_whatever_its_format() {
     std::fs::write(&text, "0,1,512,r,0\n").unwrap();
     let open = |path| {
         let file = std::fs::File::open(path).unwrap();
-        trace::open_file(file, &Options::default()).unwrap()
+        fathom_trace::open_file(file, &Options::default()).unwrap()
     };
     let read: Vec<Access> = open(&binary).map(Result::unwrap).collect();
     let spc = open(&text);

@@ -1,8 +1,8 @@
 //! MQSim's ASCII trace format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, unknown_op};
+use crate::fault::Fault;
+use crate::fields::{Fields, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

@@ -4,9 +4,9 @@ use super::{
     GUARD, GUARD_1, GUARD_BYTES, KEY_CAPACITY, KEY_GROUPS, KEY_VERSION, MAGIC, SCHEMA, TAIL_BYTES,
     VERSION, VERSION_1, damaged, wrong,
 };
-use crate::trace::Access;
-use crate::trace::error::{ErrorKind, Place, TraceError};
-use crate::trace::format::check;
+use crate::Access;
+use crate::error::{ErrorKind, Place, TraceError};
+use crate::format::check;
 use fathom_base::Time;
 use fathom_block::Op;
 use flate2::Crc;
@@ -33,7 +33,7 @@ type Sum = Box<dyn Fn(Range<u64>) -> ParquetResult<u32> + Send>;
 type Groups = Vec<(Range<u64>, u32)>;
 
 /// Reads the rows of a file.
-pub(in crate::trace) struct Reader {
+pub(crate) struct Reader {
     file: Box<dyn FileReader>,
     sum: Sum,
     groups: Groups,
@@ -66,7 +66,7 @@ struct Batch {
 }
 
 impl Reader {
-    pub(in crate::trace) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, TraceError> {
+    pub(crate) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, TraceError> {
         let input = Shared(Arc::new(input));
         let (rows_end, version) = check_footer(&input)?;
         let file = SerializedFileReader::new(input.clone()).map_err(wrong)?;
@@ -93,18 +93,18 @@ impl Reader {
         })
     }
 
-    pub(in crate::trace) fn capacity_bytes(&self) -> u64 {
+    pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
     /// Memory of the decoded rows; what the Parquet reader keeps of a page comes on top.
-    pub(in crate::trace) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let row = 3 * size_of::<i64>() + size_of::<ByteArray>() + size_of::<i32>();
         self.batch.at.capacity() * row
     }
 
     /// The next access with its place.
-    pub(in crate::trace) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
+    pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         while self.batch.next == self.batch.at.len() {
             if self.ended {
                 return None;

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
 use fathom_base::{Bytes, Time};
+use fathom_block::Access;
 use fathom_block::Op::{self, Flush, Read, Trim, Write};
-use fathom_workload::Access;
-use fathom_workload::trace::{self, BlockEvent, Format, Options, Trace};
+use fathom_trace::{BlockEvent, Format, Options, Trace};
 use std::io::Cursor;
 
 fn open_with(bytes: &[u8], options: &Options) -> Trace {
-    trace::open(Box::new(Cursor::new(bytes.to_vec())), options).unwrap()
+    fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options).unwrap()
 }
 
 fn read_with(bytes: &[u8], options: &Options) -> Vec<Access> {

@@ -2,8 +2,8 @@
 //! Block Storage Systems*, USENIX ATC 2020; the README of the distribution at SNIA).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, unknown_op};
+use crate::fault::Fault;
+use crate::fields::{Fields, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

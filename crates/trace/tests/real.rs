@@ -5,7 +5,7 @@
 
 use fathom_base::{Bytes, Time};
 use fathom_block::Op;
-use fathom_workload::trace::{self, Format, Options, Place, Trace};
+use fathom_trace::{Format, Options, Place, Trace};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ fn open(name: &str, options: &Options) -> Option<Trace> {
         eprintln!("skipped: {} is not there", path(name).display());
         return None;
     };
-    Some(trace::open_file(file, options).unwrap())
+    Some(fathom_trace::open_file(file, options).unwrap())
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]

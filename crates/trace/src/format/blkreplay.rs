@@ -1,8 +1,8 @@
 //! blkreplay's load files (Schöbel-Theuer, *blkreplay*, 2012).
 
 use super::{Line, LineParser, Options, access};
-use crate::trace::fault::Fault;
-use crate::trace::fields::{Fields, time, unknown_op};
+use crate::fault::Fault;
+use crate::fields::{Fields, time, unknown_op};
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\

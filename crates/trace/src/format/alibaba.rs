@@ -2,8 +2,8 @@
 //! Production*, IISWC 2020; the schema of `io_traces.csv` in github.com/alibaba/block-traces).
 
 use super::{Line, LineParser, Options, access, spc};
-use crate::trace::fault::Fault;
-use crate::trace::fields::Fields;
+use crate::fault::Fault;
+use crate::fields::Fields;
 
 pub(super) const EXPLAIN: &str = "\
 One request a line: `device_id,opcode,offset,length,timestamp`, as in `0,R,126703644672,4096,1577808000000626`.

@@ -1,9 +1,9 @@
 //! Writing a trace as Parquet, a row group at a time.
 
 use super::{GUARD, KEY_CAPACITY, KEY_GROUPS, KEY_VERSION, MAGIC, SCHEMA, VERSION, wrong};
-use crate::trace::Access;
-use crate::trace::error::{ErrorKind, Place, TraceError};
-use crate::trace::format::check;
+use crate::Access;
+use crate::error::{ErrorKind, Place, TraceError};
+use crate::format::check;
 use fathom_base::Time;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};

@@ -20,10 +20,10 @@ mod order;
 mod reader;
 mod text;
 
-pub use crate::Access;
 pub use compress::Compression;
 pub use detect::detect;
 pub use error::{ErrorKind, Place, TraceError};
+pub use fathom_block::Access;
 pub use format::Format;
 pub use format::parquet::Writer as ParquetWriter;
 pub use options::{BlockEvent, Options};

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 use fathom_base::{Bytes, Time};
-use fathom_workload::Access;
-use fathom_workload::trace::{self, ErrorKind, Format, Options, Place, Skipped, Trace, TraceError};
+use fathom_block::Access;
+use fathom_trace::{ErrorKind, Format, Options, Place, Skipped, Trace, TraceError};
 use std::io::{self, Cursor, Read};
 
 fn lenient() -> Options {
@@ -21,7 +21,7 @@ fn of(format: Format) -> Options {
 }
 
 fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
-    trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
+    fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
 }
 
 /// The accesses before the first error, and it.
@@ -301,9 +301,9 @@ fn a_format_that_no_line_fits_is_told_with_reasons() {
 #[test]
 fn the_last_line_of_a_sample_may_be_cut() {
     let sample = b"0,1,512,r,0\n0,1";
-    let told = trace::detect(sample, false, &Options::default()).unwrap();
+    let told = fathom_trace::detect(sample, false, &Options::default()).unwrap();
     assert_eq!(told, Format::Spc);
-    let whole = trace::detect(sample, true, &Options::default());
+    let whole = fathom_trace::detect(sample, true, &Options::default());
     assert!(matches!(
         *whole.unwrap_err().kind,
         ErrorKind::Unrecognised { .. }
@@ -397,7 +397,7 @@ fn a_line_without_end_is_gone_past() {
         lenient: true,
         ..of(Format::Spc)
     };
-    let mut trace = trace::open(Box::new(lines), &options).unwrap();
+    let mut trace = fathom_trace::open(Box::new(lines), &options).unwrap();
     assert_eq!(trace.by_ref().count(), 2);
     assert_eq!(trace.skipped().malformed, 1);
     let error = trace.first_skipped().unwrap();
@@ -419,14 +419,14 @@ impl Read for Failing {
 #[test]
 fn a_failing_input_is_told_after_what_could_be_read() {
     let text = b"0,1,512,r,0\n0,2,512,r,1\n0,3,5".to_vec();
-    let trace = trace::open(Box::new(Failing(Cursor::new(text))), &lenient()).unwrap();
+    let trace = fathom_trace::open(Box::new(Failing(Cursor::new(text))), &lenient()).unwrap();
     let (before, error) = until_error(trace);
     assert_eq!(before.len(), 2);
     assert_eq!(error.place, Place::Line(3));
     let source = std::error::Error::source(&error).unwrap();
     assert_eq!(source.to_string(), "the disk is gone");
     let nothing = Failing(Cursor::new(Vec::new()));
-    let error = trace::open(Box::new(nothing), &lenient()).unwrap_err();
+    let error = fathom_trace::open(Box::new(nothing), &lenient()).unwrap_err();
     assert!(matches!(*error.kind, ErrorKind::Io(_)), "{error}");
 }
 
@@ -478,7 +478,7 @@ fn options_are_read_with_defaults_and_without_strangers() {
         parse("format = 'disksim'\ndisksim_size_unit = '4KiB'\nblock_event = 'queue'").unwrap();
     assert_eq!(read.format, Some(Format::DiskSim));
     assert_eq!(read.disksim_size_unit, Bytes(4096));
-    assert_eq!(read.block_event, trace::BlockEvent::Queue);
+    assert_eq!(read.block_event, fathom_trace::BlockEvent::Queue);
     assert!(parse("formt = 'spc'").is_err());
     assert!(parse("format = 'nothing'").is_err());
 }
@@ -517,7 +517,7 @@ fn memory_does_not_grow_with_the_trace() {
         reorder: Some(4096),
         ..Options::default()
     };
-    let mut trace = trace::open(Box::new(generated), &options).unwrap();
+    let mut trace = fathom_trace::open(Box::new(generated), &options).unwrap();
     let mut most = 0;
     let mut count = 0_u64;
     while let Some(access) = trace.next() {
