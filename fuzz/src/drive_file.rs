@@ -1,6 +1,6 @@
 //! Any text as a drive file of any kind: refused with a reason, or a drive that is written and read as the same.
 
-use fathom_lab::model::Model;
+use fathom_model::Model;
 
 /// Tries one input.
 pub fn try_one(text: &str) {

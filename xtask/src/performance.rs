@@ -100,7 +100,7 @@ pub(crate) fn run(runs: Option<usize>) -> Outcome {
         "build",
         "--release",
         "-p",
-        "fathom-ssd",
+        "fathom-model",
         "--example",
         "performance",
     ]);

@@ -1,4 +1,5 @@
-//! What the drive files of every model share: how they are read and written, and what may be wrong with one.
+//! What the drive files of every model share: how they are read and written, what may be wrong with one, and the lists of
+//! those that come with Fathom.
 //!
 //! Knows TOML and no key.
 
@@ -70,4 +71,28 @@ pub fn want(
         found: found.to_string(),
         allowed: allowed(),
     })
+}
+
+/// A drive that comes with Fathom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What it is called after `model:`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its drive file, with the source of every number.
+    pub toml: &'static str,
+}
+
+/// Lists of [`Preset`]s, by name and summary: a file `../presets/NAME.toml` for each, as seen from the file that calls it.
+#[macro_export]
+macro_rules! presets {
+    ($($(#[$doc:meta])* $list:ident { $($name:literal: $summary:literal,)* })*) => {$(
+        $(#[$doc])*
+        pub const $list: &[$crate::drive_file::Preset] = &[$($crate::drive_file::Preset {
+            name: $name,
+            summary: $summary,
+            toml: include_str!(concat!("../presets/", $name, ".toml")),
+        }),*];
+    )*};
 }

@@ -205,7 +205,10 @@ impl fmt::Display for IoErrorKind {
 
 /// The device cannot take the request now; it is handed back. Until something completes the device refuses every other
 /// request of that operation as well; then it is worth another try.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the device has all the requests that it can take: wait for a completion, and submit this one again"
+)]
 pub struct Busy(pub Request);
 
 /// What a device tells about itself: what any host can ask, nothing that it hides.

@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod contract;
 pub mod devices;
 pub mod layers;
+mod subject;
 
 pub use access::Access;
 pub use contract::{
@@ -16,3 +17,4 @@ pub use contract::{
 };
 pub use devices::{NullDevice, RamDevice};
 pub use layers::{Delayed, Faulty, Narrow, Noisy, Paced, Stats, Traced};
+pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};

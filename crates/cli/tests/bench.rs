@@ -125,7 +125,11 @@ fn what_was_written_is_read_back() {
     let dir = tempfile::tempdir().unwrap();
     let text = "[w]\nrw=randwrite\nbs=4k\nsize=2m\nverify=crc32c\niodepth=8\nioengine=libaio\n";
     let jobs = job(dir.path(), text);
-    for on in ["model:ssd-a", dir.path().to_str().unwrap()] {
+    for on in [
+        "model:ssd-a",
+        "model:hitachi-7k160",
+        dir.path().to_str().unwrap(),
+    ] {
         let output = fathom(&[
             "bench",
             &jobs,
@@ -144,8 +148,8 @@ fn what_was_written_is_read_back() {
         // Verified blocks are read; adjacent ones may be read together.
         assert_eq!(outcome["totals"]["reads"]["bytes"], 2 << 20, "{on}");
     }
-    // A disk's model keeps no bytes.
-    let output = fathom(&["bench", &jobs, "--on", "model:hitachi-7k160"]);
+    // The model of a simulator keeps no bytes.
+    let output = fathom(&["bench", &jobs, "--on", "model:ms-ssd"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("keeps"), "{told}");

@@ -13,10 +13,22 @@ use serde::{Deserialize, Serialize};
 pub const CYLINDERS_MIN: u64 = 10;
 const CYLINDERS_MAX: u64 = 10_000_000;
 
+/// The kind of drive that the file describes: this one, of those that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// `kind = "hdd"`.
+    #[default]
+    #[serde(rename = "hdd")]
+    Hdd,
+}
+
 /// A whole disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
+    /// What the file describes.
+    #[serde(default)]
+    pub kind: Kind,
     /// A name for people.
     pub name: String,
     /// Bytes that the host can address, a multiple of 512.

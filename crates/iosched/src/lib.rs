@@ -17,6 +17,6 @@ pub mod split;
 
 pub use io::{Io, IoKey};
 pub use priority::{Class, Priority};
-pub use queue::{BlockQueue, Bundled, Dispatched, Given, Plug, QueueConfig, QueueStats, QueueWork};
+pub use queue::{BlockQueue, Bundled, Dispatched, Plug, QueueConfig, QueueStats};
 pub use scheduler::{BadConfig, Config, Entry, Era, Merging, SCHEDULERS, Scheduler};
 pub use split::{SPLITS, Split};

@@ -8,7 +8,8 @@ use common::config;
 use fathom_base::{Dur, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
-use fathom_iosched::{BlockQueue, Given, QueueConfig, QueueWork};
+use fathom_block::{Given, QueueWork};
+use fathom_iosched::{BlockQueue, QueueConfig};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -5,9 +5,9 @@
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_lab::ab::{Ab, Difference, Stack, ab};
-use fathom_lab::model::{Drive, Model, find};
 use fathom_lab::replay::{Plan, Precondition, prepared};
 use fathom_lab::source::Workload;
+use fathom_model::{Drive, Model, find};
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 

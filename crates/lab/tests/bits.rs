@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fathom_lab::model::{Model, find};
 use fathom_lab::replay::{Plan, Precondition, prepared, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{
     Loaded, RECORD_FILE, SUMS_FILE, Staging, StoreError, load_measurement, load_record, load_run,
     save_outcome, save_run,
 };
+use fathom_model::{Model, find};
 use fathom_probe::profile::Parameter;
 use fathom_probe::run::{RunConfig, run, solve};
 use fathom_probe::session::{Observer, Progress};

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_base::Bytes;
-use fathom_lab::model::{Model, find};
+use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Parameter, Profile, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::{MappingKind, WritePolicy};

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Bytes;
-use fathom_lab::model::{Model, find};
 use fathom_lab::replay::{Outcome, Plan, Precondition, run_model};
 use fathom_lab::source::{Reshape, Workload};
+use fathom_model::{Model, find};
 use fathom_ssd::spec::WritePolicy;
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ fn outcome(policy: WritePolicy, arrival: Arrival) -> Outcome {
     }
     std::fs::write(&path, text).unwrap();
     let mut model = Model::from_toml(find("ms-ssd").unwrap().toml).unwrap();
-    let Model::Ms(spec) = &mut model else {
+    let Model::Disksim(spec) = &mut model else {
         panic!("another kind of drive");
     };
     spec.driver.queue_length = 48;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_base::{Bytes, Dur, Rate};
-use fathom_lab::model::{Model, find};
+use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::{MappingKind, ReadBuffer, WriteBuffer, WritePolicy};

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Rng;
-use fathom_lab::model::{Model, catalog};
 use fathom_lab::study::{Study, plan};
+use fathom_model::{Model, catalog};
 
 const STUDY: &str = include_str!("../../../examples/study.toml");
 

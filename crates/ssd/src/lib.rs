@@ -10,7 +10,6 @@ mod engine;
 mod ftl;
 mod geometry;
 mod host;
-pub mod ms;
 mod nand;
 pub mod presets;
 pub mod spec;

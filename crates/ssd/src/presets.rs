@@ -1,15 +1,6 @@
 //! Drives by name: the drives of the papers, a drive of today, and nulls that lack one feature each.
 
-/// A drive that comes with Fathom.
-#[derive(Clone, Copy, Debug)]
-pub struct Preset {
-    /// What it is called after `model:`.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Its drive file, with the source of every number.
-    pub toml: &'static str,
-}
+use fathom_base::drive_file::Preset;
 
 /// The preset of that name.
 pub fn find(name: &str) -> Option<&'static Preset> {
@@ -17,18 +8,7 @@ pub fn find(name: &str) -> Option<&'static Preset> {
     all.into_iter().find(|preset| preset.name == name)
 }
 
-macro_rules! presets {
-    ($($(#[$doc:meta])* $list:ident { $($name:literal: $summary:literal,)* })*) => {$(
-        $(#[$doc])*
-        pub const $list: &[Preset] = &[$(Preset {
-            name: $name,
-            summary: $summary,
-            toml: include_str!(concat!("../presets/", $name, ".toml")),
-        }),*];
-    )*};
-}
-
-presets! {
+fathom_base::presets! {
 /// Drives to probe, in the order in which they are listed.
 PRESETS {
     "ssd-a": "parameter-aware-io SSD-A: 16-KiB clustered pages, 4-MiB blocks, both buffers",
@@ -50,10 +30,5 @@ PRESETS {
 /// Drives to run workloads on, far larger than a probe needs.
 STUDIED {
     "epo": "epo Table I in the general engine: 48 elements of 4 GB, page-mapped",
-}
-
-/// Drives of the reference simulator ([`crate::ms`]).
-REFERENCES {
-    "ms-ssd": "the drive under the epo paper: DiskSim with the Microsoft SSD extension, Table I",
 }
 }

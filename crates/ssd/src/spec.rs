@@ -16,10 +16,22 @@ pub use fathom_base::SpecError;
 use fathom_base::{Bytes, Dur, Rate, drive_file};
 use serde::{Deserialize, Serialize};
 
+/// The kind of drive that the file describes: this one, of those that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// `kind = "ssd"`.
+    #[default]
+    #[serde(rename = "ssd")]
+    Ssd,
+}
+
 /// A whole drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
+    /// What the file describes.
+    #[serde(default)]
+    pub kind: Kind,
     /// A name for people.
     pub name: String,
     /// Bytes that the host can address.

@@ -9,7 +9,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("block", &["base"]),
     ("ssd", &["base", "block"]),
+    ("disksim", &["base", "block"]),
     ("hdd", &["base", "block"]),
+    ("model", &["base", "block", "ssd", "disksim", "hdd"]),
     ("iosched", &["base", "block"]),
     ("trace", &["base", "block"]),
     ("workload", &["base", "block", "trace"]),
@@ -19,22 +21,22 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "base", "block", "ssd", "hdd", "iosched", "trace", "workload", "hostio", "probe",
-            "report",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
+            "hostio", "probe", "report",
         ],
     ),
     (
         "cli",
         &[
-            "base", "block", "ssd", "hdd", "iosched", "trace", "workload", "hostio", "probe",
-            "report", "lab",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
+            "hostio", "probe", "report", "lab",
         ],
     ),
     ("xtask", &[]),
 ];
 
 /// The models: what a probe must not know.
-const MODELS: [&str; 2] = ["ssd", "hdd"];
+const MODELS: [&str; 4] = ["ssd", "disksim", "hdd", "model"];
 
 /// Sources of randomness that no seed rules.
 const RANDOM: [&str; 5] = ["rand", "fastrand", "getrandom", "oorandom", "rand_pcg"];

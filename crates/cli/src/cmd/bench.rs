@@ -6,8 +6,9 @@ use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
+use fathom_block::Subject;
 use fathom_lab::ab::{Ab, KernelScheduler, Stack, ab as in_turn};
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, Subject, prepared, run as run_on};
+use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run as run_on};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::TargetName;
@@ -61,7 +62,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 }
 
 /// The modelled drive of that name and size; `None` for a real one.
-fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_lab::model::Model>, Failure> {
+fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_model::Model>, Failure> {
     let Some(mut model) = name.model(&args.set)? else {
         return Ok(None);
     };

@@ -4,9 +4,9 @@ use super::{outcome, workload};
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::model::Drive;
 use fathom_lab::replay::{RunError, asked};
 use fathom_lab::source::{SaveError, SavedAs, save};
+use fathom_model::Drive;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     let to = &args.to;

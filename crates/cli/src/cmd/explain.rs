@@ -3,7 +3,8 @@
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
-use fathom_lab::{model, reproduce, target};
+use fathom_lab::{reproduce, target};
+use fathom_model as model;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
 use fathom_trace::Format;

@@ -6,8 +6,8 @@ use crate::failure::{Exit, Failure};
 use crate::out;
 use clap::ValueEnum as _;
 use fathom_iosched::{Entry, SCHEDULERS, SPLITS};
-use fathom_lab::model;
 use fathom_lab::reproduce::PAPERS;
+use fathom_model as model;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, Listed, VICTIMS};
 use fathom_trace::Format;
@@ -45,7 +45,6 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
     match what {
         Listing::Drives => {
             let drives: Vec<Drive> = model::catalog()
-                .iter()
                 .map(|preset| Drive {
                     name: preset.name,
                     target: format!("model:{}", preset.name),

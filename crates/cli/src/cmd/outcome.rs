@@ -1,6 +1,6 @@
 //! A run as text for the terminal.
 
-use fathom_lab::model::DriveStats;
+use fathom_block::DriveStats;
 use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side, Totals};
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_workload::step::Arrival;

@@ -4,12 +4,12 @@ use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::model::Model;
 use fathom_lab::replay::{
     Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
 };
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
+use fathom_model::Model;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
 const BUFFER: [(&str, &str); 2] = [

@@ -17,7 +17,9 @@ use crate::spec::{Scheduling, Spec, SpecError};
 use crate::store::Store;
 use arm::{Piece, Stream};
 use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
+};
 use std::collections::VecDeque;
 
 /// The most sectors that the head passes before it is looked at again, and that a read sends at once as they come off
@@ -333,6 +335,13 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         read_only: false,
         modelled: true,
         rotational: Some(true),
+    }
+}
+
+/// Flash counters that stay 0.
+impl Subject for Hdd {
+    fn stats(&self) -> Option<DriveStats> {
+        Some(DriveStats::default())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The way out: what the drive is given, and what is done.
 
-use super::{BlockQueue, Part, Place, WHOLE, pool};
+use super::{BlockQueue, Part, Place, WHOLE, pool, stats};
 use crate::{Era, Merging};
 use fathom_base::Time;
 use fathom_block::{Busy, Completion, Device, Op, Request, RequestId, Tag};
@@ -29,7 +29,7 @@ impl<D: Device> BlockQueue<D> {
             self.in_flight += 1;
             if let Some(piece) = self.pieces.get(id.0 as u32).filter(|_| id.0 & WHOLE == 0) {
                 let alignment = self.config.alignment.0;
-                self.work.dispatch(&piece.io, alignment, self.in_flight);
+                stats::dispatch(&mut self.work, &piece.io, alignment, self.in_flight);
                 self.lengths[pool(op)].add(len);
             }
         }

@@ -27,11 +27,11 @@ mod plug;
 mod stats;
 
 pub use config::{Plug, QueueConfig};
-pub use stats::{Bundled, Dispatched, Given, QueueStats, QueueWork};
+pub use stats::{Bundled, Dispatched, QueueStats};
 
 use crate::{BadConfig, Era, IoKey, Merging, Priority, Scheduler};
 use fathom_base::{Dur, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, QueueWork, Request};
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Parts, Piece, Place};

@@ -4,7 +4,7 @@
 use super::{BlockQueue, pool};
 use crate::Io;
 use fathom_base::Time;
-use fathom_block::{Device, Op};
+use fathom_block::{Device, DriveStats, Given, Op, QueueWork, Subject};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -91,87 +91,27 @@ impl QueueStats {
     }
 }
 
-/// Requests of one kind that the drive was given, without their lengths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
-    /// How many.
-    pub count: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// How many began at a multiple of the alignment that the queue was told to count by.
-    pub aligned: u64,
+/// Time has passed in which there were so many.
+#[inline]
+pub(super) fn elapse(work: &mut QueueWork, now: Time, held: usize, in_flight: u32) {
+    let ns = now.since(work.at).0;
+    work.at = work.at.max(now);
+    let sum = |integral: u64, many: u64| integral.saturating_add(many.saturating_mul(ns));
+    work.held_ns = sum(work.held_ns, held as u64);
+    work.in_flight_ns = sum(work.in_flight_ns, u64::from(in_flight));
 }
 
-/// The counters of a queue at one moment, cheap enough to be taken often: what lies between two moments is the
-/// difference. What has no unit in its name is a number of requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueWork {
-    /// The moment, on the drive's clock.
-    pub at: Time,
-    /// Reads and writes that were submitted.
-    pub submitted: u64,
-    /// What they were split into.
-    pub pieces: u64,
-    /// Pieces that joined the end of another request.
-    pub back_merges: u64,
-    /// Pieces that joined the beginning of another request.
-    pub front_merges: u64,
-    /// Requests that became adjacent by a merge, and one.
-    pub joined: u64,
-    /// Requests that had to wait for an earlier one that they overlap.
-    pub held_back: u64,
-    /// Reads that the drive was given.
-    pub reads: Given,
-    /// Writes that the drive was given.
-    pub writes: Given,
-    /// The sum, over all requests that the drive was given, of how many it then had.
-    pub depth_sum: u64,
-    /// The integral over time, in requests times ns, of the requests as they were submitted that are not done, held or in
-    /// flight. Stops at `u64::MAX`: two years of a full queue of 256.
-    pub held_ns: u64,
-    /// The same of the requests that the drive has, as it was given them: merged and split, flushes and trims among them.
-    pub in_flight_ns: u64,
-}
-
-impl QueueWork {
-    /// Requests that were not done, on average since an earlier moment; 0 where no time has passed.
-    pub fn mean_held(&self, earlier: &QueueWork) -> f64 {
-        self.mean(earlier, |work| work.held_ns)
-    }
-
-    /// Requests that the drive had, on average since an earlier moment; 0 where no time has passed.
-    pub fn mean_in_flight(&self, earlier: &QueueWork) -> f64 {
-        self.mean(earlier, |work| work.in_flight_ns)
-    }
-
-    fn mean(&self, earlier: &QueueWork, integral: impl Fn(&QueueWork) -> u64) -> f64 {
-        let ns = self.at.since(earlier.at).0;
-        let sum = integral(self).saturating_sub(integral(earlier));
-        sum as f64 / ns.max(1) as f64
-    }
-
-    /// Time has passed in which there were so many.
-    #[inline]
-    pub(super) fn elapse(&mut self, now: Time, held: usize, in_flight: u32) {
-        let ns = now.since(self.at).0;
-        self.at = self.at.max(now);
-        let sum = |integral: u64, many: u64| integral.saturating_add(many.saturating_mul(ns));
-        self.held_ns = sum(self.held_ns, held as u64);
-        self.in_flight_ns = sum(self.in_flight_ns, u64::from(in_flight));
-    }
-
-    /// The drive was given a read or a write, and has so many with it.
-    #[inline]
-    pub(super) fn dispatch(&mut self, io: &Io, alignment: u64, in_flight: u32) {
-        let side = match io.op {
-            Op::Read => &mut self.reads,
-            _ => &mut self.writes,
-        };
-        side.count += 1;
-        side.bytes += io.len;
-        side.aligned += u64::from(io.offset.is_multiple_of(alignment.max(1)));
-        self.depth_sum += u64::from(in_flight);
-    }
+/// The drive was given a read or a write, and has so many with it.
+#[inline]
+pub(super) fn dispatch(work: &mut QueueWork, io: &Io, alignment: u64, in_flight: u32) {
+    let side = match io.op {
+        Op::Read => &mut work.reads,
+        _ => &mut work.writes,
+    };
+    side.count += 1;
+    side.bytes += io.len;
+    side.aligned += u64::from(io.offset.is_multiple_of(alignment.max(1)));
+    work.depth_sum += u64::from(in_flight);
 }
 
 /// How many requests had which length: a short list in order of length, for most have one of a few.
@@ -239,14 +179,29 @@ impl<D: Device> BlockQueue<D> {
     /// The counters now, without lengths and bundles: this copies a few numbers.
     pub fn work(&self) -> QueueWork {
         let mut work = self.work;
-        work.elapse(self.inner.now(), self.parents.len(), self.in_flight);
+        elapse(
+            &mut work,
+            self.inner.now(),
+            self.parents.len(),
+            self.in_flight,
+        );
         work
     }
 
     /// Counts what there was since the last time, before that changes; the time.
     pub(super) fn elapse(&mut self) -> Time {
         let now = self.inner.now();
-        self.work.elapse(now, self.parents.len(), self.in_flight);
+        elapse(&mut self.work, now, self.parents.len(), self.in_flight);
         now
+    }
+}
+
+impl<D: Subject> Subject for BlockQueue<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.inner.stats()
+    }
+
+    fn queue(&self) -> Option<QueueWork> {
+        Some(self.work())
     }
 }

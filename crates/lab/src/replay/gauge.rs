@@ -4,12 +4,12 @@ use super::batches::Batches;
 use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals, Waiting};
 use super::play::Played;
 use super::requests::RequestFile;
-use crate::model::DriveStats;
 use crate::source::WatchedRooms;
 use crate::store::StoreError;
 use fathom_base::{Dur, Time};
+use fathom_block::DriveStats;
 use fathom_block::Op;
-use fathom_iosched::QueueWork;
+use fathom_block::QueueWork;
 use hdrhistogram::Histogram;
 
 /// When neighbouring buckets of the timeline are joined.

@@ -24,7 +24,7 @@ pub use outcome::{
     Bucket, Counted, CutShort, Distribution, Outcome, Process, Quantile, Reshaped, Side, Totals,
     Waiting,
 };
-pub use play::{PlayError, Played, Subject, play};
+pub use play::{PlayError, Played, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, read_responses};
 pub use run::{Plan, RunError, check, prepared, run, run_model};

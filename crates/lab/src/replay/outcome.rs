@@ -3,11 +3,12 @@
 use super::batches::Interval;
 use super::play::PlayError;
 use super::run::Plan;
-use crate::model::{DriveStats, Wear};
 use crate::source::HostWait;
 use fathom_base::{Dur, Time};
 use fathom_block::IoErrorKind;
-use fathom_iosched::{QueueStats, QueueWork};
+use fathom_block::QueueWork;
+use fathom_block::{DriveStats, Wear};
+use fathom_iosched::QueueStats;
 use fathom_ssd::reshape::Counters;
 use fathom_workload::program::machine::Counter;
 use serde::{Deserialize, Serialize};

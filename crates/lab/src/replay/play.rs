@@ -4,11 +4,9 @@
 use super::agenda::Agenda;
 use super::gauge::{Moment, Observer};
 use super::refused::Refused;
-use crate::model::{Drive, DriveStats};
 use fathom_base::{Dur, Slab, Time};
 use fathom_block::Access;
-use fathom_block::{Completion, Device, IoError, Narrow, Op, Request, Tag};
-use fathom_iosched::{BlockQueue, QueueWork};
+use fathom_block::{Completion, Device, IoError, Op, Request, Subject, Tag};
 use fathom_workload::program::{Answer, Ask, Next, Program};
 
 /// An access that is done.
@@ -70,60 +68,6 @@ struct InFlight {
     access: Access,
     asked: Time,
     counts: Time,
-}
-
-/// What a workload is played on: a device that may tell what it has done.
-pub trait Subject: Device {
-    /// What it has done so far, where it can tell.
-    fn stats(&self) -> Option<DriveStats>;
-
-    /// What has gone through a block layer above it so far, if there is one.
-    fn queue(&self) -> Option<QueueWork> {
-        None
-    }
-}
-
-impl Subject for Drive {
-    fn stats(&self) -> Option<DriveStats> {
-        Some(Drive::stats(self))
-    }
-}
-
-impl<D: Subject> Subject for BlockQueue<D> {
-    fn stats(&self) -> Option<DriveStats> {
-        self.inner().stats()
-    }
-
-    fn queue(&self) -> Option<QueueWork> {
-        Some(self.work())
-    }
-}
-
-impl<D: Subject> Subject for Narrow<D> {
-    fn stats(&self) -> Option<DriveStats> {
-        self.inner().stats()
-    }
-
-    fn queue(&self) -> Option<QueueWork> {
-        self.inner().queue()
-    }
-}
-
-impl<D: Subject + ?Sized> Subject for &mut D {
-    fn stats(&self) -> Option<DriveStats> {
-        (**self).stats()
-    }
-
-    fn queue(&self) -> Option<QueueWork> {
-        (**self).queue()
-    }
-}
-
-/// A real drive tells nothing.
-impl Subject for Box<dyn Device> {
-    fn stats(&self) -> Option<DriveStats> {
-        None
-    }
 }
 
 fn moment_of(device: &dyn Subject) -> Moment {

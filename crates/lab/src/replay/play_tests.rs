@@ -1,8 +1,8 @@
 //! Tests of the run loop.
 
 use super::*;
-use crate::model::{Model, find};
-use fathom_block::{Busy, DeviceInfo};
+use fathom_block::{Busy, DeviceInfo, DriveStats};
+use fathom_model::{Drive, Model, find};
 use fathom_workload::program::fio::Jobs;
 use fathom_workload::program::{Processes, Stream};
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! What is done to a modelled drive before a run, so that it starts as a drive in use.
 
-use crate::model::Drive;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, IoError, Op, Request};
+use fathom_model::Drive;
 use serde::{Deserialize, Serialize};
 
 /// The state in which a run finds its drive.

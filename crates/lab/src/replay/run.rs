@@ -2,16 +2,17 @@
 
 use super::gauge::Gauge;
 use super::outcome::{Counted, CutShort, Outcome, Reshaped};
-use super::play::{PlayError, Subject, play};
+use super::play::{PlayError, play};
 use super::prepare::{Precondition, prepare};
 use super::requests::RequestFile;
-use crate::model::{Drive, Model};
 use crate::queue::config_help;
 use crate::source::{Accesses, SourceError, WatchedRooms, Work, Workload};
 use crate::store::{Staging, StoreError};
+use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
+use fathom_model::{Drive, Model};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;

@@ -5,9 +5,9 @@
 //! with other batches, and the summary that the last page of a block brings (one write of 63 takes a second program).
 
 use super::cell::Cell;
-use crate::model::Model;
 use crate::study::Finished;
-use fathom_ssd::ms;
+use fathom_disksim as ms;
+use fathom_model::Model;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub struct Why {
 
 /// Of a run of EPO on the simulator's drive; `None` for any other, and where nothing left the buffer.
 pub(super) fn why(finished: &Finished) -> Option<Why> {
-    let Model::Ms(spec) = &finished.run.model else {
+    let Model::Disksim(spec) = &finished.run.model else {
         return None;
     };
     let cell = Cell::of(finished);

@@ -77,8 +77,8 @@ fn interrupted(dir: &Path, seed: u64) -> Result<(), StoreError> {
 
 /// A short run of a workload with all of its accesses.
 fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
-    let model = crate::model::find("null-write-buffer").unwrap();
-    let model = crate::model::Model::from_toml(model.toml).unwrap();
+    let model = fathom_model::find("null-write-buffer").unwrap();
+    let model = fathom_model::Model::from_toml(model.toml).unwrap();
     let config = Config {
         accesses: Some(20),
         ..Config::of(Name::Uniform)

@@ -2,12 +2,12 @@
 
 use super::sizes::Profiles;
 use super::{Point, Study, StudyError};
-use crate::model::Model;
 use crate::queue::from_table;
 use crate::replay::Plan;
 use crate::source::Workload;
 use crate::store::Loaded;
 use crate::target::settings::set;
+use fathom_model::Model;
 
 use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;

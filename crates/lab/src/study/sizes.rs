@@ -1,8 +1,8 @@
 //! The sizes of drives that a study's splitters and schedulers need: from a profile, or from probing the drive.
 
 use super::Sizes;
-use crate::model::Model;
 use crate::store::{self, Loaded};
+use fathom_model::Model;
 use fathom_probe::run::{self, RunConfig};
 use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Profile};

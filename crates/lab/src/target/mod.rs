@@ -13,11 +13,12 @@ pub use error::{DriveFault, Place, TargetError};
 pub use refill::{fill, refill};
 pub use settings::Setting;
 
-use crate::model::{self, Drive, Entry, Model};
 use fathom_base::Bytes;
 use fathom_block::Device;
 pub use fathom_hostio::QueueDepth;
 use fathom_hostio::{Clearance, HostConfig, Kind};
+use fathom_model as model;
+use fathom_model::{Drive, Model, Preset};
 use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ const SUGGESTIONS_MAX: usize = 3;
 #[derive(Clone, Debug)]
 pub enum TargetName {
     /// A preset.
-    Preset(Entry),
+    Preset(&'static Preset),
     /// A drive file of the user's own.
     DriveFile(PathBuf),
     /// A directory, a regular file or a block device.
@@ -188,12 +189,12 @@ pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, Target
 
 /// The presets' names nearest to `name`, best first: by edit distance where that is small, or as beginnings.
 pub fn nearest(name: &str) -> Vec<String> {
-    let distance = |preset: &Entry| strsim::damerau_levenshtein(name, preset.name);
-    let near = |preset: &Entry| {
+    let distance = |preset: &&'static Preset| strsim::damerau_levenshtein(name, preset.name);
+    let near = |preset: &&'static Preset| {
         let small = distance(preset) <= 1 + preset.name.len() / 4;
         small || (!name.is_empty() && preset.name.starts_with(name))
     };
-    let mut found: Vec<Entry> = model::catalog().into_iter().filter(near).collect();
+    let mut found: Vec<&'static Preset> = model::catalog().filter(near).collect();
     found.sort_by_key(|preset| (distance(preset), preset.name));
     let names = found.iter().map(|preset| preset.name.to_owned());
     names.take(SUGGESTIONS_MAX).collect()

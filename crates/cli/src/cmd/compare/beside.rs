@@ -183,8 +183,8 @@ fn counters(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use fathom_base::Bytes;
+    use fathom_block::DriveStats;
     use fathom_iosched::QueueConfig;
-    use fathom_lab::model::DriveStats;
     use fathom_lab::replay::{Counted, Plan, Precondition, Totals};
     use fathom_lab::source::Workload;
     use fathom_workload::step::Arrival;

@@ -1,6 +1,6 @@
 //! What is drawn of a run, out of what was measured.
 
-use fathom_lab::model::DriveStats;
+use fathom_block::DriveStats;
 use fathom_lab::replay::{Bucket, Outcome, Process, Quantile, Totals};
 use fathom_report::run::{Distribution, Given, ProcessLine, RunLines, Stretch};
 use std::collections::BTreeMap;

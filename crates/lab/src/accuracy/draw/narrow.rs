@@ -10,7 +10,7 @@ use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Arbitration, Drain, Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Prefetch,
+    Arbitration, Drain, Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Prefetch,
     ProgramMode, Protocol, ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
 
@@ -44,6 +44,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
         ..buffer
     });
     Spec {
+        kind: Kind::default(),
         name,
         capacity: Bytes(blocks * flash.clustered_block.0),
         read_buffer: read_buffer(rng, &host),

@@ -14,7 +14,8 @@ use crate::accuracy::dice::{log_uniform, log_whole, pick, whole};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Faults, Flash, Gc, Host, Mapping, MappingKind, Noise, Protocol, Separation, Striping, Victim,
+    Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Protocol, Separation, Striping,
+    Victim,
 };
 
 const KIB: u64 = 1 << 10;
@@ -59,6 +60,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
     let blocks = (wanted / flash.clustered_block.0).max(CLUSTERED_BLOCKS_MIN);
     let mapping = mapping(rng, kind, &flash, (host.logical_block.0, blocks));
     Spec {
+        kind: Kind::default(),
         name,
         capacity: Bytes(blocks * flash.clustered_block.0),
         read_buffer: memory::read_buffer(rng),

@@ -1,7 +1,7 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::model::DriveStats;
 use crate::replay::{Outcome, Side, Totals};
+use fathom_block::DriveStats;
 use fathom_iosched::Dispatched;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};

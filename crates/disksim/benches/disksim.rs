@@ -10,7 +10,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use fathom_base::{Rng, Time};
 use fathom_block::{Device, Op, Request};
-use fathom_ssd::ms::{MsSsd, Spec};
+use fathom_disksim::{MsSsd, Spec};
 
 const PAGE: u64 = 4096;
 const DEPTH: u64 = 32;

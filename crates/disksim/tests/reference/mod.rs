@@ -5,8 +5,8 @@
 
 use fathom_base::Time;
 use fathom_block::{Completion, Device, Op, Request};
-use fathom_ssd::ms::spec::{PlaneMapping, Policy, Pool};
-use fathom_ssd::ms::{Counters, MsSsd, Spec};
+use fathom_disksim::spec::{PlaneMapping, Policy, Pool};
+use fathom_disksim::{Counters, MsSsd, Spec};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;

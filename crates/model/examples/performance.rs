@@ -4,12 +4,12 @@
 //! `cargo xtask performance` runs every case several times and makes the table. Linux only: both figures come from
 //! `/proc/self`.
 
-#[path = "../benches/cases/mod.rs"]
+#[path = "../../ssd/benches/cases/mod.rs"]
 mod cases;
 
 use cases::{DEPTH, blocks, epo, epo_tight, fill, measured, steady, tebibyte};
 use fathom_block::{Device, Op};
-use fathom_ssd::ms::{self, MsSsd};
+use fathom_disksim::{self as ms, MsSsd};
 use fathom_ssd::{Spec, Ssd};
 use std::io::{self, Write};
 use std::{env, fs};

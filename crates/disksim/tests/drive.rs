@@ -5,9 +5,8 @@
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::conformance::{Options, check};
 use fathom_block::{Device, IoErrorKind, Op, Request};
-use fathom_ssd::SpecError;
-use fathom_ssd::ms::spec::{PlaneMapping, Policy, Pool};
-use fathom_ssd::ms::{MsSsd, Spec};
+use fathom_disksim::spec::{PlaneMapping, Policy, Pool};
+use fathom_disksim::{MsSsd, Spec, SpecError};
 
 const PAGE: u64 = 4096;
 

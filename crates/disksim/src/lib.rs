@@ -1,6 +1,6 @@
 //! The drive `ms-ssd`: the Microsoft SSD extension of DiskSim, the drive under the `epo` paper (IV.A, Table I).
 //!
-//! It stands beside the general drive ([`crate::Ssd`]) and shares nothing with it. Elements with planes behind one set
+//! It stands beside the general drive of `fathom-ssd` and shares nothing with it. Elements with planes behind one set
 //! of pins each, a page map in every element, greedy cleaning that blocks the element, a channel to the host that
 //! carries one page at a time, and a driver that keeps a bounded number of requests at the drive. It starts full.
 //!
@@ -17,19 +17,22 @@
 
 mod channel;
 mod clean;
+mod counters;
 mod driver;
 mod element;
 mod flash;
 mod parts;
+pub mod presets;
 mod shape;
 pub mod spec;
 mod wear;
 
-use crate::SpecError;
 use channel::{Active, Channel};
 use clean::Cleaner;
+pub use counters::{Cleaning, Counters};
 use driver::Waiting;
 use element::Batch;
+pub use fathom_base::SpecError;
 use fathom_base::drive_file::want;
 use fathom_base::memory::room_for;
 use fathom_base::{Dur, EventQueue, Slab, Time};
@@ -73,41 +76,6 @@ enum Event {
 #[inline]
 fn key(millis: f64) -> Time {
     Time(millis.to_bits())
-}
-
-/// A pass of cleaning.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cleaning {
-    /// When it began, in milliseconds since the start.
-    pub start_ms: f64,
-    /// Which element.
-    pub element: u32,
-    /// How long the element was away, in milliseconds.
-    pub cost_ms: f64,
-}
-
-/// What the drive has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Pages that the host has written.
-    pub pages_written: u64,
-    /// Pages that cleaning has moved.
-    pub pages_moved: u64,
-    /// Blocks that were cleaned.
-    pub cleanings: u64,
-    /// Blocks that were erased.
-    pub erases: u64,
-    /// The time for which elements were at work, all elements together.
-    pub busy: Dur,
-}
-
-impl Counters {
-    /// Write amplification: pages programmed with data for each page that the host has written; `None` where it has
-    /// written none.
-    pub fn waf(&self) -> Option<f64> {
-        let programmed = (self.pages_written + self.pages_moved) as f64;
-        (self.pages_written > 0).then(|| programmed / self.pages_written as f64)
-    }
 }
 
 /// A modelled drive. `Clone` forks it with everything that it holds.

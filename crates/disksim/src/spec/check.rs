@@ -1,8 +1,8 @@
 //! Whether a drive can be built: every value in its range, every part whole.
 
 use super::{Pool, Spec};
-use crate::SpecError;
 use fathom_base::Dur;
+use fathom_base::SpecError;
 use fathom_base::drive_file::want;
 
 impl Spec {

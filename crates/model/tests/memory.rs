@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
 use fathom_base::Bytes;
-use fathom_ssd::ms::{self, MsSsd};
-use fathom_ssd::{SpecError, Ssd};
+use fathom_disksim::{self as ms, MsSsd};
+use fathom_ssd::{Spec, SpecError, Ssd, presets};
 use std::env;
 use std::process::Command;
 
@@ -31,6 +29,10 @@ fn a_drive_that_memory_does_not_hold_is_refused() {
     assert!(text.contains("1 passed"), "{text}");
 }
 
+fn nvme() -> Spec {
+    Spec::from_toml(presets::find("nvme").unwrap().toml).unwrap()
+}
+
 fn with_little_memory() {
     let mut spec = ms::Spec::default();
     spec.element.blocks_per_plane = 65_536;
@@ -39,8 +41,8 @@ fn with_little_memory() {
         other => panic!("{other}"),
     };
     assert_eq!(key(MsSsd::new(&spec).unwrap_err()), "elements");
-    let mut spec = common::base();
+    let mut spec = nvme();
     spec.capacity = Bytes::gib(3 << 10);
     assert_eq!(key(Ssd::new(&spec, 1).unwrap_err()), "capacity");
-    assert!(Ssd::new(&common::base(), 1).is_ok());
+    assert!(Ssd::new(&nvme(), 1).is_ok());
 }

@@ -4,14 +4,26 @@
 
 mod check;
 
-use crate::SpecError;
+use fathom_base::SpecError;
 use fathom_base::{Bytes, Dur, Rate, drive_file};
 use serde::{Deserialize, Serialize};
+
+/// The kind of drive that the file describes: this one, of those that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// `kind = "disksim"`.
+    #[default]
+    #[serde(rename = "disksim")]
+    Disksim,
+}
 
 /// A whole drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
+    /// What the file describes.
+    #[serde(default)]
+    pub kind: Kind,
     /// A name for people.
     pub name: String,
     /// Elements (packages), each with pins of its own; 1 to 4096.
@@ -146,6 +158,7 @@ pub enum Policy {
 impl Default for Spec {
     fn default() -> Self {
         Self {
+            kind: Kind::default(),
             name: "ms-ssd".into(),
             elements: 48,
             stride: 1,

@@ -6,7 +6,7 @@ use super::{Flash, NO_CANDIDATE, Open, Slot};
 impl Flash {
     /// Takes the old copy of a page out of account.
     #[inline]
-    pub(in crate::ms) fn invalidate(&mut self, shape: &Shape, element: u32, place: u32) {
+    pub(crate) fn invalidate(&mut self, shape: &Shape, element: u32, place: u32) {
         let (slot, page) = (place / shape.pages, place % shape.pages);
         let index = (element * shape.slots() + slot) as usize;
         *self.stale_mut(index, page / 64) |= 1 << (page % 64);
@@ -17,7 +17,7 @@ impl Flash {
     /// Writes a page into the open block of a plane, or of the element where `plane` is `None`, and says whether that
     /// was the block's last. `None`: there is no free block left.
     #[inline]
-    pub(in crate::ms) fn append(
+    pub(crate) fn append(
         &mut self,
         shape: &Shape,
         element: u32,
@@ -117,12 +117,12 @@ impl Flash {
     }
 
     /// Takes the block in a slot out of the candidates and of the account, before its pages move.
-    pub(in crate::ms) fn begin_cleaning(&mut self, shape: &Shape, element: u32, slot: u32) {
+    pub(crate) fn begin_cleaning(&mut self, shape: &Shape, element: u32, slot: u32) {
         self.score[(element * shape.slots() + slot) as usize] = NO_CANDIDATE;
     }
 
     /// Erases the block in a slot, which is done at `millis`.
-    pub(in crate::ms) fn erase(&mut self, shape: &Shape, element: u32, slot: u32, millis: f64) {
+    pub(crate) fn erase(&mut self, shape: &Shape, element: u32, slot: u32, millis: f64) {
         let index = (element * shape.slots() + slot) as usize;
         let tally = &mut self.tally[element as usize];
         let plane = &mut self.planes[(element * shape.planes + slot / shape.blocks) as usize];
@@ -137,19 +137,13 @@ impl Flash {
     }
 
     /// Milliseconds are counted from so many later on.
-    pub(in crate::ms) fn begin_anew(&mut self, millis: f64) {
+    pub(crate) fn begin_anew(&mut self, millis: f64) {
         self.erased_at.iter_mut().for_each(|at| *at -= millis);
     }
 
     /// Moves all of a sealed block, page by page, into the free block of another slot of the same plane, which becomes
     /// as old as the first. Leaves the first without valid pages, and says how many there were.
-    pub(in crate::ms) fn migrate(
-        &mut self,
-        shape: &Shape,
-        element: u32,
-        from: u32,
-        to: u32,
-    ) -> u32 {
+    pub(crate) fn migrate(&mut self, shape: &Shape, element: u32, from: u32, to: u32) -> u32 {
         let (base, pages) = (element * shape.slots(), shape.pages);
         let (source, target) = ((base + from) as usize, (base + to) as usize);
         let original = shape.is_original(self.slots[source].sequence);

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::run;
 use fathom_base::{Dur, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
-use fathom_ssd::ms::{self, MsSsd};
+use fathom_disksim::{self as ms, MsSsd};
 use fathom_ssd::spec::Noise;
 use fathom_ssd::{Spec, Ssd, presets};
 
@@ -57,7 +54,7 @@ fn what_a_drive_does_takes_equally_long_at_any_time() {
         spec.noise = Noise::default();
         let mut drive = Ssd::new(&spec, 1).unwrap();
         let fill = (0..200).map(|i| Request::new(i, Op::Write, i * (64 << 10), 64 << 10));
-        run(&mut drive, 1, fill);
+        fill.for_each(|request| drop(send(&mut drive, [request])));
         let early = latencies(&mut drive.clone(), at(100));
         for seconds in LATER_S {
             let later = latencies(&mut drive.clone(), at(seconds));

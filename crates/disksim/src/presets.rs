@@ -1,0 +1,8 @@
+//! The drive of the paper by name.
+
+fathom_base::presets! {
+/// The only preset.
+PRESETS {
+    "ms-ssd": "the drive under the epo paper: DiskSim with the Microsoft SSD extension, Table I",
+}
+}

@@ -1,0 +1,211 @@
+//! The kinds of modelled drives: what a kind has to say of itself, one file each, and one line for it in the list.
+
+mod disksim;
+mod hdd;
+mod ssd;
+
+use fathom_base::drive_file::{self, Preset};
+use fathom_base::{Bytes, SpecError, Time};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveStats, QueueWork, Request, Subject, Wear,
+};
+use serde::Deserialize;
+
+/// What a drive file of one kind says.
+trait Kind: Sized {
+    /// What a drive file says after `kind =`.
+    const NAME: &'static str;
+    /// What it models, in one line.
+    const SUMMARY: &'static str;
+    /// Its drives that come with Fathom, in the order in which they are listed.
+    const PRESETS: &'static [&'static [Preset]];
+    /// What is built from it.
+    type Drive: Modelled;
+
+    /// Reads a drive file of this kind.
+    fn from_toml(text: &str) -> Result<Self, SpecError>;
+
+    /// The drive file with every default written out.
+    fn to_toml(&self) -> String;
+
+    /// Gives it another capacity.
+    fn resize(&mut self, size: Bytes) -> Result<(), SpecError>;
+
+    /// Whether it has a memory for writes whose policy can be chosen.
+    fn has_write_buffer(&self) -> bool {
+        false
+    }
+
+    /// A drive, as it leaves the factory.
+    fn build(&self, seed: u64) -> Result<Self::Drive, SpecError>;
+}
+
+/// What a modelled drive does beyond a device.
+trait Modelled: Subject + Clone {
+    /// From now on it keeps what is written, where its kind can.
+    fn keep_data(self) -> Self {
+        self
+    }
+
+    /// How often its blocks were erased, where it counts that.
+    fn wear(&self) -> Option<Wear> {
+        None
+    }
+}
+
+/// The line of a drive file that says what it describes.
+#[derive(Deserialize)]
+struct Head {
+    kind: Option<String>,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident: $spec:ty => $drive:ty,)*) => {
+        /// What a drive file says. `Clone` is deep.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Model {
+            $($(#[$doc])* $kind(Box<$spec>),)*
+        }
+
+        /// A modelled drive of any kind. `Clone` forks it with all that it holds.
+        #[derive(Clone, Debug)]
+        pub enum Drive {
+            $($(#[$doc])* $kind(Box<$drive>),)*
+        }
+
+        /// Name and summary of every kind.
+        const KINDS: &[(&str, &str)] = &[$((<$spec as Kind>::NAME, <$spec as Kind>::SUMMARY)),*];
+
+        /// Every drive that comes with Fathom, in the order in which they are listed.
+        pub fn catalog() -> impl Iterator<Item = &'static Preset> {
+            let lists = [$(<$spec as Kind>::PRESETS),*];
+            lists.into_iter().flatten().copied().flatten()
+        }
+
+        impl Model {
+            /// Reads a drive file, which says its kind in `kind = "..."`.
+            ///
+            /// # Errors
+            /// [`SpecError`] with the line or the key.
+            pub fn from_toml(text: &str) -> Result<Model, SpecError> {
+                let head: Head = drive_file::from_toml(text)?;
+                let Some(kind) = head.kind else {
+                    return Err(wrong_kind("missing".to_owned()));
+                };
+                $(if kind == <$spec as Kind>::NAME {
+                    return Ok(Model::$kind(Box::new(<$spec as Kind>::from_toml(text)?)));
+                })*
+                Err(wrong_kind(format!("{kind:?}")))
+            }
+
+            /// The drive file with every default written out.
+            pub fn to_toml(&self) -> String {
+                match self {
+                    $(Model::$kind(spec) => Kind::to_toml(&**spec),)*
+                }
+            }
+
+            /// Gives it another capacity.
+            ///
+            /// # Errors
+            /// [`SpecError`] where the drive cannot have it.
+            pub fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
+                match self {
+                    $(Model::$kind(spec) => spec.resize(size),)*
+                }
+            }
+
+            /// Whether it has a memory for writes whose policy can be chosen.
+            pub fn has_write_buffer(&self) -> bool {
+                match self {
+                    $(Model::$kind(spec) => Kind::has_write_buffer(&**spec),)*
+                }
+            }
+
+            /// A drive, as it leaves the factory.
+            ///
+            /// # Errors
+            /// [`SpecError`] where no such drive can be built.
+            pub fn build(&self, seed: u64) -> Result<Drive, SpecError> {
+                Ok(match self {
+                    $(Model::$kind(spec) => Drive::$kind(Box::new(spec.build(seed)?)),)*
+                })
+            }
+        }
+
+        impl Drive {
+            /// From now on it keeps what is written, where its kind can: for a drive that was never written.
+            pub fn keep_data(self) -> Self {
+                match self {
+                    $(Drive::$kind(drive) => Drive::$kind(Box::new(Modelled::keep_data(*drive))),)*
+                }
+            }
+
+            /// How often its blocks were erased; `None` for a drive that does not count it. O(blocks).
+            pub fn wear(&self) -> Option<Wear> {
+                match self {
+                    $(Drive::$kind(drive) => drive.wear(),)*
+                }
+            }
+        }
+
+        impl Subject for Drive {
+            fn stats(&self) -> Option<DriveStats> {
+                match self {
+                    $(Drive::$kind(drive) => drive.stats(),)*
+                }
+            }
+
+            fn queue(&self) -> Option<QueueWork> {
+                match self {
+                    $(Drive::$kind(drive) => drive.queue(),)*
+                }
+            }
+        }
+
+        impl Device for Drive {
+            fn info(&self) -> &DeviceInfo {
+                match self {
+                    $(Drive::$kind(drive) => drive.info(),)*
+                }
+            }
+
+            fn now(&self) -> Time {
+                match self {
+                    $(Drive::$kind(drive) => drive.now(),)*
+                }
+            }
+
+            fn submit(&mut self, request: Request) -> Result<(), Busy> {
+                match self {
+                    $(Drive::$kind(drive) => drive.submit(request),)*
+                }
+            }
+
+            fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+                match self {
+                    $(Drive::$kind(drive) => drive.wait(until, done),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A solid state drive of the general engine.
+    Ssd: fathom_ssd::Spec => fathom_ssd::Ssd,
+    /// The solid state drive of the reference simulator.
+    Disksim: fathom_disksim::Spec => fathom_disksim::MsSsd,
+    /// A disk.
+    Hdd: fathom_hdd::Spec => fathom_hdd::Hdd,
+}
+
+fn wrong_kind(found: String) -> SpecError {
+    let one = |(name, summary): &(&str, &str)| format!("`kind = \"{name}\"` ({summary})");
+    let all: Vec<String> = KINDS.iter().map(one).collect();
+    SpecError::Value {
+        key: "kind",
+        found,
+        allowed: format!("a drive file begins with one of {}", all.join(", ")),
+    }
+}

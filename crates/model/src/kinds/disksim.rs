@@ -1,0 +1,39 @@
+//! The simulated drive under the `epo` paper.
+
+use super::{Kind, Modelled};
+use fathom_base::drive_file::Preset;
+use fathom_base::{Bytes, SpecError};
+use fathom_disksim::presets::PRESETS;
+use fathom_disksim::{MsSsd, Spec};
+
+impl Kind for Spec {
+    const NAME: &'static str = "disksim";
+    const SUMMARY: &'static str = "DiskSim's solid state drive";
+    const PRESETS: &'static [&'static [Preset]] = &[PRESETS];
+    type Drive = MsSsd;
+
+    fn from_toml(text: &str) -> Result<Self, SpecError> {
+        Spec::from_toml(text)
+    }
+
+    fn to_toml(&self) -> String {
+        Spec::to_toml(self)
+    }
+
+    fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
+        Err(SpecError::Value {
+            key: "capacity",
+            found: size.to_string(),
+            allowed: format!(
+                "{}, which follows from its elements; change those",
+                self.capacity()
+            ),
+        })
+    }
+
+    fn build(&self, _seed: u64) -> Result<MsSsd, SpecError> {
+        MsSsd::new(self)
+    }
+}
+
+impl Modelled for MsSsd {}

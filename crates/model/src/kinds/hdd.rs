@@ -1,0 +1,37 @@
+//! A disk.
+
+use super::{Kind, Modelled};
+use fathom_base::drive_file::Preset;
+use fathom_base::{Bytes, SpecError};
+use fathom_hdd::presets::PRESETS;
+use fathom_hdd::{Hdd, Spec};
+
+impl Kind for Spec {
+    const NAME: &'static str = "hdd";
+    const SUMMARY: &'static str = "a disk";
+    const PRESETS: &'static [&'static [Preset]] = &[PRESETS];
+    type Drive = Hdd;
+
+    fn from_toml(text: &str) -> Result<Self, SpecError> {
+        Spec::from_toml(text)
+    }
+
+    fn to_toml(&self) -> String {
+        Spec::to_toml(self)
+    }
+
+    fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
+        self.capacity = size;
+        self.check()
+    }
+
+    fn build(&self, seed: u64) -> Result<Hdd, SpecError> {
+        Hdd::new(self, seed)
+    }
+}
+
+impl Modelled for Hdd {
+    fn keep_data(self) -> Self {
+        Hdd::keep_data(self)
+    }
+}

@@ -1,0 +1,46 @@
+//! The general engine.
+
+use super::{Kind, Modelled};
+use fathom_base::drive_file::Preset;
+use fathom_base::{Bytes, SpecError};
+use fathom_block::Wear;
+use fathom_ssd::presets::{PRESETS, STUDIED};
+use fathom_ssd::{Spec, Ssd};
+
+impl Kind for Spec {
+    const NAME: &'static str = "ssd";
+    const SUMMARY: &'static str = "a solid state drive";
+    const PRESETS: &'static [&'static [Preset]] = &[PRESETS, STUDIED];
+    type Drive = Ssd;
+
+    fn from_toml(text: &str) -> Result<Self, SpecError> {
+        Spec::from_toml(text)
+    }
+
+    fn to_toml(&self) -> String {
+        Spec::to_toml(self)
+    }
+
+    fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
+        self.capacity = size;
+        self.check()
+    }
+
+    fn has_write_buffer(&self) -> bool {
+        self.write_buffer.is_some()
+    }
+
+    fn build(&self, seed: u64) -> Result<Ssd, SpecError> {
+        Ssd::new(self, seed)
+    }
+}
+
+impl Modelled for Ssd {
+    fn keep_data(self) -> Self {
+        Ssd::keep_data(self)
+    }
+
+    fn wear(&self) -> Option<Wear> {
+        Wear::of(self.erase_counts())
+    }
+}
