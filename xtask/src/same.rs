@@ -32,12 +32,12 @@ accuracy --drives 2 --seed 4
 accuracy --family narrow --drives 2 --seed 4
 accuracy --family noise --drives 3 --seed 4
 convert generate:tpcc-like --accesses 3000 trace.parquet
-replay trace.parquet --on model:epo --step shrink,capacity=8GiB --step round-to-pages,page=4KiB --out replay-trace
-replay generate:financial1-like --accesses 8000 --on model:epo --buffer epo --out replay-epo
-replay generate:financial1-like --accesses 8000 --on model:epo --buffer lru --out replay-lru
+replay trace.parquet --precondition fresh --on model:epo --step shrink,capacity=8GiB --step round-to-pages,page=4KiB --out replay-trace
+replay generate:financial1-like --accesses 8000 --precondition fresh --on model:epo --buffer epo --out replay-epo
+replay generate:financial1-like --accesses 8000 --precondition fresh --on model:epo --buffer lru --out replay-lru
 compare replay-epo replay-lru
-replay generate:uniform --accesses 20000 --on model:ms-ssd --out replay-ms
-replay generate:uniform --accesses 3000 --on model:seagate-barracuda-iv --step shrink,capacity=1GiB --out replay-disk
+replay generate:uniform --accesses 20000 --precondition fresh --on model:ms-ssd --out replay-ms
+replay generate:uniform --accesses 3000 --precondition fresh --on model:seagate-barracuda-iv --step shrink,capacity=1GiB --out replay-disk
 replay generate:uniform --accesses 20000 --on model:nvme --arrival closed:64 --precondition random:1 --seed 5 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl page --precondition filled --arrival closed:8 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl dftl --precondition filled --arrival closed:8 --json
@@ -46,9 +46,9 @@ replay generate:uniform --accesses 3000 --on model:ssd-a --ftl replacement --pre
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl fast --precondition filled --arrival closed:8 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl superblock --precondition filled --arrival closed:8 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl hybrid --precondition filled --arrival closed:8 --json
-replay generate:uniform --accesses 3000 --on model:ssd-b --sched deadline --split pas --profile probe-a --arrival processes:3:8 --out queue
-bench ROOT/examples/file-server.fio --on model:ssd-a --sched bfq --out bench-bfq
-bench ROOT/examples/file-server.fio --on model:ssd-a --ab none,mq-deadline --out bench-ab
+replay generate:uniform --accesses 3000 --precondition fresh --on model:ssd-b --sched deadline --split pas --profile probe-a --arrival processes:3:8 --out queue
+bench ROOT/examples/file-server.fio --precondition fresh --on model:ssd-a --sched bfq --out bench-bfq
+bench ROOT/examples/file-server.fio --precondition fresh --on model:ssd-a --ab none,mq-deadline --out bench-ab
 run ROOT/examples/study.toml --out study
 reproduce epo --quick --out paper-epo
 ";

@@ -242,8 +242,9 @@ pub(crate) struct ReplayArgs {
     /// Another translation layer than the drive's; `fathom list ftls` shows all
     #[arg(long, value_name = "NAME")]
     pub(crate) ftl: Option<String>,
-    /// Another write buffer than the drive's, or `none`; `fathom list buffers` shows all
-    #[arg(long, value_name = "NAME")]
+    /// Another write buffer than the drive's, or `none`: POLICY or POLICY,KEY=VALUE,... such as epo,capacity=8MiB; `fathom
+    /// list buffers` shows all
+    #[arg(long, value_name = "POLICY")]
     pub(crate) buffer: Option<String>,
     /// Another value of the drive file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
@@ -254,9 +255,10 @@ pub(crate) struct ReplayArgs {
     /// it with a seed of their own, with N outstanding (processes:P or processes:P:N)
     #[arg(long, value_name = "open|closed:N|processes:P", default_value = "open", value_parser = arrival)]
     pub(crate) arrival: Arrival,
-    /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
-    #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
-    pub(crate) precondition: Precondition,
+    /// The state of a modelled drive before: filled (written once in order; the usual state of a solid state drive), fresh
+    /// (as it was made), or random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces)
+    #[arg(long, value_name = "STATE", value_parser = precondition)]
+    pub(crate) precondition: Option<Precondition>,
     /// Write run.json, requests.parquet and report.html into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -300,9 +302,10 @@ pub(crate) struct BenchArgs {
     /// Another value of a modelled drive's file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
-    /// The state of a modelled drive before: fresh, filled, or random:TIMES its capacity written in 4-KiB pieces
-    #[arg(long, value_name = "STATE", default_value = "fresh", value_parser = precondition)]
-    pub(crate) precondition: Precondition,
+    /// The state of a modelled drive before: filled (written once in order; the usual state of a solid state drive), fresh
+    /// (as it was made), or random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces)
+    #[arg(long, value_name = "STATE", value_parser = precondition)]
+    pub(crate) precondition: Option<Precondition>,
     /// The seed of every random choice, at most 2^63 - 1
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub(crate) seed: u64,

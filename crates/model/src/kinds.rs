@@ -31,9 +31,12 @@ trait Kind: Sized {
     /// Gives it another capacity.
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError>;
 
-    /// Whether it has a memory for writes whose policy can be chosen.
-    fn has_write_buffer(&self) -> bool {
-        false
+    /// Whether a new drive holds nothing, so that reads find no data in it and writes nothing to replace.
+    const STARTS_EMPTY: bool = false;
+
+    /// How much the memory for writes holds, where there is one whose policy can be chosen.
+    fn write_buffer(&self) -> Option<Bytes> {
+        None
     }
 
     /// A drive, as it leaves the factory.
@@ -50,6 +53,11 @@ trait Modelled: Subject + Clone {
     /// How often its blocks were erased, where it counts that.
     fn wear(&self) -> Option<Wear> {
         None
+    }
+
+    /// Has a new drive written in order from its beginning on, in no time, as far as its kind can; how many bytes are.
+    fn fill(&mut self) -> u64 {
+        0
     }
 }
 
@@ -115,10 +123,17 @@ macro_rules! kinds {
                 }
             }
 
-            /// Whether it has a memory for writes whose policy can be chosen.
-            pub fn has_write_buffer(&self) -> bool {
+            /// How much the memory for writes holds, where there is one whose policy can be chosen.
+            pub fn write_buffer(&self) -> Option<Bytes> {
                 match self {
-                    $(Model::$kind(spec) => Kind::has_write_buffer(&**spec),)*
+                    $(Model::$kind(spec) => Kind::write_buffer(&**spec),)*
+                }
+            }
+
+            /// Whether a new drive holds nothing: it answers reads without touching flash, and writes replace nothing.
+            pub fn starts_empty(&self) -> bool {
+                match self {
+                    $(Model::$kind(_) => <$spec as Kind>::STARTS_EMPTY,)*
                 }
             }
 
@@ -138,6 +153,14 @@ macro_rules! kinds {
             pub fn keep_data(self) -> Self {
                 match self {
                     $(Drive::$kind(drive) => Drive::$kind(Box::new(Modelled::keep_data(*drive))),)*
+                }
+            }
+
+            /// Has a new drive written in order from its beginning on, in no time; how many bytes are, up to its capacity.
+            /// The rest is to be written by requests, which bring buffers into the state that they leave.
+            pub fn fill(&mut self) -> u64 {
+                match self {
+                    $(Drive::$kind(drive) => Modelled::fill(&mut **drive),)*
                 }
             }
 

@@ -8,10 +8,11 @@ use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{Ab, KernelScheduler, Stack, ab as in_turn};
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, prepared, run as run_on};
+use fathom_lab::replay::{Outcome, Plan, RunError, of_model, prepared, run as run_on};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::TargetName;
+use fathom_model::Model;
 use fathom_workload::step::Arrival;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
@@ -26,20 +27,21 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         .as_deref()
         .map(|text| stacks::of(text, args))
         .transpose()?;
+    let name = input::target(&args.on)?;
+    let model = model(args, &name)?;
     let plan = Plan {
         target: args.on.clone(),
         workload,
         arrival: Arrival::Open,
-        precondition: args.precondition,
+        precondition: super::precondition(args.precondition, model.as_ref()),
         seed: args.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
     };
     let set = args.out.as_deref().map(store::begin).transpose()?;
-    let name = input::target(&args.on)?;
     let kernel = stacks::kernel(stacks.as_ref(), args, &name)?;
-    let Some(model) = model(args, &name)? else {
-        if args.precondition != Precondition::Fresh {
+    let Some(model) = model else {
+        if args.precondition.is_some() {
             let message = format!(
                 "`--precondition` is for modelled drives, and {} is a real one",
                 args.on
@@ -55,14 +57,13 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let drive = model
         .build(args.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let drive = if wants.data { drive.keep_data() } else { drive };
-    let mut drive = prepared(drive, plan.precondition, plan.seed)?;
-    let told = Some(model.to_toml());
-    over(args, plan, (stacks, None, set), (&mut drive, told))
+    let drive = prepared(drive, plan.precondition, plan.seed)?;
+    let mut drive = if wants.data { drive.keep_data() } else { drive };
+    over(args, plan, (stacks, None, set), (&mut drive, Some(&model)))
 }
 
 /// The modelled drive of that name and size; `None` for a real one.
-fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_model::Model>, Failure> {
+fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
     let Some(mut model) = name.model(&args.set)? else {
         return Ok(None);
     };
@@ -75,7 +76,7 @@ fn model(args: &BenchArgs, name: &TargetName) -> Result<Option<fathom_model::Mod
     Ok(Some(model))
 }
 
-/// Plays on a drive that is ready; of a modelled one with its drive file.
+/// Plays on a drive that is ready.
 fn over(
     args: &BenchArgs,
     plan: Plan,
@@ -84,7 +85,7 @@ fn over(
         Option<&KernelScheduler>,
         Option<Staging>,
     ),
-    (device, drive): (&mut dyn Subject, Option<String>),
+    (device, model): (&mut dyn Subject, Option<&Model>),
 ) -> Result<Exit, Failure> {
     let rounds = (args.rounds, watch::interrupted as fn() -> bool);
     let ended = match stacks {
@@ -95,7 +96,11 @@ fn over(
             found.map(|found| told_ab(args, &found, set))
         }
         None => run_on(device, &plan, set.as_mut(), watch::interrupted)
-            .map(|outcome| told(args, &Outcome { drive, ..outcome }, set)),
+            .map(|outcome| match model {
+                Some(model) => of_model(model, outcome),
+                None => outcome,
+            })
+            .map(|outcome| told(args, &outcome, set)),
     };
     match ended {
         Err(RunError::Interrupted) => {

@@ -4,8 +4,8 @@ use super::{outcome, workload};
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::replay::{RunError, asked};
-use fathom_lab::source::{SaveError, SavedAs, save};
+use fathom_lab::replay::{Precondition, RunError, asked, prepared};
+use fathom_lab::source::{SaveError, SavedAs, Workload, save};
 use fathom_model::Drive;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
@@ -24,7 +24,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
             (saved, accesses.notes())
         }
         (true, Some(on)) => match asked(
-            &mut drive(on, args.workload.seed)?,
+            &mut drive(on, &workload, args.workload.seed)?,
             &workload,
             args.workload.seed,
             watch::interrupted,
@@ -67,13 +67,18 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A modelled drive that was never written.
-fn drive(on: &str, seed: u64) -> Result<Drive, Failure> {
+/// A modelled drive in its usual state, for a workload.
+fn drive(on: &str, workload: &Workload, seed: u64) -> Result<Drive, Failure> {
     let model = input::target(on)?.model(&[])?.ok_or_else(|| {
         let message = format!("{on} is a real drive, and `convert` only writes files");
         Failure::input("fathom::convert::on", message).help("name a modelled one: --on model:nvme")
     })?;
-    model
+    let drive = model
         .build(seed)
-        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))
+        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+    let drive = prepared(drive, Precondition::usual(&model), seed)?;
+    Ok(match workload.wants()?.data {
+        true => drive.keep_data(),
+        false => drive,
+    })
 }

@@ -13,7 +13,7 @@ const STRETCHES: usize = 60;
 
 pub(super) fn text(outcome: &Outcome) -> String {
     let mut text = heading(outcome);
-    if let Some(warning) = warning(outcome) {
+    for warning in warnings(outcome) {
         let _ = writeln!(text, "{warning}\n");
     }
     text += &super::table::table(&times(outcome));
@@ -83,8 +83,14 @@ fn heading(outcome: &Outcome) -> String {
     )
 }
 
+/// What a reader must know before the figures.
+pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+    let own = outcome.warnings.iter().cloned();
+    warning(outcome).into_iter().chain(own).collect()
+}
+
 /// That the run did not come to its end, and how; or that nothing was measured.
-pub(super) fn warning(outcome: &Outcome) -> Option<String> {
+fn warning(outcome: &Outcome) -> Option<String> {
     let Some(cut) = outcome.cut_short.as_ref() else {
         return nothing(outcome);
     };
@@ -135,7 +141,7 @@ pub(super) fn before(outcome: &Outcome) -> String {
     match outcome.plan.precondition {
         Precondition::Fresh if outcome.drive.is_none() => "as it was".into(),
         Precondition::Fresh => "fresh".into(),
-        Precondition::Filled => "written once".into(),
+        Precondition::Filled => "filled: written once in order".into(),
         Precondition::Random { times, bytes } => {
             format!("{times} times overwritten in {}", human_bytes(bytes.0))
         }
@@ -253,10 +259,14 @@ fn flash(work: &DriveStats) -> String {
     if let Some(waf) = work.write_amplification() {
         let _ = writeln!(
             text,
-            "write amplification {waf:.3}: {} written, {} programmed, {}",
+            "write amplification {waf:.3}: {} written, {} programmed, {}{}",
             human_bytes(work.host_bytes_written),
             human_bytes(work.flash_bytes_programmed),
             count(work.erases, "block erased", "blocks erased"),
+            match waf < 1.0 {
+                true => "; the rest was overwritten in the write buffer, or is still there",
+                false => "",
+            },
         );
     }
     let parts = WORK.into_iter().map(|(what, of)| (of(work), what));

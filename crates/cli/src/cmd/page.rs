@@ -51,7 +51,7 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
         title: format!("{} on {}", outcome.plan.workload.name, outcome.plan.target),
         about: String::new(),
         facts: named(facts),
-        warnings: outcome::warning(outcome).into_iter().collect(),
+        warnings: outcome::warnings(outcome),
         tables,
         beneath: beneath(&["this run"], &[outcome]),
         runs: vec![lines("", outcome)],

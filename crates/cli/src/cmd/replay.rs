@@ -4,12 +4,11 @@ use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::replay::{
-    Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
-};
+use fathom_lab::replay::{Outcome, Plan, RunError, prepared, run as run_on, run_model};
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
 use fathom_model::Model;
+use std::str::FromStr as _;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
 const BUFFER: [(&str, &str); 2] = [
@@ -21,17 +20,29 @@ const LOG_BLOCKS: i64 = 256;
 const MAP_CACHE: &str = "1MiB";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
+    let name = input::target(&args.on)?;
+    let model = model(args, &name)?;
     let plan = Plan {
         target: args.on.clone(),
         workload: workload::of(&args.workload)?,
         arrival: args.arrival,
-        precondition: args.precondition,
+        precondition: super::precondition(args.precondition, model.as_ref()),
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
     };
     let mut set = args.out.as_deref().map(store::begin).transpose()?;
-    match play(args, &plan, set.as_mut())? {
+    let played = match &model {
+        Some(model) => {
+            let note = added_buffer(args, &name, model)?;
+            play(model, &plan, set.as_mut())?.map(|mut outcome| {
+                outcome.notes.extend(note);
+                outcome
+            })
+        }
+        None => real(args, &name, &plan, set.as_mut())?,
+    };
+    match played {
         Err(RunError::Interrupted) => {
             out::note("Interrupted; nothing is kept of a run that did not come to its end.");
             Ok(Exit::Negative)
@@ -60,15 +71,10 @@ fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
     out::data(&outcome::text(outcome))
 }
 
-/// Runs the plan; the inner result is the run's own.
-fn play(
-    args: &ReplayArgs,
-    plan: &Plan,
-    requests: Option<&mut Staging>,
-) -> Result<Result<Outcome, RunError>, Failure> {
-    let name = input::target(&args.on)?;
-    let Some(mut model) = name.model(&settings(args, &name)?)? else {
-        return real(args, &name, plan, requests);
+/// The modelled drive with what the flags change in it; `None` for a real one.
+fn model(args: &ReplayArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
+    let Some(mut model) = name.model(&settings(args, name)?)? else {
+        return Ok(None);
     };
     if let Some(size) = args.real.size {
         model.resize(size).map_err(|error| {
@@ -76,28 +82,21 @@ fn play(
                 .help("choose another `--size`, or leave it out")
         })?;
     }
-    watch::listen()?;
-    let drive = model
-        .build(args.workload.seed)
-        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let ran = prepared(drive, plan.precondition, plan.seed)
-        .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
-    if ran
-        .as_ref()
-        .is_ok_and(|outcome| reads_nothing(&model, outcome))
-    {
-        out::note(
-            "The drive began without data: reading what was never written takes no time in flash. \
-             `--precondition filled` writes it first.",
-        );
-    }
-    Ok(ran)
+    Ok(Some(model))
 }
 
-/// Whether reads may have found what no drive in use has: places that were never written.
-fn reads_nothing(model: &Model, outcome: &Outcome) -> bool {
-    let fresh = outcome.plan.precondition == Precondition::Fresh;
-    fresh && matches!(model, Model::Ssd(_)) && outcome.totals.reads.is_some()
+/// Runs the plan on a modelled drive; the inner result is the run's own.
+fn play(
+    model: &Model,
+    plan: &Plan,
+    requests: Option<&mut Staging>,
+) -> Result<Result<Outcome, RunError>, Failure> {
+    watch::listen()?;
+    let drive = model
+        .build(plan.seed)
+        .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+    Ok(prepared(drive, plan.precondition, plan.seed)
+        .and_then(|drive| run_model(model, drive, plan, requests, watch::interrupted)))
 }
 
 fn real(
@@ -110,7 +109,7 @@ fn real(
         ("--ftl", args.ftl.is_some()),
         ("--buffer", args.buffer.is_some()),
         ("--set", !args.set.is_empty()),
-        ("--precondition", args.precondition != Precondition::Fresh),
+        ("--precondition", args.precondition.is_some()),
     ];
     if let Some((flag, _)) = modelled.iter().find(|(_, given)| *given) {
         let message = format!(
@@ -142,19 +141,58 @@ fn settings(args: &ReplayArgs, name: &TargetName) -> Result<Vec<Setting>, Failur
             _ => settings.push(Setting::new("mapping.log_blocks", LOG_BLOCKS)),
         }
     }
-    match args.buffer.as_deref() {
-        None => {}
-        Some("none") => settings.push(Setting::absent("write_buffer")),
-        Some(policy) => {
-            let buffered = name
-                .model(&[])?
-                .is_some_and(|model| model.has_write_buffer());
-            if !buffered {
-                settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
-            }
-            settings.push(Setting::new("write_buffer.policy", policy));
-        }
+    if let Some(buffer) = &args.buffer {
+        settings.extend(buffer_settings(buffer, adds_buffer(args, name)?)?);
     }
     settings.extend(args.set.iter().cloned());
     Ok(settings)
+}
+
+/// Whether the flags ask for a write buffer and the drive has none of its own.
+fn adds_buffer(args: &ReplayArgs, name: &TargetName) -> Result<bool, Failure> {
+    let wanted = args
+        .buffer
+        .as_deref()
+        .is_some_and(|buffer| buffer != "none");
+    let has_none = |model: Model| model.write_buffer().is_none();
+    Ok(wanted && name.model(&[])?.is_some_and(has_none))
+}
+
+/// What `POLICY,KEY=VALUE,...` changes in a drive file, with the usual buffer where there is none.
+fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
+    if buffer == "none" {
+        return Ok(vec![Setting::absent("write_buffer")]);
+    }
+    let mut parts = buffer.split(',');
+    let policy = parts.next().unwrap_or_default();
+    let mut settings = Vec::new();
+    if adds {
+        settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
+    }
+    settings.push(Setting::new("write_buffer.policy", policy));
+    for part in parts {
+        settings.push(Setting::from_str(&format!("write_buffer.{part}"))?);
+    }
+    Ok(settings)
+}
+
+/// Says how large a write buffer is that the drive does not have of its own.
+fn added_buffer(
+    args: &ReplayArgs,
+    name: &TargetName,
+    model: &Model,
+) -> Result<Option<String>, Failure> {
+    let policy = args
+        .buffer
+        .as_deref()
+        .and_then(|text| text.split(',').next());
+    let capacity = model.write_buffer();
+    let (Some(policy), Some(capacity), true) = (policy, capacity, adds_buffer(args, name)?) else {
+        return Ok(None);
+    };
+    Ok(Some(format!(
+        "{} has no write buffer; it was given one of {capacity} with the policy {policy}. `--buffer {policy},capacity=SIZE` \
+         gives it another",
+        args.on
+    )))
 }

@@ -27,4 +27,4 @@ pub use outcome::{
 pub use play::{PlayError, Played, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, read_responses};
-pub use run::{Plan, RunError, check, prepared, run, run_model};
+pub use run::{Plan, RunError, check, of_model, prepared, run, run_model};

@@ -349,6 +349,9 @@ pub struct Outcome {
     pub cut_short: Option<CutShort>,
     /// Notes on what was left out: lines skipped, accesses dropped or changed by a step.
     pub notes: Vec<String>,
+    /// What a reader must know before the figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 #[cfg(test)]

@@ -2,15 +2,14 @@
 
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, IoError, Op, Request};
-use fathom_model::Drive;
+use fathom_model::{Drive, Model};
 use serde::{Deserialize, Serialize};
 
 /// The state in which a run finds its drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Precondition {
     /// As it was made.
-    #[default]
     Fresh,
     /// Written once from beginning to end.
     Filled,
@@ -22,6 +21,17 @@ pub enum Precondition {
         /// Length of a write.
         bytes: Bytes,
     },
+}
+
+impl Precondition {
+    /// What is done where the user says nothing: a drive that holds nothing when it is new is filled, since no drive in use
+    /// answers from erased flash; any other is taken as it is.
+    pub fn usual(model: &Model) -> Precondition {
+        match model.starts_empty() {
+            true => Precondition::Filled,
+            false => Precondition::Fresh,
+        }
+    }
 }
 
 /// Requests in flight while a drive is prepared.
@@ -43,8 +53,10 @@ pub fn prepare(drive: &mut Drive, state: Precondition, seed: u64) -> Result<(), 
         return Ok(());
     }
     let piece = FILL_BYTES.min(max).max(block);
-    let starts = (0..capacity.div_ceil(piece)).map(|i| i * piece);
-    write_all(drive, starts.map(|at| (at, piece.min(capacity - at))))?;
+    let filled = drive.fill();
+    let starts = (filled / piece..capacity.div_ceil(piece)).map(|i| i * piece);
+    let pieces = starts.map(|at| (at.max(filled), (at + piece).min(capacity)));
+    write_all(drive, pieces.map(|(from, to)| (from, to - from)))?;
     if let Precondition::Random { times, bytes } = state {
         let bytes = bytes.0.next_multiple_of(block).min(max).max(block);
         let mut rng = Rng::new(seed, u64::MAX);

@@ -226,6 +226,7 @@ fn measure(
         queue: None,
         counters: source.counters(),
         notes: source.notes(),
+        warnings: Vec::new(),
         totals,
         cut_short,
     })
@@ -247,17 +248,48 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
 /// [`RunError`].
 pub fn run_model(
     model: &Model,
-    mut drive: Drive,
+    drive: Drive,
     plan: &Plan,
     requests: Option<&mut Staging>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
-    let outcome = run(&mut drive, plan, requests, stop)?;
+    let mut drive = match plan.workload.wants()?.data {
+        true => drive.keep_data(),
+        false => drive,
+    };
+    let outcome = of_model(model, run(&mut drive, plan, requests, stop)?);
     Ok(Outcome {
-        drive: Some(model.to_toml()),
         wear: drive.wear(),
         ..outcome
     })
+}
+
+/// What a run found on a drive of this model, with the drive's file and what there is to warn of.
+pub fn of_model(model: &Model, outcome: Outcome) -> Outcome {
+    Outcome {
+        drive: Some(model.to_toml()),
+        warnings: empty_flash(model, &outcome).into_iter().collect(),
+        ..outcome
+    }
+}
+
+/// What a run on a drive that holds nothing does not show.
+fn empty_flash(model: &Model, outcome: &Outcome) -> Option<String> {
+    let empty = outcome.plan.precondition == Precondition::Fresh && model.starts_empty();
+    let missing = match (&outcome.totals.reads, &outcome.totals.writes) {
+        _ if !empty => return None,
+        (Some(_), Some(_)) => {
+            "reads of what was never written take no time in flash, and writes replace nothing"
+        }
+        (Some(_), None) => "reads of what was never written take no time in flash",
+        (None, Some(_)) => {
+            "writes replace nothing, so that no data is moved before the drive is full"
+        }
+        (None, None) => return None,
+    };
+    Some(format!(
+        "The drive began empty: {missing}. `--precondition filled` fills it first."
+    ))
 }
 
 /// Looks for what cannot be in a program over a drive, before anything is done to the drive: a job that would end behind

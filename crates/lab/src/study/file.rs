@@ -31,9 +31,9 @@ pub struct Study {
     /// How accesses are handed over.
     #[serde(default = "open")]
     pub arrival: Arrival,
-    /// What is done to the drive before.
-    #[serde(default)]
-    pub precondition: Precondition,
+    /// What is done to the drive before; [`Precondition::usual`] where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Precondition>,
     /// The block layer above the drive, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Table>,

@@ -3,7 +3,7 @@
 use super::sizes::Profiles;
 use super::{Point, Study, StudyError};
 use crate::queue::from_table;
-use crate::replay::Plan;
+use crate::replay::{Plan, Precondition};
 use crate::source::Workload;
 use crate::store::Loaded;
 use crate::target::settings::set;
@@ -113,7 +113,7 @@ fn resolve(
     for (_, point) in points {
         drive = point.drive.clone().unwrap_or(drive);
         arrival = point.arrival.unwrap_or(arrival);
-        precondition = point.precondition.unwrap_or(precondition);
+        precondition = point.precondition.or(precondition);
         if let Some(keys) = &point.queue {
             queue.get_or_insert_default().extend(keys.clone());
         }
@@ -162,7 +162,7 @@ fn resolve(
             target: drive,
             workload,
             arrival,
-            precondition,
+            precondition: precondition.unwrap_or_else(|| Precondition::usual(&model)),
             seed,
             queue,
             depth: None,

@@ -11,6 +11,7 @@ impl Kind for Spec {
     const NAME: &'static str = "ssd";
     const SUMMARY: &'static str = "a solid state drive";
     const PRESETS: &'static [&'static [Preset]] = &[PRESETS, STUDIED];
+    const STARTS_EMPTY: bool = true;
     type Drive = Ssd;
 
     fn from_toml(text: &str) -> Result<Self, SpecError> {
@@ -26,8 +27,8 @@ impl Kind for Spec {
         self.check()
     }
 
-    fn has_write_buffer(&self) -> bool {
-        self.write_buffer.is_some()
+    fn write_buffer(&self) -> Option<Bytes> {
+        self.write_buffer.as_ref().map(|buffer| buffer.capacity)
     }
 
     fn build(&self, seed: u64) -> Result<Ssd, SpecError> {
@@ -38,6 +39,10 @@ impl Kind for Spec {
 impl Modelled for Ssd {
     fn keep_data(self) -> Self {
         Ssd::keep_data(self)
+    }
+
+    fn fill(&mut self) -> u64 {
+        Ssd::fill(self)
     }
 
     fn wear(&self) -> Option<Wear> {

@@ -9,6 +9,7 @@ mod counters;
 mod domain;
 mod drain;
 mod draining;
+mod fill;
 mod flash;
 mod map;
 mod order;
@@ -312,10 +313,12 @@ impl Ssd {
         Ok(drive)
     }
 
-    /// From now on the drive keeps the bytes that are written and gives them back; writes without data write
-    /// zeros. Costs memory for every written sector; for a drive that was never written.
+    /// From now on the drive keeps the bytes that are written and gives them back; writes without data, and those before,
+    /// wrote zeros. Costs memory for every sector that is written from now on. Only a drive that keeps data from the
+    /// beginning survives a power cut.
     pub fn keep_data(mut self) -> Self {
-        self.store = Some(Store::new(&self.g));
+        let is_whole = self.counters.host_sectors_written == 0;
+        self.store = Some(Store::new(&self.g, is_whole));
         self
     }
 

@@ -4,6 +4,7 @@ use super::domain::Domain;
 use super::{Event, Ssd};
 use crate::buffer::{LineView, Piece};
 use crate::ftl::Ftl;
+use crate::nand::store::Store;
 use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 
@@ -11,18 +12,23 @@ use super::flash::NOBODY;
 
 impl Ssd {
     /// Cuts the power once `flash_ops` flash operations have been done since the drive was made: every request
-    /// in flight fails with [`IoErrorKind::Gone`]. Only a drive that keeps data can be cut off and come back;
-    /// false, and nothing happens, for any other.
+    /// in flight fails with [`IoErrorKind::Gone`]. Only a drive that has kept data since it was new can be cut off and come
+    /// back; false, and nothing happens, for any other.
     pub fn cut_power_after(&mut self, flash_ops: u64) -> bool {
-        if self.store.is_some() {
+        if self.knows_its_flash() {
             self.cut_after_ops = Some(flash_ops);
         }
-        self.store.is_some()
+        self.knows_its_flash()
     }
 
-    /// Cuts the power now, as [`Ssd::cut_power_after`] does later; false for a drive that keeps no data or has no power.
+    fn knows_its_flash(&self) -> bool {
+        self.store.as_ref().is_some_and(Store::is_whole)
+    }
+
+    /// Cuts the power now, as [`Ssd::cut_power_after`] does later; false for a drive that has not kept data since it was new, or has
+    /// no power.
     pub fn cut_power(&mut self) -> bool {
-        let cut = self.store.is_some() && self.powered;
+        let cut = self.knows_its_flash() && self.powered;
         if cut {
             self.power_cut();
         }

@@ -100,6 +100,12 @@ pub(crate) trait Ftl {
     /// may still hold work that makes room.
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
 
+    /// Places the host's clustered pages from the first on in order, as [`Ftl::write`] places them one by one on a drive
+    /// that was never written, without operations; how many, up to `cpages`.
+    fn fill(&mut self, _cpages: u32) -> u32 {
+        0
+    }
+
     /// Makes the places of `units` units from `lpn` on known before they are read: what lies in flash of the map
     /// and not in memory. Never stalls.
     fn translate(&mut self, _lpn: Lpn, _units: u32, _ops: &mut Vec<FlashOp>) {}
@@ -198,6 +204,9 @@ impl Ftl for AnyFtl {
     #[inline]
     fn translate(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         each!(self, ftl => ftl.translate(lpn, units, ops));
+    }
+    fn fill(&mut self, cpages: u32) -> u32 {
+        each!(self, ftl => ftl.fill(cpages))
     }
     fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
         each!(self, ftl => ftl.background(ops))

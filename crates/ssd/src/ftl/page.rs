@@ -11,6 +11,7 @@
 //! flash itself.
 
 mod collect;
+mod fill;
 mod heat;
 mod map;
 mod recovery;
@@ -386,6 +387,10 @@ impl Ftl for PageFtl {
             lpns().for_each(|lpn| self.heat.count(Lpn(lpn)));
         }
         Ok(())
+    }
+
+    fn fill(&mut self, cpages: u32) -> u32 {
+        self.fill_rows(cpages)
     }
 
     fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {

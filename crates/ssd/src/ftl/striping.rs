@@ -49,6 +49,11 @@ impl Stripes {
         })
     }
 
+    /// The groups of the first clustered pages, and of as many from every multiple of their number on.
+    pub(super) fn in_turn(&self) -> &[u32] {
+        &self.turn
+    }
+
     /// The group of a mapped unit.
     #[inline]
     pub(super) fn group_of(&self, lpn: u32) -> u32 {

@@ -92,6 +92,13 @@ impl Blocks {
         *clock = clock.wrapping_add(1);
     }
 
+    /// An open block is filled at once.
+    pub(super) fn gain_all(&mut self, cblock: u32, group: u32) {
+        self.valid[cblock as usize] += self.units;
+        let clock = &mut self.clocks[group as usize];
+        *clock = clock.wrapping_add(self.units);
+    }
+
     /// A block has a valid unit less.
     #[inline]
     pub(super) fn lose(&mut self, cblock: u32, group: u32) {

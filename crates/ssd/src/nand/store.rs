@@ -60,18 +60,25 @@ pub(crate) struct Store {
     /// Owners from here on are units of a map, whose bytes are not kept.
     host_units: u32,
     versions: u64,
+    is_whole: bool,
 }
 
 impl Store {
-    /// An erased flash array.
-    pub(crate) fn new(g: &Geometry) -> Self {
+    /// An erased flash array, or with `is_whole` false, one of which nobody knows what it holds.
+    pub(crate) fn new(g: &Geometry, is_whole: bool) -> Self {
         Self {
             blocks: vec![None; g.cblocks() as usize],
             units_per_block: g.units_per_cblock,
             unit_bytes: g.sectors_per_unit as usize * SECTOR_BYTES as usize,
             host_units: g.logical_units,
             versions: 0,
+            is_whole,
         }
+    }
+
+    /// Whether it knows all that was ever programmed.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Bytes of a unit.

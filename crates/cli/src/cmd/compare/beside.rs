@@ -212,6 +212,7 @@ mod tests {
             wear: None,
             cut_short: None,
             notes: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

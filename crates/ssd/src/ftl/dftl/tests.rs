@@ -65,7 +65,7 @@ impl Replay {
             pages: vec![None; 8],
             erasing: Vec::new(),
             map_programs: 0,
-            store: Store::new(&g),
+            store: Store::new(&g, true),
             pending: Vec::new(),
             said_at: BTreeMap::new(),
         }

@@ -77,7 +77,7 @@ impl PageFtl {
     }
 
     /// Seals a full block and opens an erased one.
-    fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
+    pub(super) fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
         let nth = match self.in_step {
             Some(in_step) => in_step.next_block(&self.groups, group as usize, front),
             None => 0,

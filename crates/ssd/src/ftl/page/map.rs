@@ -11,6 +11,7 @@
 
 use super::NOTHING;
 use prefetch_index::prefetch_index;
+use std::ops::Range;
 
 /// First writes that are entered together.
 const TOGETHER: usize = 16;
@@ -114,6 +115,15 @@ impl Map {
         std::mem::replace(&mut self.place_of[lpn as usize], place)
     }
 
+    /// The entries of units that were nowhere and now are somewhere, to be written: places plus one.
+    pub(super) fn fill(&mut self, from: u32, units: u32) -> &mut [u32] {
+        self.settle();
+        if let Some(bits) = &mut self.bits {
+            bits.set_all(from as usize..(from + units) as usize);
+        }
+        &mut self.place_of[from as usize..][..units as usize]
+    }
+
     /// Takes a unit out; gives where it was, plus one.
     pub(super) fn remove(&mut self, lpn: u32) -> u32 {
         self.settle();
@@ -204,6 +214,20 @@ impl Bits {
         true
     }
 
+    /// Sets bits that were not set before.
+    fn set_all(&mut self, range: Range<usize>) {
+        self.count += range.len();
+        for word in range.start / WORD..range.end.div_ceil(WORD) {
+            let (first, end) = (word * WORD, (word + 1) * WORD);
+            let below = |bit: usize| u64::MAX.checked_shr((WORD - bit) as u32).unwrap_or(0);
+            let until = below(range.end.min(end) - first);
+            self.mapped[word] |= until & !below(range.start.max(first) - first);
+            if self.mapped[word] == u64::MAX {
+                self.full[word / WORD] |= 1 << (word % WORD);
+            }
+        }
+    }
+
     fn unset(&mut self, lpn: u32) {
         let (lpn, bit) = (lpn as usize, 1 << (lpn as usize % WORD));
         let word = lpn / WORD;
@@ -250,6 +274,28 @@ mod tests {
             assert_eq!(
                 bits.count,
                 table.iter().filter(|&&at| at != NOTHING).count()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_filled_at_once_is_what_is_entered_one_by_one() {
+        let mut rng = Rng::new(3, 0);
+        for _ in 0..200 {
+            let (mut map, mut other) = (Map::new(1_000, true), Map::new(1_000, true));
+            let from = rng.below(1_000) as u32;
+            let units = rng.below(1_001 - u64::from(from)) as u32;
+            (0..)
+                .zip(map.fill(from, units))
+                .for_each(|(i, at)| *at = i + 1);
+            for i in 0..units {
+                assert_eq!(other.replace(from + i, i + 1), NOTHING);
+            }
+            assert_eq!(map.table(), other.table());
+            let (map, other) = (map.bits.unwrap(), other.bits.unwrap());
+            assert_eq!(
+                (map.mapped, map.full, map.count),
+                (other.mapped, other.full, other.count)
             );
         }
     }

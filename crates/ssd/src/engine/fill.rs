@@ -1,0 +1,84 @@
+//! Writing a new drive once from beginning to end without simulating the requests that would do it.
+//!
+//! Where the next unit goes follows from the order of writes alone, not from when they come: a new drive written in
+//! order never waits for an erase. The translation layer is therefore asked clustered page by clustered page, as it would be
+//! by requests in order, and what it emits counts as done. No time passes. What a drive remembers of its last writes (its
+//! buffers, what is at work) is left to requests: the end of the drive is not written here.
+
+use super::Ssd;
+use crate::ftl::{FlashOp, Ftl};
+use crate::spec::Noise;
+use fathom_base::{Lpn, SECTOR_BYTES};
+
+/// Bytes at the end of the drive that are left to requests: the least, and times the capacity of the write buffer.
+const LEFT_BYTES: u64 = 64 << 20;
+const LEFT_BUFFERS: u64 = 2;
+
+impl Ssd {
+    /// Writes a new drive from its beginning on, in order, in no time; gives how many bytes are written. The rest is to be
+    /// written by requests: nearly all of a large drive is written here, and nothing of one that keeps data, was written
+    /// before, fails programs
+    /// or has noise, whose draws follow from requests and their times.
+    pub fn fill(&mut self) -> u64 {
+        let is_new = self.counters.host_sectors_written == 0 && self.active.is_empty();
+        let is_plain = !self.may_fail && self.noise == Noise::default();
+        if !is_new || !is_plain || self.store.is_some() {
+            return 0;
+        }
+        let buffers = self
+            .lines
+            .capacity()
+            .saturating_mul(LEFT_BUFFERS * SECTOR_BYTES);
+        let left = match self.unbuffered {
+            true => LEFT_BYTES,
+            false => LEFT_BYTES.max(buffers),
+        };
+        let page = u64::from(self.g.sectors_per_cpage) * SECTOR_BYTES;
+        let pages = (self.info.capacity_bytes.saturating_sub(left) / page) as u32;
+        let at_once = self.ftl.fill(pages);
+        self.count_programs(u64::from(at_once));
+        let one_by_one = (at_once..pages).take_while(|&cpage| self.fill_page(cpage));
+        let written = u64::from(at_once) + one_by_one.count() as u64;
+        self.counters.host_sectors_written += written * u64::from(self.g.sectors_per_cpage);
+        written * page
+    }
+
+    /// Writes a clustered page of the host's address space; false where it must wait.
+    fn fill_page(&mut self, cpage: u32) -> bool {
+        let units = self.g.units_per_cpage;
+        let mut ops = std::mem::take(&mut self.ops);
+        let placed = self.ftl.write(&[(Lpn(cpage * units), units)], &mut ops);
+        ops.drain(..).for_each(|op| self.count_done(op));
+        self.ops = ops;
+        placed.is_ok()
+    }
+
+    /// Programs of whole clustered pages.
+    fn count_programs(&mut self, cpages: u64) {
+        let sectors = self.g.units_per_cpage * self.g.sectors_per_unit;
+        self.counters.flash_ops += cpages;
+        self.counters.flash_sectors_programmed += cpages * u64::from(sectors);
+    }
+
+    /// An operation that takes no time.
+    fn count_done(&mut self, op: FlashOp) {
+        let sectors = u64::from(self.g.sectors_per_unit);
+        self.counters.flash_ops += 1;
+        match op {
+            FlashOp::Program { units, .. } | FlashOp::Copy { units, .. } => {
+                self.counters.flash_sectors_programmed += u64::from(units) * sectors;
+            }
+            FlashOp::MapProgram { .. } => {
+                self.counters.map_programs += 1;
+                self.counters.flash_sectors_programmed += sectors;
+            }
+            FlashOp::MapRead { .. } => self.counters.map_reads += 1,
+            FlashOp::Erase { cblock } => {
+                self.wear[cblock as usize] += 1;
+                self.counters.erases += 1;
+                self.ftl.erased(cblock);
+            }
+            FlashOp::Barrier { .. } => {}
+        }
+    }
+}

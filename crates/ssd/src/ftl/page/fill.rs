@@ -1,0 +1,77 @@
+//! Filling an erased drive in order, block row by block row: what `write` does page by page, at the speed of memory.
+//!
+//! `model:epo` has 42 million pages: 2.8 s by requests, 1.0 s by `write` alone, 0.2 s so.
+
+use super::{HOST, PageFtl};
+use crate::ftl::NO_CBLOCK;
+
+/// Erased blocks that every group keeps: with fewer, `write` looks for blocks to collect.
+const KEPT: usize = 4;
+
+impl PageFtl {
+    /// Writes clustered pages from the first on, in order, for as long as every group takes a whole block of them; how
+    /// many. None, where something decides about a page that this does not know.
+    pub(super) fn fill_rows(&mut self, cpages: u32) -> u32 {
+        let is_new = |ftl: &Self| {
+            let mut groups = ftl.groups.iter();
+            ftl.turn == 0 && groups.all(|at| at.valid == 0 && at.open[HOST].cblock == NO_CBLOCK)
+        };
+        let is_plain = !self.heat.is_used() && self.in_step.is_none();
+        if !is_plain || self.g.units_lost_per_cblock > 0 || !is_new(self) {
+            return 0;
+        }
+        let order = match &self.stripes {
+            Some(stripes) => stripes.in_turn().to_vec(),
+            None => (0..self.g.groups).collect(),
+        };
+        let row = self.g.groups * self.g.cpages_per_cblock;
+        let mut filled = 0;
+        while cpages - filled >= row && self.takes_a_row() && self.fill_row(filled, &order) {
+            filled += row;
+        }
+        filled
+    }
+
+    fn takes_a_row(&self) -> bool {
+        let takes = |units: u32| units + self.g.units_per_cblock;
+        let mut groups = self.groups.iter();
+        groups.all(|at| at.free.len() > KEPT && takes(at.valid) <= at.valid_max)
+    }
+
+    /// Fills a block in every group with the pages from `first` on, which go to the groups in `order`.
+    fn fill_row(&mut self, first: u32, order: &[u32]) -> bool {
+        let (width, per_page) = (order.len() as u32, self.g.units_per_cpage);
+        let mut places = Vec::with_capacity(order.len());
+        for (position, &group) in (0..).zip(order) {
+            if self.open_block(group, HOST).is_none() {
+                return false;
+            }
+            let open = &mut self.groups[group as usize].open[HOST];
+            open.next = self.g.units_per_cblock;
+            let place = open.cblock * self.g.units_per_cblock;
+            self.groups[group as usize].valid += self.g.units_per_cblock;
+            self.blocks.gain_all(self.g.cblock_of_unit(place), group);
+            let owners = &mut self.owner_of[place as usize..][..self.g.units_per_cblock as usize];
+            let mut page = first + position;
+            for owners in owners.chunks_exact_mut(per_page as usize) {
+                let numbered = (page * per_page + 1..).zip(owners);
+                numbered.for_each(|(owner, at)| *at = owner);
+                page += width;
+            }
+            places.push(place + 1);
+        }
+        let entries = self
+            .map
+            .fill(first * per_page, width * self.g.units_per_cblock);
+        for (row, entries) in (0..).zip(entries.chunks_exact_mut((width * per_page) as usize)) {
+            for (&place, entries) in places
+                .iter()
+                .zip(entries.chunks_exact_mut(per_page as usize))
+            {
+                let numbered = (place + row * per_page..).zip(entries);
+                numbered.for_each(|(place, at)| *at = place);
+            }
+        }
+        true
+    }
+}

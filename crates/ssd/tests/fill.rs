@@ -1,0 +1,141 @@
+//! A drive that was filled at once is the drive that requests have filled.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::run;
+use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_block::{Device, Op, Request};
+use fathom_ssd::spec::{MappingKind, Noise, Striping, Victim};
+use fathom_ssd::{Spec, Ssd, presets};
+
+const PIECE: u64 = 1 << 20;
+const DEPTH: usize = 32;
+
+/// Writes the drive in order from `from` on, and lets it rest.
+fn write_rest(drive: &mut Ssd, from: u64) {
+    let info = drive.info().clone();
+    let piece = PIECE.min(info.max_request_bytes);
+    let starts = (from / piece..info.capacity_bytes.div_ceil(piece)).map(|i| (i * piece).max(from));
+    let depth = DEPTH.min(info.queue_depth as usize);
+    let end = |at: u64| (at / piece + 1) * piece;
+    let request = |at: u64| {
+        let len = end(at).min(info.capacity_bytes) - at;
+        Request::new(at, Op::Write, at, len)
+    };
+    run(drive, depth, starts.map(request));
+    let until = drive.now() + Dur::ms(1_000);
+    while drive.now() < until {
+        drive.wait(until, &mut Vec::new());
+    }
+}
+
+/// Latencies of reads and writes at random, some of them in pieces of a sector, and what the flash did meanwhile.
+fn what_follows(drive: &mut Ssd) -> (Vec<Dur>, u64, u64) {
+    let (start, info) = (drive.now(), drive.info().clone());
+    let mut rng = Rng::new(7, 0);
+    let before = drive.counters();
+    let requests: Vec<Request> = (0..4_000)
+        .map(|i| {
+            let op = if rng.chance(0.4) { Op::Read } else { Op::Write };
+            let len = [512, 4096, 16_384, 65_536][rng.below(4) as usize];
+            let len = len.max(u64::from(info.logical_block_bytes));
+            let places = info.capacity_bytes / len;
+            Request::new(i, op, rng.below(places) * len, len)
+        })
+        .collect();
+    let depth = 8.min(info.queue_depth as usize);
+    let done = run(drive, depth, requests);
+    assert!(drive.now() > start);
+    let after = drive.counters();
+    (
+        done.iter().map(|completion| completion.latency()).collect(),
+        after.flash_sectors_programmed - before.flash_sectors_programmed,
+        after.erases - before.erases,
+    )
+}
+
+/// `None` where both are the same; else what differs.
+fn difference(spec: &Spec) -> Option<String> {
+    let mut by_requests = Ssd::new(spec, 1).unwrap();
+    let mut at_once = by_requests.clone();
+    let filled = at_once.fill();
+    assert_eq!(at_once.now(), Time::ZERO);
+    write_rest(&mut at_once, filled);
+    write_rest(&mut by_requests, 0);
+    at_once.check().unwrap();
+    let written = |drive: &Ssd| drive.counters().host_sectors_written;
+    assert_eq!(written(&at_once), written(&by_requests));
+    let (a, b) = (what_follows(&mut at_once), what_follows(&mut by_requests));
+    let differ = a.0.iter().zip(&b.0).filter(|(a, b)| a != b).count();
+    (a != b).then(|| {
+        format!(
+            "{filled} B at once: {differ} of {} differ, programmed {} and {}, erases {} and {}",
+            a.0.len(),
+            a.1,
+            b.1,
+            a.2,
+            b.2
+        )
+    })
+}
+
+fn quiet(mut spec: Spec) -> Spec {
+    spec.noise = Noise::default();
+    spec
+}
+
+#[test]
+fn every_preset_is_filled_at_once_as_by_requests() {
+    for preset in presets::PRESETS {
+        let spec = quiet(Spec::from_toml(preset.toml).unwrap());
+        assert_eq!(difference(&spec), None, "{}", preset.name);
+    }
+}
+
+/// Which unit stands where follows from the order in which pages leave the buffer. Two policies let whole blocks go, of
+/// which the one that was written in order goes first; over page mapping their pages stand in another order then.
+#[test]
+fn every_mapping_and_policy_is_filled_at_once_as_by_requests() {
+    for kind in common::KINDS {
+        for (shape, buffer) in ["whole", "padded", "lanes"]
+            .into_iter()
+            .flat_map(|shape| common::BUFFERS.map(|buffer| (shape, buffer)))
+        {
+            let mut spec = common::drive(kind, shape, buffer);
+            spec.capacity = Bytes::mib(72);
+            let in_order = !kind.is_paged() || !["bplru", "lb-clock"].contains(&buffer);
+            let difference = difference(&quiet(spec.clone()));
+            assert!(
+                difference.is_none() || !in_order,
+                "{}: {difference:?}",
+                spec.name
+            );
+        }
+    }
+}
+
+#[test]
+fn static_stripes_are_filled_at_once_as_by_requests() {
+    for striping in [Striping::Cwdp, Striping::Pdwc] {
+        for victim in [Victim::Fifo, Victim::CostBenefit] {
+            let mut spec = common::drive(MappingKind::Page, "lanes", "none");
+            (spec.capacity, spec.mapping.striping) = (Bytes::mib(72), striping);
+            (spec.gc.victim, spec.gc.wear_gap) = (victim, 8);
+            assert_eq!(difference(&quiet(spec)), None, "{striping:?} {victim:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_written_before_is_not_filled_at_once() {
+    let spec = Spec::from_toml(presets::find("nvme").unwrap().toml).unwrap();
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    run(&mut drive, 1, [Request::new(0, Op::Write, 0, 4096)]);
+    assert_eq!(drive.fill(), 0);
+    assert_eq!(Ssd::new(&spec, 1).unwrap().keep_data().fill(), 0);
+    assert_eq!(Ssd::new(&spec, 1).unwrap().fill(), 0, "it has noise");
+    let filled = Ssd::new(&quiet(spec.clone()), 1).unwrap().fill();
+    assert!(filled > spec.capacity.0 / 100 * 98, "{filled}");
+}
