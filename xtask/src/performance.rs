@@ -98,7 +98,8 @@ pub(crate) fn run(runs: Option<usize>) -> Outcome {
     let runs = runs.unwrap_or(RUNS).max(1);
     let mut build = cargo(&[
         "build",
-        "--release",
+        "--profile",
+        "dist",
         "-p",
         "fathom-model",
         "--example",
@@ -191,5 +192,5 @@ fn instructions(case: &Case, drive: &str) -> Option<f64> {
 }
 
 fn program() -> PathBuf {
-    crate::program("release", "performance")
+    crate::program("dist", "performance")
 }
