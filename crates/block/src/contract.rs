@@ -236,6 +236,24 @@ pub struct DeviceInfo {
     pub rotational: Option<bool>,
 }
 
+/// A modelled device of 1 GiB that takes one request of up to 1 MiB at a time.
+impl Default for DeviceInfo {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            capacity_bytes: 1 << 30,
+            logical_block_bytes: 512,
+            max_request_bytes: 1 << 20,
+            queue_depth: 1,
+            volatile_cache: false,
+            trim: false,
+            read_only: false,
+            modelled: true,
+            rotational: None,
+        }
+    }
+}
+
 impl DeviceInfo {
     /// What is wrong with a request, if anything: the check that every device makes first.
     pub fn check(&self, request: &Request) -> Result<(), IoError> {

@@ -47,7 +47,10 @@ pub trait Scheduler: std::fmt::Debug {
     fn insert(&mut self, now: Time, io: Io);
 
     /// A request that it holds was `before` and is `io` now: something was merged with it, at either end.
-    fn changed(&mut self, now: Time, before: &Io, io: Io);
+    fn changed(&mut self, now: Time, before: &Io, io: Io) {
+        self.remove(before);
+        self.insert(now, io);
+    }
 
     /// A request that it holds was merged with another that it holds, and is gone.
     fn remove(&mut self, io: &Io);

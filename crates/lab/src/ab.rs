@@ -6,10 +6,11 @@
 //! second would find what the first has left in the drive's memory. One run before the first round is not counted. What comes out
 //! is the mean of the ratios of the rounds, with its 95 % interval; it says nothing of another drive or another load.
 
-use crate::replay::{Outcome, Plan, RunError, Side, half_width, run};
+use crate::replay::{Outcome, Plan, RunError, run};
 use fathom_block::Subject;
 pub use fathom_hostio::KernelScheduler;
 use fathom_iosched::QueueConfig;
+use fathom_run::{Side, half_width};
 use serde::Serialize;
 
 /// A block layer with its name; none of ours where there is no queue.

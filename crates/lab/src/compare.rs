@@ -1,20 +1,15 @@
 //! Runs side by side: how their response times relate, with intervals, and what differs between what was run.
 //!
-//! Pure: outcomes come in, figures go out. The ratio of two means has Fieller's interval (E. C. Fieller, "Some
-//! problems in interval estimation", J. R. Statist. Soc. B 16, 1954) over batch means. Where both runs played the
-//! same accesses, the means come from the same batches of accesses, and how they go together narrows the interval:
-//! it holds exactly those ratios for which the paired differences `y - ratio * x` may be zero on average. It does
-//! not say that a difference is caused by what differs; [`changes()`] lists that.
+//! Pure: outcomes come in, figures go out. It does not say that a difference is caused by what differs; [`changes()`]
+//! lists that.
 
 mod changes;
-mod pairs;
-mod ratio;
 
 pub use changes::{Change, changes, warnings};
-pub use pairs::{Pairs, Responses, Timed};
-pub use ratio::{Basis, Mean, Ratio, Verdict, fieller};
 
-use crate::replay::{Outcome, Side};
+use crate::replay::Outcome;
+use fathom_run::Side;
+use fathom_run::compare::{Mean, Pairs, Ratio, Responses};
 use serde::Serialize;
 
 /// A run with what it is called.

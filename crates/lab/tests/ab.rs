@@ -5,9 +5,10 @@
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_lab::ab::{Ab, Difference, Stack, ab};
-use fathom_lab::replay::{Plan, Precondition, prepared};
+use fathom_lab::replay::{Plan, prepared};
 use fathom_lab::source::Workload;
 use fathom_model::{Drive, Model, find};
+use fathom_run::Precondition;
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 

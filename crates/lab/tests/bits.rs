@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fathom_lab::replay::{Plan, Precondition, prepared, run_model};
+use fathom_lab::replay::{Plan, prepared, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{
     Loaded, RECORD_FILE, SUMS_FILE, Staging, StoreError, load_measurement, load_record, load_run,
@@ -13,6 +13,7 @@ use fathom_model::{Model, find};
 use fathom_probe::profile::Parameter;
 use fathom_probe::run::{RunConfig, run, solve};
 use fathom_probe::session::{Observer, Progress};
+use fathom_run::Precondition;
 use fathom_workload::generate::{Config, Name};
 use fathom_workload::step::Arrival;
 use std::fmt::Debug;

@@ -6,10 +6,11 @@ use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_iosched::QueueConfig;
-use fathom_lab::replay::{Outcome, Plan, Precondition, RunError, run};
+use fathom_lab::replay::{Outcome, Plan, RunError, run};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{Staging, load_run, save_outcome};
 use fathom_lab::target::{OpenOptions, TargetName};
+use fathom_run::Precondition;
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Bytes;
-use fathom_lab::replay::{Outcome, Plan, Precondition, run_model};
+use fathom_lab::replay::{Outcome, Plan, run_model};
 use fathom_lab::source::{Reshape, Workload};
 use fathom_model::{Model, find};
+use fathom_run::Precondition;
 use fathom_ssd::spec::WritePolicy;
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;

@@ -5,10 +5,9 @@
 //!
 //! ```
 //! use fathom_block::{Device, Op, Request};
-//! use fathom_model::{Model, find};
+//! use fathom_model::Model;
 //!
-//! let preset = find("ssd-a").ok_or("no such drive")?;
-//! let mut drive = Model::from_toml(preset.toml)?.build(1)?;
+//! let mut drive = "ssd-a".parse::<Model>()?.build(1)?;
 //! drive.submit(Request::new(0, Op::Write, 0, 4096))?;
 //! let mut done = Vec::new();
 //! drive.wait(fathom_base::Time::MAX, &mut done);
@@ -21,6 +20,27 @@ mod kinds;
 pub use fathom_base::SpecError;
 pub use fathom_base::drive_file::Preset;
 pub use kinds::{Drive, Model, catalog};
+
+/// No drive that comes with Fathom has this name, or its file makes no drive here.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum UnknownDrive {
+    /// The name.
+    #[error("there is no drive `{0}`; `fathom_model::catalog` lists all")]
+    Name(String),
+    /// The drive file.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
+/// A drive that comes with Fathom, by its name.
+impl std::str::FromStr for Model {
+    type Err = UnknownDrive;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDrive> {
+        let preset = find(name).ok_or_else(|| UnknownDrive::Name(name.to_owned()))?;
+        Ok(Model::from_toml(preset.toml)?)
+    }
+}
 
 /// The drive of that name.
 pub fn find(name: &str) -> Option<&'static Preset> {

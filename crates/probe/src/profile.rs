@@ -1,6 +1,7 @@
 //! The profile: what is known of a drive, each answer with its interval, its verdict and its cost.
 
 use crate::record::{Method, Target};
+use fathom_base::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -97,6 +98,12 @@ impl Verdict {
     }
 }
 
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
 /// A value: bytes, or one of a few words (`buffer`, `cache`; `read-ahead`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -113,6 +120,16 @@ impl Value {
         match self {
             Value::Bytes(bytes) => Some(*bytes),
             Value::Choice(_) => None,
+        }
+    }
+}
+
+/// A size in the largest unit that it is a multiple of, or the word.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bytes(bytes) => Bytes(*bytes).fmt(f),
+            Value::Choice(word) => f.write_str(word),
         }
     }
 }

@@ -45,6 +45,11 @@ pub struct GeneratorEntry {
     pub explanation: &'static str,
 }
 
+/// No generator has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no generator `{0}`")]
+pub struct UnknownGenerator(pub String);
+
 macro_rules! generators {
     ($($variant:ident: $name:literal, $load:path, $help:literal, $explanation:expr;)*) => {
         /// A generator by its name.
@@ -55,6 +60,15 @@ macro_rules! generators {
                 #[serde(rename = $name)]
                 $variant,
             )*
+        }
+
+        impl std::str::FromStr for Name {
+            type Err = UnknownGenerator;
+
+            fn from_str(name: &str) -> Result<Self, UnknownGenerator> {
+                let found = Name::ALL.iter().find(|n| n.entry().name == name);
+                found.copied().ok_or_else(|| UnknownGenerator(name.to_owned()))
+            }
         }
 
         impl Name {

@@ -1,8 +1,11 @@
 //! What depends on what.
 
 use crate::source::{Source, Which};
+use crate::sources::PURE;
 use crate::{Member, files, members, root};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
 
 /// Which crates of the house a crate may name, in its tests too. A new crate gets a line here.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -15,6 +18,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("iosched", &["base", "block"]),
     ("trace", &["base", "block"]),
     ("workload", &["base", "block", "trace"]),
+    (
+        "run",
+        &["base", "block", "model", "workload", "iosched", "probe"],
+    ),
     ("hostio", &["base", "block"]),
     ("probe", &["base", "block"]),
     ("report", &["base", "probe"]),
@@ -22,14 +29,14 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lab",
         &[
             "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
-            "hostio", "probe", "report",
+            "run", "hostio", "probe", "report",
         ],
     ),
     (
         "cli",
         &[
             "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
-            "hostio", "probe", "report", "lab",
+            "run", "hostio", "probe", "report", "lab",
         ],
     ),
     ("xtask", &[]),
@@ -103,6 +110,30 @@ fn reaches(members: &[Member], name: &str) -> BTreeSet<String> {
     reached
 }
 
+/// What needs C, files or threads stays out of the crates that a page in a browser will have.
+#[test]
+fn the_pure_crates_compile_for_the_browser() {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = String::from_utf8(sysroot.unwrap().stdout).unwrap();
+    if !Path::new(sysroot.trim())
+        .join("lib/rustlib")
+        .join(TARGET)
+        .exists()
+    {
+        eprintln!("skipped: the compiler has no target {TARGET} (rustup target add {TARGET})");
+        return;
+    }
+    let pure = PURE.iter().filter(|name| **name != "trace");
+    let packages = pure.flat_map(|name| ["-p".to_owned(), format!("fathom-{name}")]);
+    let status = Command::new(env!("CARGO"))
+        .args(["check", "--quiet", "--target", TARGET])
+        .args(packages)
+        .current_dir(root())
+        .status();
+    assert!(status.unwrap().success());
+}
+
 #[test]
 fn randomness_comes_from_base_alone() {
     for member in members().iter().filter(|m| m.name != "base") {
@@ -120,8 +151,14 @@ fn randomness_comes_from_base_alone() {
 #[test]
 fn every_dependency_is_used() {
     for member in members() {
+        // The programs in `examples` are built with `run`.
+        let own = |dir: &Path| match member.name == "run" {
+            true => files(dir, "rs"),
+            false => Vec::new(),
+        };
         let used: BTreeSet<String> = files(&member.dir, "rs")
             .iter()
+            .chain(&own(&root().join("examples")))
             .flat_map(|path| Source::read(path).identifiers(Which::All))
             .collect();
         for dependency in &member.dependencies {

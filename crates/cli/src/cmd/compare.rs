@@ -5,12 +5,11 @@ use super::table::table;
 use crate::args::CompareArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::compare::{
-    Basis, Change, Compared, ComparedSide, Comparison, Named, Ratio, Verdict, compare,
-};
+use fathom_lab::compare::{Change, Compared, ComparedSide, Comparison, Named, compare};
 use fathom_lab::replay::Outcome;
 use fathom_lab::store::{self, REPORT_FILE};
 use fathom_report::text::{human_bytes, human_duration};
+use fathom_run::compare::{Basis, Ratio, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -4,9 +4,10 @@ use super::{outcome, workload};
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::replay::{Precondition, RunError, asked, prepared};
+use fathom_lab::replay::{RunError, asked, prepared};
 use fathom_lab::source::{SaveError, SavedAs, Workload, save};
 use fathom_model::Drive;
+use fathom_run::Precondition;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     let to = &args.to;

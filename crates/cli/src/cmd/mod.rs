@@ -28,8 +28,8 @@ mod workload;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
-use fathom_lab::replay::Precondition;
 use fathom_model::Model;
+use fathom_run::Precondition;
 
 /// The state of a drive before a run: what the user says, else the usual one of its kind; a real drive is as it is.
 fn precondition(given: Option<Precondition>, model: Option<&Model>) -> Precondition {

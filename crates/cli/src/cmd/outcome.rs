@@ -1,8 +1,9 @@
 //! A run as text for the terminal.
 
 use fathom_block::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Precondition, Process, Side, Totals};
+use fathom_lab::replay::Outcome;
 use fathom_report::text::{human_bytes, human_duration};
+use fathom_run::{Bucket, Precondition, Process, Side, Totals};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
 

@@ -104,10 +104,23 @@ impl<D: Device> BlockQueue<D> {
     /// # Errors
     /// [`BadConfig`] names the setting that cannot be.
     pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadConfig> {
+        let scheduler = config.scheduler.over(inner.info()).build()?;
+        Self::with_scheduler(inner, config, scheduler)
+    }
+
+    /// A queue with nothing in it, under a scheduler of one's own; what `config` says of a scheduler only decides how many
+    /// requests there may be.
+    ///
+    /// # Errors
+    /// As [`BlockQueue::new`].
+    pub fn with_scheduler(
+        inner: D,
+        config: QueueConfig,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Self, BadConfig> {
         let block = u64::from(inner.info().logical_block_bytes);
         let priorities = config.priorities()?;
         config.split.check(block)?;
-        let scheduler = config.scheduler.over(inner.info()).build()?;
         scheduler.check(block)?;
         config.check()?;
         let most = inner.info().queue_depth;

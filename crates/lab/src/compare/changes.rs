@@ -1,7 +1,8 @@
 //! What differs between two runs: plans and drive files key by key.
 
-use crate::replay::{Outcome, Precondition};
+use crate::replay::Outcome;
 use crate::source::Workload;
+use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,12 +1,11 @@
 //! What a program asks of a drive, as accesses with their times: a trace of it.
 
-use super::gauge::{Moment, Observer};
-use super::play::{Played, play};
 use super::run::RunError;
 use crate::source::Workload;
 use fathom_base::Time;
 use fathom_block::Access;
 use fathom_block::Subject;
+use fathom_run::{Moment, Observer, Played, play};
 
 struct Collected {
     start: Time,

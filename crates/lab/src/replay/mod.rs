@@ -5,26 +5,13 @@
 //! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
 //! steps and the arrival of [`fathom_workload::step`] say.
 
-mod agenda;
 mod asked;
-mod batches;
-mod gauge;
+mod kept;
 mod outcome;
-mod play;
-mod prepare;
-mod refused;
 mod requests;
 mod run;
 
 pub use asked::asked;
-pub(crate) use batches::half_width;
-pub use batches::{Batches, Interval};
-pub use gauge::{Gauge, Moment, Observer};
-pub use outcome::{
-    Bucket, Counted, CutShort, Distribution, Outcome, Process, Quantile, Reshaped, Side, Totals,
-    Waiting,
-};
-pub use play::{PlayError, Played, play};
-pub use prepare::{Precondition, prepare};
+pub use outcome::{Counted, CutShort, Outcome, Reshaped};
 pub use requests::{RequestFile, read_responses};
 pub use run::{Plan, RunError, check, of_model, prepared, run, run_model};

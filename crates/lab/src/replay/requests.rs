@@ -3,10 +3,10 @@
 //! Columns: `number` (from 0, in the order of the workload), `at_ns` (when it was asked for, since the start of
 //! the run), `op`, `offset`, `bytes`, `submitted_ns`, `completed_ns` (both since the start of the run).
 
-use super::play::Played;
-use crate::compare::{Responses, Timed};
 use crate::store::{REQUESTS_FILE, StagedFile, Staging, StoreError};
 use fathom_base::Time;
+use fathom_run::Played;
+use fathom_run::compare::{Responses, Timed};
 use parquet::basic::Compression;
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};

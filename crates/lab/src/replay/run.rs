@@ -1,9 +1,7 @@
 //! One run from what the user asked for: the drive, the workload, the figures.
 
-use super::gauge::Gauge;
+use super::kept::Kept;
 use super::outcome::{Counted, CutShort, Outcome, Reshaped};
-use super::play::{PlayError, play};
-use super::prepare::{Precondition, prepare};
 use super::requests::RequestFile;
 use crate::queue::config_help;
 use crate::source::{Accesses, SourceError, WatchedRooms, Work, Workload};
@@ -13,6 +11,7 @@ use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
 use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
 use fathom_model::{Drive, Model};
+use fathom_run::{PlayError, Precondition, Recorder, play, prepare};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -138,11 +137,11 @@ impl Source {
         &mut self,
         device: &mut dyn Subject,
         arrival: Arrival,
-        gauge: &mut Gauge<'_>,
+        recorder: &mut Recorder<'_>,
     ) -> Result<(), PlayError<SourceError>> {
         match self {
-            Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), gauge),
-            Self::Program(work) => play(device, work.program(), gauge),
+            Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), recorder),
+            Self::Program(work) => play(device, work.program(), recorder),
         }
     }
 
@@ -188,18 +187,18 @@ fn measure(
     (requests, stop): (Option<&mut Staging>, fn() -> bool),
 ) -> Result<Outcome, RunError> {
     let rooms = source.watch_room(plan.arrival);
-    let mut gauge = Gauge::new(stop).watch(rooms.clone());
-    if let Some(set) = requests {
-        gauge = gauge.keep(RequestFile::create(set, device.now())?);
-    }
-    let cut_short = match source.play(device, plan.arrival, &mut gauge) {
+    let file = requests.map(|set| RequestFile::create(set, device.now()));
+    let mut kept = Kept::new(rooms.clone(), file.transpose()?);
+    let mut recorder = Recorder::new(stop).keep(&mut kept);
+    let cut_short = match source.play(device, plan.arrival, &mut recorder) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => Some(CutShort::of(&error).ok_or(error)?),
         Ok(()) => None,
     };
-    let before = gauge.before();
-    let totals = gauge.finish()?;
+    let before = recorder.before();
+    let totals = recorder.finish();
+    kept.finish()?;
     let after = device.stats();
     let first = source.first();
     let reshaped = first.and_then(Accesses::buffered).map(|counters| Reshaped {

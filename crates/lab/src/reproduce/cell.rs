@@ -1,8 +1,9 @@
 //! One run of a reproduction, in the figures that claims are about.
 
 use super::claim::Metric;
-use crate::replay::{Interval, Outcome, Reshaped};
+use crate::replay::{Outcome, Reshaped};
 use crate::study::Finished;
+use fathom_run::Interval;
 use serde::Serialize;
 
 /// Elements at work on average in a stretch of a run.
@@ -106,7 +107,7 @@ impl Cell {
 /// Elements at work from one stretch of the timeline to the next.
 fn over_time(outcome: &Outcome) -> Vec<Busy> {
     let width = outcome.totals.bucket.0 as f64;
-    let stretch = |(index, pair): (usize, &[crate::replay::Bucket])| Busy {
+    let stretch = |(index, pair): (usize, &[fathom_run::Bucket])| Busy {
         at_s: (index as f64 + 0.5) * width / 1e9,
         elements: pair[1].drive.busy.0.saturating_sub(pair[0].drive.busy.0) as f64 / width,
     };

@@ -2,8 +2,8 @@
 
 use super::kept::{Kept, Loaded, place_of};
 use super::{REPORT_FILE, REQUESTS_FILE, RUN_FILE, Staging, StoreError};
-use crate::compare::Responses;
 use crate::replay::{Outcome, read_responses};
+use fathom_run::compare::Responses;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! A study file.
 
 use super::StudyError;
-use crate::replay::Precondition;
 use crate::source::Workload;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
+use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

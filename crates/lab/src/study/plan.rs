@@ -3,11 +3,12 @@
 use super::sizes::Profiles;
 use super::{Point, Study, StudyError};
 use crate::queue::from_table;
-use crate::replay::{Plan, Precondition};
+use crate::replay::Plan;
 use crate::source::Workload;
 use crate::store::Loaded;
 use crate::target::settings::set;
 use fathom_model::Model;
+use fathom_run::Precondition;
 
 use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;

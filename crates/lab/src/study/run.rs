@@ -1,9 +1,10 @@
 //! Runs a study: in parallel, each drive prepared once, each run written when it ends.
 
 use super::{Run, Study, StudyError};
-use crate::replay::{Outcome, Precondition, RunError, prepared, run_model};
+use crate::replay::{Outcome, RunError, prepared, run_model};
 use crate::store::{self, Staging, StoreError};
 use fathom_model::Drive;
+use fathom_run::Precondition;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

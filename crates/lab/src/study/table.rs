@@ -1,7 +1,7 @@
 //! The runs of a study as rows: one for every workload and point, over its seeds.
 
 use super::Finished;
-use crate::replay::Interval;
+use fathom_run::Interval;
 use serde::Serialize;
 
 /// The seeds of one combination together.
@@ -65,7 +65,7 @@ fn row(runs: &[Finished]) -> Option<Row> {
 /// The mean over seeds with its 95 % interval: runs with different seeds are independent.
 fn over_seeds(means: &[f64]) -> Option<Interval> {
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
-    let half = crate::replay::half_width(means, 2);
+    let half = fathom_run::half_width(means, 2);
     (!means.is_empty()).then(|| Interval {
         mean,
         low: half.map(|half| mean - half),

@@ -25,7 +25,7 @@ pub mod postmark;
 
 pub use config::{BadProgram, Config, Name, PROGRAMS, ProgramEntry};
 pub use processes::Processes;
-pub use stream::Stream;
+pub use stream::{Stream, closed_loop};
 
 use fathom_base::Time;
 use fathom_block::Access;

@@ -5,6 +5,7 @@ use super::{Answer, Ask, Next, Program};
 use fathom_base::Time;
 use fathom_block::Access;
 use fathom_block::Tag;
+use std::convert::Infallible;
 
 /// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.
 #[derive(Debug)]
@@ -34,6 +35,14 @@ impl<S> Stream<S> {
             held: None,
         }
     }
+}
+
+/// Accesses that cannot fail, such as a generator's, in a closed loop: `outstanding` in flight, whatever their times.
+pub fn closed_loop(
+    accesses: impl IntoIterator<Item = Access>,
+    outstanding: u32,
+) -> impl Program<Error = Infallible> {
+    Stream::closed(accesses.into_iter().map(Ok), outstanding)
 }
 
 impl<S, E> Program for Stream<S>

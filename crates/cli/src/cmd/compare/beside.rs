@@ -185,8 +185,9 @@ mod tests {
     use fathom_base::Bytes;
     use fathom_block::DriveStats;
     use fathom_iosched::QueueConfig;
-    use fathom_lab::replay::{Counted, Plan, Precondition, Totals};
+    use fathom_lab::replay::{Counted, Plan};
     use fathom_lab::source::Workload;
+    use fathom_run::{Precondition, Totals};
     use fathom_workload::step::Arrival;
     use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! What is drawn of a run, out of what was measured.
 
 use fathom_block::DriveStats;
-use fathom_lab::replay::{Bucket, Outcome, Process, Quantile, Totals};
+use fathom_lab::replay::Outcome;
 use fathom_report::run::{Distribution, Given, ProcessLine, RunLines, Stretch};
+use fathom_run::{Bucket, Process, Quantile, Totals};
 use std::collections::BTreeMap;
 
 /// What the drive did, and what each process got, is told for so many stretches of a run: in shorter ones a buffer
@@ -155,7 +156,7 @@ fn rates(process: &Process, per: usize, width: u64) -> Vec<(u64, f64)> {
 mod tests {
     use super::*;
     use fathom_base::{Dur, Time};
-    use fathom_lab::replay::Waiting;
+    use fathom_run::Waiting;
 
     fn bucket(at: u64, held_ns: u64, in_flight_ns: u64, erases: u64) -> Bucket {
         Bucket {

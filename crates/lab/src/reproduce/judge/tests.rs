@@ -1,8 +1,9 @@
 //! Claims judged on made-up runs.
 
 use super::*;
-use crate::replay::{Interval, Reshaped};
+use crate::replay::Reshaped;
 use crate::reproduce::traces::Kind;
+use fathom_run::Interval;
 
 fn cell(setting: &str, scheme: &str, ms: f64, half_ms: f64) -> Cell {
     let mean = ms * 1e6;

@@ -7,10 +7,10 @@
 use super::assume::{Assumed, judge_each};
 use super::expected::{Claimed, Selector, Take, Test, Tested};
 use super::metric::Metric;
-use crate::replay::half_width;
 use crate::reproduce::judge::rule::directed;
 use crate::reproduce::{NO_DIFFERENCE_PERCENT, Verdict};
 use crate::study::Finished;
+use fathom_run::half_width;
 use serde::Serialize;
 
 /// A number with half of its 95 % interval over seeds.

@@ -1,8 +1,9 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::replay::{Outcome, Side, Totals};
+use crate::replay::Outcome;
 use fathom_block::DriveStats;
 use fathom_iosched::Dispatched;
+use fathom_run::{Side, Totals};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 
@@ -227,8 +228,8 @@ fn per_gib(work: DriveStats, of: impl Fn(&DriveStats) -> u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::Bucket;
     use fathom_base::Dur;
+    use fathom_run::Bucket;
 
     /// A log block of 16 MiB that is written in order is one switch merge (docs/ftls.md, BAST): 64 for each GiB.
     #[test]

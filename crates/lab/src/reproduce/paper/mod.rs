@@ -17,8 +17,8 @@ pub use metric::Metric;
 
 use super::Files;
 use super::epo::parsed;
-use crate::replay::Totals;
 use crate::study::{self, Finished, Run, Study, StudyError, Watcher};
+use fathom_run::Totals;
 use judge::{judge, mean, points_of, selected};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -303,8 +303,8 @@ fn chart(drawing: &Drawing, runs: &[Finished]) -> ChartFound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::Bucket;
     use crate::reproduce::PAPERS;
+    use fathom_run::Bucket;
 
     /// The axes of a run with its points.
     fn points(run: &Run) -> BTreeMap<&str, &str> {

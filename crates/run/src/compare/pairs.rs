@@ -1,7 +1,7 @@
 //! The same access in two runs.
 
 use super::ratio::{Basis, Ratio, Verdict, fieller, t};
-use crate::replay::Batches;
+use crate::Batches;
 
 /// Fewer batches of pairs give no interval.
 const BATCHES_MIN: usize = 10;

@@ -1,6 +1,6 @@
 //! The ratio of two means with its interval.
 
-use crate::replay::{Batches, Side};
+use crate::{Batches, Side};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

@@ -1,9 +1,9 @@
 //! The run loop: asks those actors of a program that are due what they want, hands that to a device, and tells the program of
 //! what is done.
 
-use super::agenda::Agenda;
-use super::gauge::{Moment, Observer};
-use super::refused::Refused;
+use crate::agenda::Agenda;
+use crate::recorder::{Moment, Observer};
+use crate::refused::Refused;
 use fathom_base::{Dur, Slab, Time};
 use fathom_block::Access;
 use fathom_block::{Completion, Device, IoError, Op, Request, Subject, Tag};

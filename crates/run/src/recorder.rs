@@ -1,15 +1,9 @@
 //! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
 
-use super::batches::Batches;
-use super::outcome::{Bucket, Distribution, Outcome, Process, Quantile, Side, Totals, Waiting};
-use super::play::Played;
-use super::requests::RequestFile;
-use crate::source::WatchedRooms;
-use crate::store::StoreError;
+use crate::figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
+use crate::{Batches, Played};
 use fathom_base::{Dur, Time};
-use fathom_block::DriveStats;
-use fathom_block::Op;
-use fathom_block::QueueWork;
+use fathom_block::{DriveStats, Op, QueueWork};
 use hdrhistogram::Histogram;
 
 /// When neighbouring buckets of the timeline are joined.
@@ -45,6 +39,12 @@ pub trait Observer {
     fn interrupted(&self) -> bool {
         false
     }
+}
+
+/// Takes every access of a run that counts, besides the figures: a file, say.
+pub trait Sink {
+    /// Takes an access of a run that began at `start`; false where it takes no more, which ends the run.
+    fn push(&mut self, start: Time, played: &Played) -> bool;
 }
 
 /// Response times of one kind of access.
@@ -134,7 +134,7 @@ fn histogram() -> Histogram<u64> {
 }
 
 /// Measures a run.
-pub struct Gauge<'a> {
+pub struct Recorder<'a> {
     start: Time,
     last: Time,
     reads: Times,
@@ -148,20 +148,18 @@ pub struct Gauge<'a> {
     before: Moment,
     /// How long the device was busy before that, and until now.
     busy: (Dur, Dur),
-    /// What is told of completions to work out what the host waits for room.
-    rooms: Option<WatchedRooms>,
     /// The first time from which on anything counts, as long as nothing did.
     first: Option<Time>,
     any: bool,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
-    requests: Option<RequestFile<'a>>,
-    broken: Option<StoreError>,
+    sink: Option<&'a mut dyn Sink>,
+    full: bool,
     stop: fn() -> bool,
 }
 
-impl<'a> Gauge<'a> {
-    /// A gauge that has seen nothing. `stop` is asked now and then whether to give up.
+impl<'a> Recorder<'a> {
+    /// A recorder that has seen nothing. `stop` is asked now and then whether to give up.
     pub fn new(stop: fn() -> bool) -> Self {
         Self {
             start: Time::ZERO,
@@ -174,26 +172,19 @@ impl<'a> Gauge<'a> {
             processes: Vec::new(),
             before: Moment::default(),
             busy: (Dur::ZERO, Dur::ZERO),
-            rooms: None,
             first: None,
             any: false,
             buckets: Vec::with_capacity(BUCKETS_MAX),
             bucket_ns: BUCKET_NS,
-            requests: None,
-            broken: None,
+            sink: None,
+            full: false,
             stop,
         }
     }
 
-    /// Writes every access to a file, too.
-    pub fn keep(mut self, requests: RequestFile<'a>) -> Self {
-        self.requests = Some(requests);
-        self
-    }
-
-    /// Works out what the host waits for room in a write buffer in front of the drive, too.
-    pub fn watch(mut self, rooms: Option<WatchedRooms>) -> Self {
-        self.rooms = rooms;
+    /// Hands every access that counts on, too.
+    pub fn keep(mut self, sink: &'a mut dyn Sink) -> Self {
+        self.sink = Some(sink);
         self
     }
 
@@ -272,22 +263,13 @@ impl<'a> Gauge<'a> {
     }
 
     /// What the drive had done before the first access that counts.
-    pub(super) fn before(&self) -> Option<DriveStats> {
+    pub fn before(&self) -> Option<DriveStats> {
         self.before.drive
     }
 
-    /// The figures of the run, and the file of accesses completed.
-    ///
-    /// # Errors
-    /// [`StoreError`] where an access could not be written.
-    pub fn finish(mut self) -> Result<Totals, StoreError> {
-        if let Some(error) = self.broken.take() {
-            return Err(error);
-        }
-        if let Some(requests) = self.requests.take() {
-            requests.finish()?;
-        }
-        Ok(Totals {
+    /// The figures of the run.
+    pub fn finish(self) -> Totals {
+        Totals {
             all: self.all.side(),
             reads: self.reads.side(),
             writes: self.writes.side(),
@@ -308,11 +290,11 @@ impl<'a> Gauge<'a> {
             busy: Dur(self.busy.1.0.saturating_sub(self.busy.0.0)),
             bucket: Dur(self.bucket_ns),
             timeline: self.buckets,
-        })
+        }
     }
 }
 
-impl Observer for Gauge<'_> {
+impl Observer for Recorder<'_> {
     fn begin(&mut self, start: Time, moment: Moment) {
         (self.start, self.last) = (start, start);
         self.before = moment;
@@ -324,11 +306,6 @@ impl Observer for Gauge<'_> {
         }
         self.last = self.last.max(played.completed);
         self.busy.1 = played.busy;
-        if let Some(rooms) = &self.rooms {
-            let since = |at: Time| Time(at.since(self.start).0);
-            let (asked, completed) = (since(played.asked), since(played.completed));
-            rooms.borrow_mut().done(played.number, asked, completed);
-        }
         match played.access.op {
             Op::Read => self.reads.add(played),
             Op::Write => self.writes.add(played),
@@ -356,30 +333,12 @@ impl Observer for Gauge<'_> {
                 last.queue = moment.queue.as_ref().map(Waiting::of);
             }
         }
-        if let Some(requests) = &mut self.requests
-            && let Err(error) = requests.push(played)
-        {
-            self.broken.get_or_insert(error);
+        if let Some(sink) = &mut self.sink {
+            self.full |= !sink.push(self.start, played);
         }
     }
 
     fn interrupted(&self) -> bool {
-        self.broken.is_some() || (self.stop)()
-    }
-}
-
-impl Outcome {
-    /// The kinds of access that the run had, with their names; "all" are reads and writes.
-    pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
-        let totals = &self.totals;
-        [
-            ("reads", &totals.reads),
-            ("writes", &totals.writes),
-            ("all", &totals.all),
-            ("flushes", &totals.flushes),
-            ("trims", &totals.trims),
-        ]
-        .into_iter()
-        .filter_map(|(name, side)| Some((name, side.as_ref()?)))
+        self.full || (self.stop)()
     }
 }

@@ -97,7 +97,7 @@ impl Batches {
 }
 
 /// Half of the 95 % interval of the mean of independent values, of which there are at least `least` (2 or more).
-pub(crate) fn half_width(values: &[f64], least: usize) -> Option<f64> {
+pub fn half_width(values: &[f64], least: usize) -> Option<f64> {
     let n = values.len() as f64;
     if values.len() < least {
         return None;

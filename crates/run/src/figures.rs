@@ -1,0 +1,228 @@
+//! What a run gives: figures with their units in their names.
+
+use crate::Interval;
+use fathom_base::{Dur, Time};
+use fathom_block::{DriveStats, QueueWork};
+use serde::{Deserialize, Serialize};
+
+/// Figures of one kind of access. Response times count from when an access was asked for, service times from
+/// when the drive took it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Mean response time with its 95 % interval by batch means.
+    pub response_ns: Interval,
+    /// Mean service time.
+    pub service_mean_ns: f64,
+    /// Quantiles of the response time, to three digits.
+    pub p50_ns: u64,
+    /// 90 %.
+    pub p90_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p999_ns: u64,
+    /// The longest, exactly.
+    pub max_ns: u64,
+}
+
+/// A stretch of the timeline: the accesses that were done in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// The sum of their response times.
+    pub response_ns: u64,
+    /// The longest of them.
+    pub max_ns: u64,
+    /// What the drive had done when it began.
+    pub drive: DriveStats,
+    /// What had waited in the block layer when it began, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Waiting>,
+}
+
+/// How much had waited in a block layer up to a moment. Between two moments the difference, over the time between them, is
+/// how many requests there were on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The moment, on the drive's clock.
+    pub at: Time,
+    /// Requests times nanoseconds that they were not done, from when they were submitted.
+    pub held_ns: u64,
+    /// Requests times nanoseconds that the drive had them.
+    pub in_flight_ns: u64,
+}
+
+impl Waiting {
+    pub(super) fn of(work: &QueueWork) -> Self {
+        Self {
+            at: work.at,
+            held_ns: work.held_ns,
+            in_flight_ns: work.in_flight_ns,
+        }
+    }
+
+    /// Requests that were not done, and that the drive had, on average until a later moment.
+    pub fn until(&self, later: &Waiting) -> Option<(f64, f64)> {
+        let ns = later.at.0.checked_sub(self.at.0).filter(|ns| *ns > 0)? as f64;
+        let mean = |from: u64, to: u64| to.saturating_sub(from) as f64 / ns;
+        Some((
+            mean(self.held_ns, later.held_ns),
+            mean(self.in_flight_ns, later.in_flight_ns),
+        ))
+    }
+}
+
+impl Bucket {
+    /// This stretch and the next one as one.
+    pub(super) fn join(&self, next: Option<&Bucket>) -> Bucket {
+        let Some(next) = next else { return *self };
+        Bucket {
+            count: self.count + next.count,
+            bytes: self.bytes + next.bytes,
+            response_ns: self.response_ns + next.response_ns,
+            max_ns: self.max_ns.max(next.max_ns),
+            drive: self.drive,
+            queue: self.queue,
+        }
+    }
+}
+
+/// A point of the distribution of response times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// The share of accesses, from 0 to 1, that took no longer.
+    pub share: f64,
+    /// The response time, to three digits.
+    pub ns: u64,
+}
+
+/// Response times from the shortest to the longest, in steps that narrow towards the longest. Empty where there
+/// was no such access.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Reads and writes.
+    pub all: Vec<Quantile>,
+    /// Reads.
+    pub reads: Vec<Quantile>,
+    /// Writes.
+    pub writes: Vec<Quantile>,
+}
+
+/// What one of several processes got.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Accesses.
+    pub count: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// The sum of response times.
+    pub response_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// From the start of the run to its last completion.
+    pub finished: Dur,
+    /// Bytes done in each stretch of the timeline, of the first few processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<u64>,
+}
+
+/// What was measured on a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Reads and writes.
+    pub all: Option<Side>,
+    /// Reads.
+    pub reads: Option<Side>,
+    /// Writes.
+    pub writes: Option<Side>,
+    /// How response times are distributed.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// Flushes and trims together.
+    pub others: u64,
+    /// Flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<Side>,
+    /// Trims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Side>,
+    /// What each process got, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
+    /// From the start to the last completion.
+    pub duration: Dur,
+    /// How long of that the device had at least one access, of what it had taken and not completed. Where there is a block
+    /// layer, it is the device.
+    #[serde(default)]
+    pub busy: Dur,
+    /// The width of a stretch of the timeline.
+    pub bucket: Dur,
+    /// From the start to the end.
+    pub timeline: Vec<Bucket>,
+}
+
+impl Totals {
+    /// Accesses per second.
+    pub fn accesses_per_second(&self) -> f64 {
+        let count = self.all.map_or(0, |side| side.count) + self.others;
+        count as f64 * 1e9 / (self.duration.0.max(1)) as f64
+    }
+
+    /// Jain's index of what the processes got, bytes a second until each was done: 1 where all got the same, `1 / n` where
+    /// one of n got all (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` with fewer than two processes.
+    pub fn fairness(&self) -> Option<f64> {
+        let rate = |process: &Process| process.bytes as f64 / process.finished.0.max(1) as f64;
+        let rates: Vec<f64> = self.processes.iter().map(rate).collect();
+        let (sum, squares) = rates
+            .iter()
+            .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_second(&self) -> f64 {
+        self.all.map_or(0, |side| side.bytes) as f64 * 1e9 / (self.duration.0.max(1)) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_one_among_equals_and_an_nth_where_one_has_all() {
+        let process = |bytes, seconds: u64| Process {
+            bytes,
+            finished: Dur::ms(1000 * seconds),
+            ..Process::default()
+        };
+        let of = |processes: &[Process]| {
+            let totals = Totals {
+                processes: processes.to_vec(),
+                ..Totals::default()
+            };
+            totals.fairness()
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[process(5, 1)]), None);
+        let near = |processes: &[Process], fairness: f64| {
+            let found = of(processes).unwrap();
+            assert!(
+                (found - fairness).abs() < 1e-12,
+                "{found} and not {fairness}"
+            );
+        };
+        near(&[process(5, 1), process(10, 2), process(20, 4)], 1.0);
+        let none = process(0, 1);
+        near(&[process(8, 1), none.clone(), none.clone(), none], 0.25);
+        // Rates of 3 and 1: 16 / (2 * 10).
+        near(&[process(6, 2), process(2, 2)], 0.8);
+    }
+}

@@ -1,0 +1,38 @@
+//! A workload on a device: the run loop, what it measures on its way, and how two runs compare.
+//!
+//! The loop is the same over a modelled drive and a real one: the device is the clock. Accesses stream, nothing
+//! is held but what is in flight; an access that the device cannot take yet is not read from its source yet, and
+//! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
+//! steps and the arrival of [`fathom_workload::step`] say. It opens no file, starts no thread and reads no clock.
+//!
+//! ```
+//! use fathom_model::Model;
+//! use fathom_run::{Precondition, measure, prepare};
+//! use fathom_workload::{generate::Config, program::closed_loop};
+//!
+//! let mut drive = "nvme".parse::<Model>()?.build(1)?;
+//! prepare(&mut drive, Precondition::Filled, 1)?;
+//! let mut load = Config::of("zipf".parse()?);
+//! load.accesses = Some(1_000);
+//! let run = measure(&mut drive, &mut closed_loop(load.generator(1)?, 32))?;
+//! let reads = run.totals.reads.ok_or("no reads")?;
+//! println!("{} reads, 99 % within {} ns", reads.count, reads.p99_ns);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agenda;
+mod batches;
+pub mod compare;
+mod figures;
+mod measure;
+mod play;
+mod prepare;
+mod recorder;
+mod refused;
+
+pub use batches::{Batches, Interval, half_width};
+pub use figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
+pub use measure::{Measured, measure};
+pub use play::{PlayError, Played, play};
+pub use prepare::{Precondition, prepare};
+pub use recorder::{Moment, Observer, Recorder, Sink};

@@ -1,0 +1,22 @@
+//! Probes a drive of one's own, any `Device`: `cargo run --release -p fathom-run --example probe`.
+
+use fathom_model::Model;
+use fathom_probe::run::{run, solve};
+use fathom_probe::{RunConfig, Unobserved};
+use std::io::Write as _;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string("examples/drive.toml")?;
+    let mut drive = Model::from_toml(&text)?.build(1)?;
+    let record = run(&mut drive, &RunConfig::default(), None, &mut Unobserved)?;
+    for (parameter, answer) in solve(&record).parameters {
+        let value = answer.value.map(|value| value.to_string());
+        writeln!(
+            std::io::stdout(),
+            "{parameter}: {} {}",
+            answer.verdict,
+            value.unwrap_or_default()
+        )?;
+    }
+    Ok(())
+}
