@@ -155,7 +155,8 @@ fn every_example_comes_with_the_program_and_no_help_points_to_the_sources() {
     let dir = tempfile::tempdir().unwrap();
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let names = names(std::path::Path::new(sources));
-    for name in &names {
+    // Programs of the library's are for those who have its sources.
+    for name in names.iter().filter(|name| !name.ends_with(".rs")) {
         let text = fs::read_to_string(format!("{sources}/{name}")).unwrap();
         fathom(dir.path())
             .args(["explain", name])

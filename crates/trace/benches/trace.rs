@@ -72,15 +72,20 @@ fn line(format: Format, Request(us, sector, sectors, read, disk): Request) -> St
             1_538_323_200 + s,
             1 - bit
         ),
+        Format::Systor => {
+            let at = 1_456_135_200 + s;
+            format!("{at}.{us_rest:06}000,0.000806000,{letter},{disk},{offset},{len}\n")
+        }
+        Format::Csv => format!("{us},{letter},{offset},{len},{disk}\n"),
         Format::Blktrace | Format::Parquet => String::new(),
     }
 }
 
 fn text(format: Format) -> Vec<u8> {
-    let first = if format == Format::FioIolog {
-        "fio version 3 iolog\n"
-    } else {
-        ""
+    let first = match format {
+        Format::FioIolog => "fio version 3 iolog\n",
+        Format::Csv => "at_us,op,offset,len,disk\n",
+        _ => "",
     };
     let lines = requests().map(|request| line(format, request));
     std::iter::once(first.to_owned())
@@ -89,7 +94,7 @@ fn text(format: Format) -> Vec<u8> {
         .into_bytes()
 }
 
-const TEXTS: [Format; 10] = [
+const TEXTS: [Format; 12] = [
     Format::Spc,
     Format::SpcFragment,
     Format::Msr,
@@ -100,6 +105,8 @@ const TEXTS: [Format; 10] = [
     Format::Blkreplay,
     Format::Alibaba,
     Format::Tencent,
+    Format::Systor,
+    Format::Csv,
 ];
 
 fn read(bytes: &[u8], options: &Options) -> u64 {

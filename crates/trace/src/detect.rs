@@ -104,6 +104,10 @@ fn by_lines(lines: &[&[u8]], options: &Options) -> Result<Format, TraceError> {
 /// since MQSim's reader stops at them; whole numbers that are far apart are nanoseconds.
 fn choose(fit: &[&Trial]) -> Result<Format, TraceError> {
     let formats: Vec<Format> = fit.iter().map(|t| t.format).collect();
+    // Its columns are named, units included; those of the others are guessed from their values.
+    if formats.contains(&Format::Csv) {
+        return Ok(Format::Csv);
+    }
     if formats == [Format::DiskSim, Format::MqSim]
         && let Some((first, last)) = fit[1].first.zip(fit[1].last)
         && fit[1].accesses > 1
@@ -127,7 +131,13 @@ fn trial(format: Format, lines: &[&[u8]], options: &Options) -> Option<Trial> {
     };
     for (index, line) in lines.iter().enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if super::text::is_comment(line) || (index == 0 && super::text::is_column_names(line)) {
+        if super::text::is_comment(line) {
+            continue;
+        }
+        if index == 0 && super::text::is_column_names(line) {
+            if let Err(fault) = parser.names(line) {
+                trial.wrong(|| fault.kind().to_string());
+            }
             continue;
         }
         match parser.line(line) {

@@ -28,8 +28,15 @@ impl Reader {
             Ok(line) => line?,
             Err(error) => return Some(Err(error)),
         };
-        if line.is_empty() || is_comment(line) || (number == 1 && is_column_names(line)) {
+        if line.is_empty() || is_comment(line) {
             return Some(Ok((None, place)));
+        }
+        if number == 1 && is_column_names(line) {
+            let named = self.parser.names(line);
+            return Some(match named {
+                Ok(()) => Ok((None, place)),
+                Err(fault) => Err(TraceError::new(fault.kind(), place)),
+            });
         }
         Some(match self.parser.line(line) {
             Ok(Line::Access(access)) => Ok((Some(access), place)),

@@ -47,7 +47,7 @@ fn message(text: &str, format: Format) -> String {
 }
 
 /// A format, lines, and what is said of them.
-const WRONG: [(Format, &str, &str); 23] = [
+const WRONG: [(Format, &str, &str); 28] = [
     (
         Format::Spc,
         "0,1,512,r,0\n0,abc,512,r,1\n",
@@ -157,6 +157,31 @@ const WRONG: [(Format, &str, &str); 23] = [
         Format::Tencent,
         "1,1,1,2,1\n",
         "line 1: field `IOType` is \"2\", and 0 (read) and 1 (write) are known",
+    ),
+    (
+        Format::Systor,
+        "1.0,0.1,X,0,0,512\n",
+        "line 1: field `IOType` is \"X\", and R, W and blank are known",
+    ),
+    (
+        Format::Csv,
+        "timestamp,op,offset,len\n1,R,0,512\n",
+        "line 1: field `column of times (at_ns, at_us, at_ms or at_s)` is missing",
+    ),
+    (
+        Format::Csv,
+        "at_ns,op,offset,sector,len\n1,R,0,0,512\n",
+        "line 1: field `column` is \"sector\", not one column for each thing",
+    ),
+    (
+        Format::Csv,
+        "1,R,0,512\n",
+        "line 1: field `first line with the names of the columns` is missing",
+    ),
+    (
+        Format::Csv,
+        "at_ns,op,offset,len\n1,R,0\n",
+        "line 2: field `length` is missing",
     ),
     (
         Format::Blkreplay,

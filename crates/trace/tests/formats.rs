@@ -124,6 +124,39 @@ fn tencent() {
 }
 
 #[test]
+fn systor_passes_over_what_had_no_response() {
+    let text = "Timestamp,Response,IOType,LUN,Offset,Size\n\
+                1456135200.013118000,0.000806000,R,4,899056122368,131072\n\
+                1456135200.013500000,,,4,4096,4096\n\
+                1456135201.000000000,0.001000000,W,6,8192,512\n";
+    let expected = [
+        access(0, Read, 899_056_122_368, 131_072, 4),
+        access(986_882_000, Write, 8192, 512, 6),
+    ];
+    assert_eq!(read(text, Format::Systor), expected);
+    let (_, lines) = text.split_once('\n').unwrap();
+    assert_eq!(read(lines, Format::Systor), expected);
+}
+
+#[test]
+fn csv_with_named_columns() {
+    let text = "Size,host,LBA,Type,time_us,disk\n512,a b,8,R,1000.5,3\n4096,,16,write,1001,4\n0,c,0,Flush,1002,4\n";
+    let expected = [
+        access(0, Read, 4096, 512, 3),
+        access(500, Write, 8192, 4096, 4),
+        access(1_500, Flush, 0, 0, 4),
+    ];
+    assert_eq!(read(text, Format::Csv), expected);
+    // The columns of Alibaba's traces, with a unit: what is named is not guessed.
+    let named = "device,op,offset,length,at_ms\n0,R,126703644672,4096,1577808000626\n0,W,0,512,1577808000627\n";
+    let expected = [
+        access(0, Read, 126_703_644_672, 4096, 0),
+        access(1_000_000, Write, 0, 512, 0),
+    ];
+    assert_eq!(read(named, Format::Csv), expected);
+}
+
+#[test]
 fn blkreplay_after_its_text() {
     let text = "Copyright somebody, 2012\n\nPLEASE read; it is permitted; really\n###\n\
                 start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n\

@@ -65,6 +65,14 @@ fn valid() -> Vec<(Format, Vec<u8>)> {
             Format::Tencent,
             "1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n",
         ),
+        text(
+            Format::Systor,
+            "1456135200.013118000,0.000806000,R,4,899056122368,131072\n1456135200.0135,,,4,4096,4096\n",
+        ),
+        text(
+            Format::Csv,
+            "Size,host,LBA,Type,time_us,disk\n512,a b,8,R,1000.5,3\n4096,,16,write,1001,4\n",
+        ),
         (Format::Blktrace, blktrace),
     ]
 }

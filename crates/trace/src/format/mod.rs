@@ -4,12 +4,14 @@ pub(super) mod alibaba;
 pub(super) mod blkparse;
 pub(super) mod blkreplay;
 pub(super) mod blktrace;
+pub(super) mod csv;
 pub(super) mod disksim;
 pub(super) mod fio;
 pub(super) mod mqsim;
 pub(super) mod msr;
 pub(super) mod parquet;
 pub(super) mod spc;
+pub(super) mod systor;
 pub(super) mod tencent;
 
 use super::fault::Fault;
@@ -31,6 +33,11 @@ pub(super) enum Line {
 
 /// Reads the lines of a text format.
 pub(super) trait LineParser: Send {
+    /// A first line that names the columns: what tells nothing new to a format whose columns are known.
+    fn names<'a>(&mut self, _line: &'a [u8]) -> Result<(), Fault<'a>> {
+        Ok(())
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>>;
 }
 
@@ -94,6 +101,10 @@ formats! {
     Alibaba = "alibaba", Some(alibaba::parser), "Alibaba block traces: device,op,offset,length,us", alibaba::EXPLAIN;
     /// Tencent's CBS traces of 2018.
     Tencent = "tencent", Some(tencent::parser), "Tencent CBS: seconds,sector,sectors,op,volume", tencent::EXPLAIN;
+    /// The VDI traces of SYSTOR '17.
+    Systor = "systor", Some(systor::parser), "SYSTOR '17: seconds,response,op,LUN,offset,size", systor::EXPLAIN;
+    /// Comma-separated values with named columns.
+    Csv = "csv", Some(csv::parser), "CSV whose first line names its columns: at_ns, op, offset, len, disk", csv::EXPLAIN;
     /// Fathom's own Parquet files.
     Parquet = "parquet", None, "Parquet, as Fathom writes it: at_ns, op, offset, len, disk", parquet::EXPLAIN;
 }

@@ -1,0 +1,138 @@
+//! Comma-separated values whose first line names the columns: for traces that no other format is made for.
+
+use super::{Line, LineParser, Options, access};
+use crate::fault::Fault;
+use crate::fields::{Fields, malformed, missing, unknown_op};
+use fathom_base::SECTOR_BYTES;
+use fathom_block::Op;
+
+pub(super) const EXPLAIN: &str = "\
+The first line names the columns, of either case and in any order; a column with another name is not read.
+  time     at_ns, at_us, at_ms or at_s; also time_ns, timestamp_ns and so on: the unit is a part of the name
+  op       op, operation, type, iotype or rw: read, write, flush, trim, or R, W, F, T
+  offset   offset (bytes), or sector or lba (512 bytes)
+  length   len, length, size or bytes (bytes), or sectors (512 bytes)
+  disk     disk, device, lun or volume: a number; disk 0 without such a column
+Times may have decimals. Values are not quoted.";
+
+/// What a column says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// In units of 10^n ns.
+    Time(u32),
+    Op,
+    /// In units of so many bytes.
+    Offset(u64),
+    Len(u64),
+    Disk,
+    Other,
+}
+
+impl Column {
+    fn named(name: &str) -> Self {
+        let time = |stem: &str| {
+            let unit = name.strip_prefix(stem)?.strip_prefix('_')?;
+            let digits = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9)];
+            let found = digits.iter().find(|(name, _)| *name == unit);
+            found.map(|(_, digits)| Self::Time(*digits))
+        };
+        if let Some(column) = ["at", "time", "timestamp"].into_iter().find_map(time) {
+            return column;
+        }
+        match name {
+            "op" | "operation" | "type" | "iotype" | "rw" => Self::Op,
+            "offset" => Self::Offset(1),
+            "sector" | "lba" => Self::Offset(SECTOR_BYTES),
+            "len" | "length" | "size" | "bytes" => Self::Len(1),
+            "sectors" => Self::Len(SECTOR_BYTES),
+            "disk" | "device" | "lun" | "volume" => Self::Disk,
+            _ => Self::Other,
+        }
+    }
+
+    /// What it is about, whatever its unit.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Time(_) => "time",
+            Self::Op => "op",
+            Self::Offset(_) => "offset",
+            Self::Len(_) => "length",
+            Self::Disk => "disk",
+            Self::Other => "",
+        }
+    }
+}
+
+/// The columns that there must be, with what is said of one that is not there.
+const NEEDED: [(&str, &str); 4] = [
+    ("time", "column of times (at_ns, at_us, at_ms or at_s)"),
+    ("op", "column of operations (op)"),
+    ("offset", "column of addresses (offset, or sector)"),
+    ("length", "column of lengths (len, or sectors)"),
+];
+
+/// Its columns, once they are named.
+struct Csv(Vec<Column>);
+
+pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+    Box::new(Csv(Vec::new()))
+}
+
+impl LineParser for Csv {
+    fn names<'a>(&mut self, line: &'a [u8]) -> Result<(), Fault<'a>> {
+        let mut fields = Fields::new(line, b',');
+        let mut columns: Vec<Column> = Vec::new();
+        while let Some(name) = fields.take() {
+            let column = Column::named(&String::from_utf8_lossy(name).to_ascii_lowercase());
+            let field = column.field();
+            if !field.is_empty() && columns.iter().any(|other| other.field() == field) {
+                return Err(malformed("column", name, "one column for each thing"));
+            }
+            columns.push(column);
+        }
+        for (field, wanted) in NEEDED {
+            if !columns.iter().any(|column| column.field() == field) {
+                return Err(missing(wanted));
+            }
+        }
+        self.0 = columns;
+        Ok(())
+    }
+
+    fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
+        if self.0.is_empty() {
+            return Err(missing("first line with the names of the columns"));
+        }
+        let mut fields = Fields::new(line, b',');
+        let (mut at, mut op, mut offset, mut len, mut disk) = (0, Op::Read, 0, 0, 0);
+        for column in &self.0 {
+            let field = column.field();
+            match *column {
+                Column::Time(digits) => at = fields.time(field, digits)?,
+                Column::Op => op = operation(fields.next(field)?)?,
+                Column::Offset(unit) => offset = fields.scaled(field, unit)?,
+                Column::Len(unit) => len = fields.scaled(field, unit)?,
+                Column::Disk => disk = fields.disk(field)?,
+                Column::Other => drop(fields.take()),
+            }
+        }
+        fields.end()?;
+        access(at, op, (offset, len), disk)
+    }
+}
+
+fn operation(found: &[u8]) -> Result<Op, Fault<'_>> {
+    let is = |name: &str| found.eq_ignore_ascii_case(name.as_bytes());
+    let names = [
+        (["read", "r"], Op::Read),
+        (["write", "w"], Op::Write),
+        (["flush", "f"], Op::Flush),
+        (["trim", "t"], Op::Trim),
+    ];
+    let found_op = names
+        .iter()
+        .find(|(names, _)| names.iter().any(|name| is(name)));
+    found_op
+        .map(|(_, op)| *op)
+        .ok_or_else(|| unknown_op("op", found, "read, write, flush and trim"))
+}
