@@ -7,12 +7,12 @@ use fathom_base::SECTOR_BYTES;
 use fathom_block::Op;
 
 pub(super) const EXPLAIN: &str = "\
-The first line names the columns, of either case and in any order; a column with another name is not read.
-  time     at_ns, at_us, at_ms or at_s; also time_ns, timestamp_ns and so on: the unit is a part of the name
-  op       op, operation, type, iotype or rw: read, write, flush, trim, or R, W, F, T
-  offset   offset (bytes), or sector or lba (512 bytes)
-  length   len, length, size or bytes (bytes), or sectors (512 bytes)
-  disk     disk, device, lun or volume: a number; disk 0 without such a column
+The first line names the columns, of either case and in any order; a column with another name is not read. \
+Times stand in at_ns, at_us, at_ms or at_s, or time_ns, timestamp_ns and so on: the unit is a part of the name. \
+Operations stand in op, operation, type, iotype or rw: read, write, flush, trim, or R, W, F, T. \
+Addresses stand in offset (bytes), or in sector or lba (512 bytes). \
+Lengths stand in len, length, size or bytes (bytes), or in sectors (512 bytes). \
+The number of the disk stands in disk, device, lun or volume; without such a column it is 0. \
 Times may have decimals. Values are not quoted.";
 
 /// What a column says.
