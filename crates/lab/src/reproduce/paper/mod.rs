@@ -306,10 +306,22 @@ mod tests {
     use crate::reproduce::PAPERS;
     use fathom_run::Bucket;
 
-    /// The axes of a run with its points.
-    fn points(run: &Run) -> BTreeMap<&str, &str> {
-        let axes = run.points.iter().map(|(a, p)| (a.as_str(), p.as_str()));
-        axes.chain([("workload", run.workload.as_str())]).collect()
+    /// The points of every run of a study by axis, without the drives: what a plan of it names.
+    fn combinations(study: &Study) -> Vec<BTreeMap<String, String>> {
+        let workloads = study.workloads.iter();
+        let first = workloads.map(|w| BTreeMap::from([("workload".to_owned(), w.name.clone())]));
+        study.axes.iter().fold(first.collect(), |so_far, axis| {
+            let points = axis.all_points().unwrap();
+            let with = |run: &BTreeMap<String, String>, point: &str| {
+                let mut run = run.clone();
+                run.insert(axis.name.clone(), point.to_owned());
+                run
+            };
+            let longer = so_far
+                .iter()
+                .flat_map(|run| points.iter().map(|point| with(run, &point.name)));
+            longer.collect()
+        })
     }
 
     #[test]
@@ -358,25 +370,27 @@ mod tests {
     fn whatever_a_statement_or_a_chart_is_about_is_in_its_study() {
         for paper in PAPERS {
             let Some(files) = &paper.files else { continue };
-            let prepared = prepare(files, false).unwrap();
+            let statements = parsed(files.expected, Statements::from_toml).unwrap();
+            let studies: BTreeMap<String, Vec<BTreeMap<String, String>>> = (files.studies.iter())
+                .map(|file| parsed(*file, Study::from_toml).unwrap())
+                .map(|study| (study.name.clone(), combinations(&study)))
+                .collect();
             let some = |study: &str, selectors: &[&Selector]| {
-                let found = prepared.studies.iter().find(|(s, _)| s.name == study);
-                let (_, runs) = found.unwrap_or_else(|| panic!("{}: no study {study}", paper.name));
+                let found = studies.get(study);
+                let runs = found.unwrap_or_else(|| panic!("{}: no study {study}", paper.name));
                 let here = runs.iter().any(|run| {
-                    let points = points(run);
-                    let is = |(axis, point): (&String, &String)| {
-                        points.get(axis.as_str()) == Some(&point.as_str())
-                    };
+                    let is = |(axis, point): (&String, &String)| run.get(axis) == Some(point);
                     selectors.iter().all(|selector| selector.iter().all(is))
                 });
                 assert!(here, "{}: {study} has no run {selectors:?}", paper.name);
             };
             let axis = |study: &str, axis: &str| {
-                let found = prepared.studies.iter().find(|(s, _)| s.name == study);
-                let known = found.is_some_and(|(_, runs)| points(&runs[0]).contains_key(axis));
+                let known = studies
+                    .get(study)
+                    .is_some_and(|runs| runs[0].contains_key(axis));
                 assert!(known, "{}: {study} has no axis {axis}", paper.name);
             };
-            for panel in &prepared.statements.figures {
+            for panel in &statements.figures {
                 for drawing in &panel.charts {
                     some(&drawing.study, &[&drawing.at]);
                     axis(&drawing.study, &drawing.x);
