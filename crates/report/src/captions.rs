@@ -32,6 +32,11 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
             "Look for the place from which on pieces wait{at}, one of them or all: the memory is full there, in \
              every run. Longer runs were made with longer pieces."
         ),
+        (Parameter::WriteBuffer, [Series::RandomRead]) => {
+            "Hold it against the writes into emptied memory: memory took those that are faster than a read from the flash; where \
+             all take longer, the flash answered them."
+                .to_owned()
+        }
         (Parameter::WriteBuffer, _) => format!(
             "Look for the size up to which a write into an empty buffer is faster than one into a full buffer{at}: \
              more does not fit."
@@ -46,11 +51,11 @@ pub(crate) fn see(parameter: Parameter, series: &[Series], estimate: Option<&Est
              then reads ahead."
                 .to_owned()
         }
-        (Parameter::WritePolicy, _) => {
-            "Look at the capacity of the memory: from there on writes to new places wait. If writes to the same \
-             places never do, the memory is a cache; if they do as well, it is a FIFO buffer."
-                .to_owned()
-        }
+        (Parameter::WritePolicy, _) => format!(
+            "Look right of the capacity of the memory{at}: from there on writes to new places wait for the flash, some \
+             of them longer than others. If writes to the same places never wait, the memory is a cache; if they \
+             wait as well, it is a FIFO buffer."
+        ),
     }
 }
 

@@ -1,18 +1,17 @@
 //! The one-file page: answers, one set of figures per question, costs, evidence and the drive's description.
 //!
-//! It works offline: style, figures' data and the drawing library are in the page, and its content security
+//! It works offline: style, figures' data and the script that draws them are in the page, and its content security
 //! policy forbids the browser to fetch anything. What comes from the record or the profile is escaped. The page is
 //! a function of both, to the byte.
 
-use crate::figure::{self, Figure};
-use crate::{text, words};
+use crate::chart::{self, Chart};
+use crate::{figure, text, words};
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Record, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 mod details;
 
 const STYLE: &str = include_str!("../assets/report.css");
-const SCRIPT: &str = include_str!("../assets/report.js");
 /// First of all scripts: an error of a later one is shown on the page instead of leaving an empty figure.
 const ON_ERROR: &str = include_str!("../assets/on-error.js");
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
@@ -27,7 +26,7 @@ pub fn render(record: &Record, profile: &Profile) -> String {
             Part {
                 parameter,
                 estimate,
-                figures: figure::figures(record, parameter, estimate),
+                figures: figure::figures(record, parameter, profile),
             }
         })
         .collect();
@@ -41,11 +40,12 @@ pub fn render(record: &Record, profile: &Profile) -> String {
             (details::section(record, profile))
         }
     };
-    page(&title, &body, &data(&parts), SCRIPT)
+    let charts: Vec<&Chart> = parts.iter().flat_map(|p| &p.figures).collect();
+    page(&title, &body, &charts)
 }
 
-/// A page around its body, with the figures' data (JSON) and the script that draws them.
-pub(crate) fn page(title: &str, body: &Markup, figures: &str, script: &str) -> String {
+/// A page around its body, with the data of its charts and the script that draws them.
+pub(crate) fn page(title: &str, body: &Markup, charts: &[&Chart]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,12 +60,8 @@ pub(crate) fn page(title: &str, body: &Markup, figures: &str, script: &str) -> S
             }
             body {
                 (body)
-                // Inside a script element only `<` could end it.
-                script id="figures" type="application/json" {
-                    (PreEscaped(figures.replace('<', "\\u003c")))
-                }
-                script { (PreEscaped(library())) }
-                script { (PreEscaped(script)) }
+                script id="figures" type="application/json" { (PreEscaped(chart::json(charts))) }
+                script { (PreEscaped(chart::script())) }
             }
         }
     };
@@ -75,7 +71,7 @@ pub(crate) fn page(title: &str, body: &Markup, figures: &str, script: &str) -> S
 struct Part<'a> {
     parameter: Parameter,
     estimate: Option<&'a Estimate>,
-    figures: Vec<Figure>,
+    figures: Vec<Chart>,
 }
 
 /// What was asked after, answered or sampled, in order.
@@ -86,22 +82,6 @@ fn shown(record: &Record, profile: &Profile) -> Vec<Parameter> {
             || record.samples.iter().any(|s| s.parameter == *p)
     };
     Parameter::ALL.into_iter().filter(asked).collect()
-}
-
-/// The drawing library alone. The crate hands it out in one script element with a second one for formulas behind
-/// it, which is half as large again, is not used here and would read formulas into a drive's description.
-fn library() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    let start = sources.find('>').map_or(0, |i| i + 1);
-    let end = sources.find("</script>").unwrap_or(sources.len());
-    sources.get(start..end).unwrap_or_default().to_owned()
-}
-
-/// The figures' data.
-fn data(parts: &[Part]) -> String {
-    let figures: Vec<&Figure> = parts.iter().flat_map(|p| &p.figures).collect();
-    // Plain numbers, names and lists: serialising them cannot fail.
-    serde_json::to_string(&figures).unwrap_or_default()
 }
 
 fn header(record: &Record, profile: &Profile) -> Markup {
@@ -158,9 +138,7 @@ fn notices(record: &Record, profile: &Profile) -> Markup {
                  those behind the answers."
             }
         }
-        noscript {
-            p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
-        }
+        (chart::without_script())
     }
 }
 
@@ -244,20 +222,7 @@ fn section(record: &Record, part: &Part) -> Markup {
                 p.empty { (nothing(record, part.parameter)) }
             }
             div.figures {
-                @for figure in &part.figures {
-                    figure {
-                        h3 { (figure.title) }
-                        p.see { (text::unbroken(&figure.see)) }
-                        div.plot id=(figure.id) role="img" aria-label=(figure.title) {}
-                        figcaption {
-                            (text::unbroken(&figure.note))
-                            @if !figure.outside.is_empty() {
-                                " " strong { (text::unbroken(&figure.outside)) }
-                                " " button type="button" data-all=(figure.id) { "Show all" }
-                            }
-                        }
-                    }
-                }
+                @for chart in &part.figures { (chart::figure(chart)) }
             }
         }
     }

@@ -1,10 +1,12 @@
 //! What people read of a run: the terminal table ([`text`]), the comparison of two profiles ([`mod@diff`]) and
-//! the one-file page with its figures ([`html`]). And of a run of a workload: its page ([`run`]).
+//! the one-file page with its figures ([`html`]). And of a run of a workload: its page ([`run`]). Every figure is a
+//! [`mod@chart`].
 //!
 //! Reads records and profiles only and knows no model. Every function is pure: the same input gives the same
 //! text to the byte. Nothing is read, written or printed here; solving is `fathom-probe`'s, files are
 //! `fathom-lab`'s.
 
+pub mod chart;
 pub mod diff;
 pub mod html;
 pub mod run;

@@ -23,6 +23,14 @@ const READS: Panel = Panel {
     series: &[Series::SequentialRead, Series::RandomRead],
 };
 
+const FLASH_READS: Panel = latency(
+    "For comparison: reads from the flash",
+    &[Series::RandomRead],
+);
+
+/// The title of the drawing of what no other has.
+pub(crate) const OTHERS: &str = "Other samples";
+
 pub(crate) const fn latency(title: &'static str, series: &'static [Series]) -> Panel {
     Panel {
         title,
@@ -69,6 +77,7 @@ pub(crate) fn panels(parameter: Parameter) -> Vec<Panel> {
                 "Latency of the flush after the write",
                 &[Series::FlushAfter],
             ),
+            FLASH_READS,
         ],
         Parameter::Prefetch => vec![
             latency(
@@ -101,10 +110,7 @@ fn clustered_page() -> Vec<Panel> {
             "Aligned against shifted",
             &[Series::Aligned, Series::Shifted],
         ),
-        latency(
-            "For comparison: reads from the flash",
-            &[Series::RandomRead],
-        ),
+        FLASH_READS,
         Panel {
             title: "Throughput of small writes without flushes",
             measure: Measure::Throughput,

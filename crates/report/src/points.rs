@@ -1,13 +1,13 @@
 //! From samples to what is drawn: medians of all samples, and few enough raw points that a phone can draw them.
 
+use crate::chart::{Column, Unit};
 use crate::folded::by_place;
 use fathom_probe::Sample;
 use fathom_probe::record::Series;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The most raw points of one series that are drawn. Each one is an element of the page's vector drawing:
-/// seven figures of two or three such series are what a phone still scrolls.
+/// The most raw points of one series that are drawn: seven figures of two or three such series are what a phone still
+/// draws at once, and most of the page's bytes.
 pub(crate) const DRAWN_MAX: usize = 2_000;
 
 /// What a figure's vertical axis shows.
@@ -44,20 +44,8 @@ pub(crate) fn height(sample: &Sample, measure: Measure) -> u64 {
     }
 }
 
-/// Raw points, column by column; the hover text is made of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Raw {
-    pub(crate) x: Vec<u64>,
-    pub(crate) y: Vec<u64>,
-    pub(crate) ns: Vec<u64>,
-    pub(crate) requests: Vec<u64>,
-    pub(crate) offset: Vec<u64>,
-    pub(crate) rep: Vec<u32>,
-    pub(crate) at: Vec<u64>,
-}
-
 /// Quartiles over `x`, of all samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Medians {
     pub(crate) x: Vec<u64>,
     pub(crate) y: Vec<u64>,
@@ -119,18 +107,30 @@ pub(crate) fn thinned<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a S
         .collect()
 }
 
-/// The columns of the samples.
-pub(crate) fn raw(samples: &[&Sample], measure: Measure) -> Raw {
-    let mut out = Raw::default();
-    for sample in samples {
-        out.x.push(sample.x);
-        out.y.push(height(sample, measure));
-        out.ns.push(sample.ns);
-        out.requests.push(requests(sample));
-        out.offset.push(sample.offset);
-        out.rep.push(sample.rep);
-        out.at.push(sample.at_ns);
+/// The heights of the samples.
+pub(crate) fn heights(samples: &[&Sample], measure: Measure) -> Vec<Option<f64>> {
+    let heights = samples.iter().map(|s| height(s, measure));
+    heights.map(|height| Some(height as f64)).collect()
+}
+
+/// What is told of each sample beside its place in the figure.
+pub(crate) fn columns(samples: &[&Sample], measure: Measure) -> Vec<Column> {
+    let column = |name: &str, unit, of: &dyn Fn(&Sample) -> u64| Column {
+        name: name.to_owned(),
+        unit,
+        values: samples.iter().map(|s| of(s) as f64).collect(),
+    };
+    let mut out = Vec::new();
+    let several = samples.iter().any(|s| requests(s) > 1);
+    if several {
+        out.push(column("requests", Unit::Number, &|s| requests(s)));
     }
+    if several || measure == Measure::Throughput {
+        out.push(column("all of it took", Unit::Ns, &|s| s.ns));
+    }
+    out.push(column("offset", Unit::Bytes, &|s| s.offset));
+    out.push(column("repetition", Unit::Number, &|s| u64::from(s.rep)));
+    out.push(column("since the start", Unit::Ns, &|s| s.at_ns));
     out
 }
 

@@ -5,17 +5,15 @@
 //! What comes in is plain: whoever knows runs and drives fills in a [`RunPage`]. Nothing is computed here but what
 //! a figure needs. The page works offline as the one of a measurement does ([`crate::html`]).
 
+use crate::chart::{self, Chart};
 use crate::html::{fact, page};
 use crate::text;
 use maud::{Markup, html};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 mod drive;
 mod figures;
 mod queue;
-
-const SCRIPT: &str = include_str!("../assets/run.js");
 
 /// What a page shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -120,57 +118,9 @@ pub struct Distribution {
     pub points: Vec<(f64, u64)>,
 }
 
-/// A drawing.
-#[derive(Clone, Debug, Serialize)]
-struct Figure {
-    id: &'static str,
-    #[serde(skip)]
-    title: &'static str,
-    #[serde(skip)]
-    see: &'static str,
-    x: Axis,
-    y: Axis,
-    lines: Vec<Line>,
-}
-
-/// An axis: its title with the unit, and how it runs.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Axis {
-    title: &'static str,
-    scale: Scale,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Scale {
-    /// Seconds since the start.
-    Time,
-    /// Nanoseconds, each decade equally long.
-    LogNs,
-    /// Numbers from zero.
-    Linear,
-    /// The share that is above, as a percentile, each decade equally long.
-    Tail,
-    /// Powers of two in bytes, each as wide as the next; what is drawn over them are bars.
-    Size,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Line {
-    name: String,
-    /// Which colour: of several runs, lines of one have the same.
-    colour: usize,
-    /// How it is dashed: lines of a run differ in it.
-    dash: usize,
-    x: Vec<f64>,
-    y: Vec<Option<f64>>,
-}
-
 /// The page.
 pub fn render(run: &RunPage) -> String {
-    let figures = figures::figures(run);
-    // Plain numbers, names and lists: serialising them cannot fail.
-    let json = serde_json::to_string(&figures).unwrap_or_default();
+    let charts = figures::figures(run);
     let body = html! {
         header {
             h1 { (run.title) }
@@ -179,14 +129,12 @@ pub fn render(run: &RunPage) -> String {
         }
         main {
             @for warning in &run.warnings { p.notice { (warning) } }
-            noscript {
-                p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
-            }
+            (chart::without_script())
             @for table in &run.tables { (section(table)) }
             section {
                 h2 { "Figures" }
-                @if figures.is_empty() { p.empty { "No access was played: there is nothing to draw." } }
-                div.figures.even { @for figure in &figures { (drawing(figure)) } }
+                @if charts.is_empty() { p.empty { "No access was played: there is nothing to draw." } }
+                div.figures.even { @for chart in &charts { (chart::figure(chart)) } }
             }
             div.beside { @for table in &run.beneath { (section(table)) } }
             @if !run.notes.is_empty() {
@@ -205,7 +153,8 @@ pub fn render(run: &RunPage) -> String {
             }
         }
     };
-    page(&format!("Fathom: {}", run.title), &body, &json, SCRIPT)
+    let charts: Vec<&Chart> = charts.iter().collect();
+    page(&format!("Fathom: {}", run.title), &body, &charts)
 }
 
 fn section(table: &Table) -> Markup {
@@ -227,17 +176,6 @@ fn section(table: &Table) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-fn drawing(figure: &Figure) -> Markup {
-    html! {
-        figure {
-            h3 { (figure.title) }
-            p.see { (figure.see) }
-            div.plot id=(figure.id) role="img" aria-label=(figure.title) {}
-            figcaption {}
         }
     }
 }

@@ -3,13 +3,11 @@
 //! What comes in is plain: whoever knows studies and drives fills in a [`StudyPage`]. Nothing is computed here. The
 //! page works offline as the one of a measurement does ([`crate::html`]).
 
+use crate::chart::{self, Chart};
 use crate::html::{fact, page};
 use crate::run::Table;
 use crate::text;
 use maud::{Markup, html};
-use serde::Serialize;
-
-const SCRIPT: &str = include_str!("../assets/study.js");
 
 /// What a page shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,90 +70,26 @@ pub struct Section {
     pub text: String,
     /// What is to be said, one after another.
     pub points: Vec<String>,
-    /// Figures, side by side.
+    /// Figures, side by side; the page gives them their `id`.
     pub charts: Vec<Chart>,
     /// Tables below them.
     pub tables: Vec<Table>,
 }
 
-/// How a figure is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// Points with lines between them, the vertical axis from zero.
-    #[default]
-    Lines,
-    /// Points with lines between them, each decade of the vertical axis equally long.
-    LogLines,
-    /// Bars beside one another.
-    Bars,
-    /// Steps without points.
-    Steps,
-}
-
-/// A figure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Chart {
-    /// The heading.
-    #[serde(skip)]
-    pub title: String,
-    /// What there is to see.
-    #[serde(skip)]
-    pub see: String,
-    /// How it is drawn.
-    pub shape: Shape,
-    /// The horizontal axis with its unit.
-    pub x: String,
-    /// The vertical axis with its unit.
-    pub y: String,
-    /// The lines, each in the same order in every figure of the page.
-    pub lines: Vec<ChartLine>,
-    /// What places on the horizontal axis are called, in the order of the first line's; their numbers where empty.
-    pub names: Vec<String>,
-}
-
-/// A line of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChartLine {
-    /// What it is called in the legend.
-    pub name: String,
-    /// Which colour, dash and mark it has.
-    pub style: usize,
-    /// From left to right.
-    pub x: Vec<f64>,
-    /// A height for each; `None` where nothing was measured.
-    pub y: Vec<Option<f64>>,
-    /// Half of each height's interval, or nothing.
-    pub half: Vec<f64>,
-}
-
-#[derive(Serialize)]
-struct Drawn<'a> {
-    id: String,
-    #[serde(flatten)]
-    chart: &'a Chart,
-}
-
-fn id(section: usize, chart: usize) -> String {
-    format!("chart-{section}-{chart}")
+/// The charts of a section with names of their own in the page.
+fn named(index: usize, section: &Section) -> Vec<Chart> {
+    let charts = section.charts.iter().enumerate();
+    let named = |(number, chart): (usize, &Chart)| Chart {
+        id: format!("chart-{index}-{number}"),
+        ..chart.clone()
+    };
+    charts.map(named).collect()
 }
 
 /// The page.
 pub fn render(study: &StudyPage) -> String {
-    let drawn: Vec<Drawn<'_>> = study
-        .sections
-        .iter()
-        .enumerate()
-        .flat_map(|(s, section)| {
-            let charts = section.charts.iter().enumerate();
-            charts.map(move |(c, chart)| Drawn {
-                id: id(s, c),
-                chart,
-            })
-        })
-        .collect();
-    // Plain numbers, names and lists: serialising them cannot fail.
-    let json = serde_json::to_string(&drawn).unwrap_or_default();
+    let sections = study.sections.iter().enumerate();
+    let charts: Vec<Vec<Chart>> = sections.map(|(i, part)| named(i, part)).collect();
     let body = html! {
         header {
             h1 { (study.title) }
@@ -164,10 +98,8 @@ pub fn render(study: &StudyPage) -> String {
         }
         main {
             @for warning in &study.warnings { p.notice { (warning) } }
-            noscript {
-                p.notice { "The figures are drawn by a script in this page; without it, only the tables are shown." }
-            }
-            @for (index, part) in study.sections.iter().enumerate() { (section(index, part)) }
+            (chart::without_script())
+            @for (part, charts) in study.sections.iter().zip(&charts) { (section(part, charts)) }
             (claims(&study.claims, &study.rules))
             @if !study.notes.is_empty() {
                 section {
@@ -177,7 +109,8 @@ pub fn render(study: &StudyPage) -> String {
             }
         }
     };
-    page(&format!("Fathom: {}", study.title), &body, &json, SCRIPT)
+    let charts: Vec<&Chart> = charts.iter().flatten().collect();
+    page(&format!("Fathom: {}", study.title), &body, &charts)
 }
 
 fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
@@ -216,7 +149,7 @@ fn tone(tone: Tone) -> &'static str {
     }
 }
 
-fn section(index: usize, part: &Section) -> Markup {
+fn section(part: &Section, charts: &[Chart]) -> Markup {
     html! {
         section {
             h2 { (part.title) }
@@ -225,14 +158,7 @@ fn section(index: usize, part: &Section) -> Markup {
                 ul { @for point in &part.points { li { (text::unbroken(point)) } } }
             }
             div.figures.even {
-                @for (number, chart) in part.charts.iter().enumerate() {
-                    figure {
-                        h3 { (chart.title) }
-                        p.see { (text::unbroken(&chart.see)) }
-                        div.plot id=(id(index, number)) role="img" aria-label=(chart.title) {}
-                        figcaption {}
-                    }
-                }
+                @for chart in charts { (chart::figure(chart)) }
             }
             @for one in &part.tables { (table(one)) }
         }

@@ -5,11 +5,12 @@
 mod browser;
 mod common;
 
-use browser::{chromium, complaints, drawn, open};
+use browser::{all_drawn, chromium, complaints, data, drawing, open, up};
 use common::NASTY;
 use fathom_report::run::{
     Distribution, Given, ProcessLine, RunLines, RunPage, Stretch, Table, render,
 };
+use serde_json::json;
 use std::collections::BTreeMap;
 
 fn lines(name: &str, slower: f64) -> RunLines {
@@ -89,22 +90,14 @@ fn page(runs: Vec<RunLines>) -> RunPage {
     }
 }
 
-fn data(page: &str) -> serde_json::Value {
-    let open = "<script id=\"figures\" type=\"application/json\">";
-    let start = page.find(open).unwrap() + open.len();
-    let end = start + page[start..].find("</script>").unwrap();
-    serde_json::from_str(&page[start..end]).unwrap()
-}
-
 fn figure(page: &str, id: &str) -> serde_json::Value {
-    let figures = data(page);
-    let found = figures.as_array().unwrap().iter().find(|f| f["id"] == id);
-    found.unwrap_or_else(|| panic!("no figure {id}")).clone()
+    let found = data(page).into_iter().find(|f| f["id"] == id);
+    found.unwrap_or_else(|| panic!("no figure {id}"))
 }
 
 fn names(page: &str, id: &str) -> Vec<String> {
     let figure = figure(page, id);
-    let lines = figure["lines"].as_array().unwrap().iter();
+    let lines = figure["series"].as_array().unwrap().iter();
     lines
         .map(|line| line["name"].as_str().unwrap().to_owned())
         .collect()
@@ -112,8 +105,8 @@ fn names(page: &str, id: &str) -> Vec<String> {
 
 fn ids(page: &str) -> Vec<String> {
     let figures = data(page);
-    let figures = figures.as_array().unwrap().iter();
     figures
+        .iter()
         .map(|f| f["id"].as_str().unwrap().to_owned())
         .collect()
 }
@@ -140,19 +133,19 @@ fn everything_that_was_given_is_on_the_page() {
         ["response", "throughput", "distribution", "amplification"]
     );
     let figures = data(&html);
-    let response = &figures[0]["lines"];
+    let response = &figures[0]["series"];
     assert_eq!(
         (&response[0]["name"], &response[1]["name"]),
         (&"mean".into(), &"longest".into())
     );
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
-    assert_eq!(figures[1]["lines"][0]["y"][0], 40.0);
+    assert_eq!(figures[1]["series"][0]["y"][0], 40_000_000);
     // A point every fourth stretch, and a line through them: between gaps there would be nothing to see.
-    let amplified = figures[3]["lines"][0]["y"].as_array().unwrap();
+    let amplified = figures[3]["series"][0]["y"].as_array().unwrap();
     assert_eq!(amplified.len(), 25);
     assert_eq!(amplified[1], 1.06);
     // The share above; the longest access of all has none.
-    let tail = figures[2]["lines"][1]["y"].as_array().unwrap();
+    let tail = figures[2]["series"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);
     assert_eq!(tail[1], 0.5);
 }
@@ -174,9 +167,9 @@ fn several_runs_lie_over_one_another() {
     for id in ["response", "distribution-reads", "distribution-writes"] {
         assert_eq!(names(&html, id), ["lru", "epo"]);
     }
-    let first = |id| figure(&html, id)["lines"][1]["x"][0].as_f64();
-    assert_eq!(first("distribution-reads"), Some(50e3));
-    assert_eq!(first("distribution-writes"), Some(150e3));
+    let first = |id| figure(&html, id)["series"][1]["x"][0].as_f64();
+    assert_eq!(first("distribution-reads"), Some(50_000.0));
+    assert_eq!(first("distribution-writes"), Some(150_000.0));
 }
 
 #[test]
@@ -199,23 +192,25 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     );
     assert_eq!(names(&html, "waiting"), ["not done", "at the drive"]);
     let waiting = figure(&html, "waiting");
-    assert_eq!(waiting["lines"][0]["y"][5], 9.0);
-    assert_eq!(waiting["lines"][1]["y"][5], 2.0);
+    assert_eq!(waiting["series"][0]["y"][5], 9);
+    assert_eq!(waiting["series"][1]["y"][5], 2);
     // Lines of one run are told apart by their colours.
-    assert_eq!(waiting["lines"][1]["colour"], 1);
+    assert_eq!(waiting["series"][1]["look"], 1);
     assert_eq!(names(&html, "processes"), ["process 1", "process 2"]);
-    let second = &figure(&html, "processes")["lines"][1];
+    let second = &figure(&html, "processes")["series"][1];
     assert_eq!(
-        (&second["y"][1], &second["colour"]),
-        (&4.0.into(), &1.into())
+        (&second["y"][1], &second["look"]),
+        (&4_000_000.into(), &1.into())
     );
     // A quarter of the bytes of writes in one of 4 KiB; one of 12 KiB is up to 16 KiB.
-    let writes = &figure(&html, "sizes")["lines"][1];
-    assert_eq!(writes["x"], serde_json::json!([4096.0, 16384.0]));
-    assert_eq!(writes["y"], serde_json::json!([25.0, 75.0]));
+    let sizes = figure(&html, "sizes");
+    assert_eq!(sizes["x"]["names"], json!(["4 KiB", "8 KiB", "16 KiB"]));
+    let writes = &sizes["series"][1];
+    assert_eq!(writes["x"], json!([0, 2]));
+    assert_eq!(writes["y"], json!([25, 75]));
     // There was no switch merge.
     assert_eq!(names(&html, "merges"), ["partial", "full"]);
-    assert_eq!(figure(&html, "erases")["lines"][0]["y"][0], 7.0);
+    assert_eq!(figure(&html, "erases")["series"][0]["y"][0], 7);
 }
 
 #[test]
@@ -236,13 +231,10 @@ fn stacks_side_by_side_have_a_line_each() {
     ] {
         assert_eq!(names(&html, id), ["noop", "bfq"], "{id}");
     }
-    let second = &figure(&html, "waiting")["lines"][1];
-    assert_eq!(
-        (&second["y"][0], &second["colour"]),
-        (&5.0.into(), &1.into())
-    );
+    let second = &figure(&html, "waiting")["series"][1];
+    assert_eq!((&second["y"][0], &second["look"]), (&5.into(), &1.into()));
     // All kinds together.
-    assert_eq!(figure(&html, "merges")["lines"][0]["y"][0], 4.0);
+    assert_eq!(figure(&html, "merges")["series"][0]["y"][0], 4);
     assert!(!ids(&html).contains(&"processes".to_owned()));
     // One at a time, everywhere: nothing to see.
     let mut alone = vec![queued("noop", 9.0), queued("bfq", 5.0)];
@@ -306,20 +298,27 @@ fn a_browser_draws_every_figure_without_an_error() {
         let html = render(&page(runs));
         let (dom, log) = open(&browser, name, &html);
         assert_eq!(complaints(&log), [""; 0]);
-        let ids = ids(&html);
-        drawn(&dom, ids.len());
-        for id in ids {
-            let start = dom.find(&format!("id=\"{id}\"")).unwrap();
-            let end = start + dom[start..].find("<figcaption").unwrap();
-            assert!(dom[start..end].contains("main-svg"), "{id} is not drawn");
-            let shape = match id.starts_with("sizes") || id == "bundles" {
-                true => "barlayer mlayer\"><g class=\"trace bars",
-                false => "js-line",
-            };
-            assert!(dom[start..end].contains(shape), "{id} has no {shape}");
-            assert!(!dom[start..end].contains("NaN"), "{id} has no place");
-        }
+        all_drawn(&dom, &html);
     }
+}
+
+/// SVG 2, 8.2: `y` grows downwards.
+#[test]
+fn the_slow_tail_is_where_its_sentence_says() {
+    let html = render(&page(vec![lines("", 1.0)]));
+    assert!(html.contains("The slow tail is at the top: at 99\u{a0}%"));
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (dom, log) = open(&browser, "tail", &html);
+    assert_eq!(complaints(&log), [""; 0]);
+    let ticks = up(drawing(&dom, "distribution"));
+    let at = |name: &str| ticks.iter().find(|(text, _)| text == name).unwrap().1;
+    assert!(
+        at("99 %") < at("90 %") && at("90 %") < at("50 %"),
+        "{ticks:?}"
+    );
 }
 
 #[test]
@@ -328,7 +327,8 @@ fn a_failing_script_is_seen_on_the_page() {
         println!("skipped: no chromium in /usr/bin");
         return;
     };
-    let html = render(&page(vec![lines("", 1.0)])).replace("Plotly.react(", "Plotly.missing(");
+    let html = render(&page(vec![lines("", 1.0)]))
+        .replace("states.forEach(draw)", "states.forEach(missing)");
     let (dom, log) = open(&browser, "run-fails", &html);
     assert!(
         !complaints(&log).is_empty(),

@@ -1,35 +1,28 @@
 //! What the drive did over the run: write amplification, merges, erases.
 
-use super::figures::{OVER_TIME, over_time, without_gaps};
-use super::{Axis, Figure, Line, RunPage, Scale, Stretch};
-
-const fn linear(title: &'static str) -> Axis {
-    Axis {
-        title,
-        scale: Scale::Linear,
-    }
-}
+use super::figures::{chart, over_run, over_time, without_gaps};
+use super::{RunPage, Stretch};
+use crate::chart::{Chart, Series, Unit};
 
 /// The figures, `None` for what no drive did.
-pub(super) fn figures(page: &RunPage) -> [Option<Figure>; 3] {
+pub(super) fn figures(page: &RunPage) -> [Option<Chart>; 3] {
     [amplification(page), merges(page), erases(page)]
 }
 
-fn amplification(page: &RunPage) -> Option<Figure> {
-    Some(Figure {
-        id: "amplification",
-        title: "Write amplification over the run",
-        see: "Bytes that the drive programmed into flash for each byte it was given to write. Below 1, a buffer \
-              held data back or took it together; above 1, data had to be moved.",
-        x: OVER_TIME,
-        y: linear("programmed / written"),
-        lines: work(page, "write amplification", 0, |s| s.write_amplification),
-    })
+fn amplification(page: &RunPage) -> Option<Chart> {
+    Some(chart(
+        "amplification",
+        "Write amplification over the run",
+        "Bytes that the drive programmed into flash for each byte it was given to write. Below 1, a buffer held data back \
+         or took it together; above 1, data had to be moved.",
+        over_run("programmed / written", Unit::Number),
+        work(page, "write amplification", 0, |s| s.write_amplification),
+    ))
 }
 
 /// On a page of one run the three kinds apart; of several runs, all that each did.
-fn merges(page: &RunPage) -> Option<Figure> {
-    let lines: Vec<Line> = if page.runs.len() > 1 {
+fn merges(page: &RunPage) -> Option<Chart> {
+    let lines: Vec<Series> = if page.runs.len() > 1 {
         work(page, "", 0, |s| Some(s.merges_per_second?.iter().sum()))
     } else {
         let kinds = ["switch", "partial", "full"].into_iter().enumerate();
@@ -38,40 +31,42 @@ fn merges(page: &RunPage) -> Option<Figure> {
             .filter(|line| !idle(line))
             .collect()
     };
-    (!lines.iter().all(idle)).then_some(Figure {
-        id: "merges",
-        title: "Merges over the run",
-        see: "Log blocks that the drive merged into data blocks. A switch merge costs an erase; partial and full ones \
-              copy data, and whoever writes then waits.",
-        x: OVER_TIME,
-        y: linear("merges a second"),
-        lines,
+    (!lines.iter().all(idle)).then(|| {
+        chart(
+            "merges",
+            "Merges over the run",
+            "Log blocks that the drive merged into data blocks. A switch merge costs an erase; partial and full ones \
+             copy data, and whoever writes then waits.",
+            over_run("merges a second", Unit::Number),
+            lines,
+        )
     })
 }
 
-fn erases(page: &RunPage) -> Option<Figure> {
+fn erases(page: &RunPage) -> Option<Chart> {
     let lines = work(page, "blocks erased", 0, |s| s.erases_per_second);
-    (!lines.iter().all(idle)).then_some(Figure {
-        id: "erases",
-        title: "Blocks erased over the run",
-        see: "How fast the drive wears, and how much of its time goes into making room.",
-        x: OVER_TIME,
-        y: linear("blocks a second"),
-        lines,
+    (!lines.iter().all(idle)).then(|| {
+        chart(
+            "erases",
+            "Blocks erased over the run",
+            "How fast the drive wears, and how much of its time goes into making room.",
+            over_run("blocks a second", Unit::Number),
+            lines,
+        )
     })
 }
 
 fn work(
     page: &RunPage,
     name: &str,
-    dash: usize,
+    line: usize,
     of: impl Fn(&Stretch) -> Option<f64>,
-) -> Vec<Line> {
-    let lines = over_time(page, name, dash, of).into_iter();
+) -> Vec<Series> {
+    let lines = over_time(page, name, line, of).into_iter();
     lines.map(without_gaps).collect()
 }
 
 /// Whether there was nothing all the time.
-fn idle(line: &Line) -> bool {
+fn idle(line: &Series) -> bool {
     line.y.iter().flatten().all(|&y| y == 0.0)
 }

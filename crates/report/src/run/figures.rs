@@ -1,18 +1,44 @@
-//! Which figures a run has, as plain data.
+//! Which figures a run has, as charts.
 
-use super::{Axis, Figure, Line, RunPage, Scale, Stretch, drive, queue};
+use super::{RunPage, Stretch, drive, queue};
+use crate::chart::{Axis, Chart, Scale, Series, Unit};
 
-pub(super) const OVER_TIME: Axis = Axis {
-    title: "time since the start of the run",
-    scale: Scale::Time,
-};
-const RESPONSE: Axis = Axis {
-    title: "response time",
-    scale: Scale::LogNs,
-};
+/// A chart by its place in the page, with its heading and what there is to see.
+pub(super) fn chart(
+    id: &str,
+    title: &str,
+    see: &str,
+    [x, y]: [Axis; 2],
+    series: Vec<Series>,
+) -> Chart {
+    Chart {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        see: see.to_owned(),
+        x,
+        y,
+        series,
+        ..Chart::default()
+    }
+}
+
+/// Over the run, a height from zero.
+pub(super) fn over_run(title: &str, unit: Unit) -> [Axis; 2] {
+    let time = Axis::new("time since the start of the run", Unit::Ns, Scale::Zero);
+    [time, Axis::new(title, unit, Scale::Zero)]
+}
+
+fn response_over_run() -> [Axis; 2] {
+    let [time, _] = over_run("", Unit::Ns);
+    [time, response_time()]
+}
+
+fn response_time() -> Axis {
+    Axis::new("response time", Unit::Ns, Scale::Log)
+}
 
 /// The figures of a page; none without a point is among them.
-pub(super) fn figures(page: &RunPage) -> Vec<Figure> {
+pub(super) fn figures(page: &RunPage) -> Vec<Chart> {
     let all = [
         response(page),
         longest(page),
@@ -26,18 +52,18 @@ pub(super) fn figures(page: &RunPage) -> Vec<Figure> {
         .chain(distributions(page))
         .chain(queue::sizes(page))
         .chain(drive::figures(page));
-    let drawn = |line: &Line| line.y.iter().any(Option::is_some);
+    let drawn = |line: &Series| line.y.iter().any(Option::is_some);
     all.flatten()
-        .map(|mut figure| {
-            figure.lines.retain(drawn);
-            figure
+        .map(|mut chart| {
+            chart.series.retain(drawn);
+            chart
         })
-        .filter(|figure| !figure.lines.is_empty())
+        .filter(|chart| !chart.series.is_empty())
         .collect()
 }
 
-/// Which colour a line has: its run's; on a page of one run, its own.
-pub(super) fn colour(page: &RunPage, run: usize, line: usize) -> usize {
+/// Which look a line has: its run's; on a page of one run, its own.
+pub(super) fn look(page: &RunPage, run: usize, line: usize) -> usize {
     if page.runs.len() > 1 { run } else { line }
 }
 
@@ -45,36 +71,32 @@ pub(super) fn colour(page: &RunPage, run: usize, line: usize) -> usize {
 pub(super) fn over_time(
     page: &RunPage,
     name: &str,
-    dash: usize,
+    line: usize,
     of: impl Fn(&Stretch) -> Option<f64>,
-) -> Vec<Line> {
+) -> Vec<Series> {
     let several = page.runs.len() > 1;
     page.runs
         .iter()
         .enumerate()
-        .map(|(run, lines)| Line {
+        .map(|(run, lines)| Series {
             name: if several {
                 lines.name.clone()
             } else {
                 name.to_owned()
             },
-            colour: colour(page, run, dash),
-            dash,
-            x: lines
-                .stretches
-                .iter()
-                .map(|s| s.at_ns as f64 / 1e9)
-                .collect(),
+            look: look(page, run, line),
+            x: lines.stretches.iter().map(|s| s.at_ns as f64).collect(),
             y: lines.stretches.iter().map(&of).collect(),
+            ..Series::default()
         })
         .collect()
 }
 
 /// A line through its points alone: one point may speak for several stretches.
-pub(super) fn without_gaps(line: Line) -> Line {
+pub(super) fn without_gaps(line: Series) -> Series {
     let points = line.x.into_iter().zip(line.y);
     let (x, y) = points.filter(|(_, y)| y.is_some()).unzip();
-    Line { x, y, ..line }
+    Series { x, y, ..line }
 }
 
 /// Nothing is on a logarithmic axis at or below zero.
@@ -82,55 +104,49 @@ fn above_zero(value: f64) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then_some(value)
 }
 
-fn response(page: &RunPage) -> Option<Figure> {
+fn response(page: &RunPage) -> Option<Chart> {
     let mut lines = over_time(page, "mean", 0, |s| above_zero(s.mean_ns?));
     if page.runs.len() == 1 {
         lines.extend(max_lines(page, 1));
     }
-    Some(Figure {
-        id: "response",
-        title: "Response time over the run",
-        see: "How long accesses took, from when each was asked for until it was done, by when it was done. \
-              A line that climbs is a drive that falls behind.",
-        x: OVER_TIME,
-        y: RESPONSE,
+    Some(chart(
+        "response",
+        "Response time over the run",
+        "How long accesses took, from when each was asked for until it was done, by when it was done. A line that \
+         climbs is a drive that falls behind.",
+        response_over_run(),
         lines,
+    ))
+}
+
+fn max_lines(page: &RunPage, line: usize) -> Vec<Series> {
+    over_time(page, "longest", line, |s| above_zero(s.max_ns? as f64))
+}
+
+fn longest(page: &RunPage) -> Option<Chart> {
+    (page.runs.len() > 1).then(|| {
+        chart(
+            "longest",
+            "Longest response time over the run",
+            "The slowest access of each stretch of the run: where a drive stalls.",
+            response_over_run(),
+            max_lines(page, 0),
+        )
     })
 }
 
-fn max_lines(page: &RunPage, dash: usize) -> Vec<Line> {
-    over_time(page, "longest", dash, |s| above_zero(s.max_ns? as f64))
-}
-
-fn longest(page: &RunPage) -> Option<Figure> {
-    (page.runs.len() > 1).then(|| Figure {
-        id: "longest",
-        title: "Longest response time over the run",
-        see: "The slowest access of each stretch of the run: where a drive stalls.",
-        x: OVER_TIME,
-        y: RESPONSE,
-        lines: max_lines(page, 0),
-    })
-}
-
-fn throughput(page: &RunPage) -> Option<Figure> {
-    Some(Figure {
-        id: "throughput",
-        title: "Throughput over the run",
-        see: "Data read and written per second, by when it was done.",
-        x: OVER_TIME,
-        y: Axis {
-            title: "throughput (MB/s)",
-            scale: Scale::Linear,
-        },
-        lines: over_time(page, "reads and writes", 0, |s| {
-            Some(s.bytes_per_second / 1e6)
-        }),
-    })
+fn throughput(page: &RunPage) -> Option<Chart> {
+    Some(chart(
+        "throughput",
+        "Throughput over the run",
+        "Data read and written per second, by when it was done.",
+        over_run("throughput", Unit::Rate),
+        over_time(page, "reads and writes", 0, |s| Some(s.bytes_per_second)),
+    ))
 }
 
 /// Of one run, reads and writes are in one figure; of several, each has its own.
-fn distributions(page: &RunPage) -> [Option<Figure>; 2] {
+fn distributions(page: &RunPage) -> [Option<Chart>; 2] {
     if page.runs.len() == 1 {
         let title = "Distribution of response times";
         let both = tails(page, |_| true);
@@ -150,28 +166,27 @@ fn distributions(page: &RunPage) -> [Option<Figure>; 2] {
     ]
 }
 
-fn distribution(id: &'static str, title: &'static str, lines: Vec<Line>) -> Figure {
-    Figure {
+fn distribution(id: &str, title: &str, lines: Vec<Series>) -> Chart {
+    chart(
         id,
         title,
-        see: "The share of accesses that took no longer than the time below. The lower end is the slow tail: \
-              at 99 %, one access in a hundred took longer.",
-        x: RESPONSE,
-        y: Axis {
-            title: "share of accesses",
-            scale: Scale::Tail,
-        },
+        "The share of accesses that took at most so long. The slow tail is at the top: at 99 %, one access in a hundred \
+         took longer.",
+        [
+            response_time(),
+            Axis::new("share of accesses", Unit::Above, Scale::Tail),
+        ],
         lines,
-    }
+    )
 }
 
 /// A line of each run and kind.
-fn tails(page: &RunPage, of: impl Fn(&str) -> bool) -> Vec<Line> {
+fn tails(page: &RunPage, of: impl Fn(&str) -> bool) -> Vec<Series> {
     let several = page.runs.len() > 1;
     let mut lines = Vec::new();
     for (run, of_run) in page.runs.iter().enumerate() {
         let kinds = of_run.distributions.iter();
-        for (dash, kind) in kinds.filter(|kind| of(&kind.name)).enumerate() {
+        for (line, kind) in kinds.filter(|kind| of(&kind.name)).enumerate() {
             // The longest of all has nothing above it, and no place on the axis.
             let points = kind
                 .points
@@ -180,12 +195,12 @@ fn tails(page: &RunPage, of: impl Fn(&str) -> bool) -> Vec<Line> {
             let (x, y) = points
                 .map(|&(share, ns)| (ns as f64, Some(1.0 - share)))
                 .unzip();
-            lines.push(Line {
+            lines.push(Series {
                 name: if several { &of_run.name } else { &kind.name }.clone(),
-                colour: colour(page, run, dash),
-                dash,
+                look: look(page, run, line),
                 x,
                 y,
+                ..Series::default()
             });
         }
     }

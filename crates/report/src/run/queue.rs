@@ -1,89 +1,79 @@
 //! What waited above the drive and at it, what each process got of it, and the sizes of what it was given.
 
-use super::figures::{OVER_TIME, colour, over_time, without_gaps};
-use super::{Axis, Figure, Given, Line, RunPage, Scale};
+use super::figures::{chart, look, over_run, over_time, without_gaps};
+use super::{Given, RunPage};
+use crate::chart::{Axis, Chart, Mode, Scale, Series, Unit};
+use crate::words;
 use std::collections::BTreeMap;
 
-const REQUESTS: Axis = Axis {
-    title: "requests",
-    scale: Scale::Linear,
-};
-
 /// On a page of one run with what the drive had.
-pub(super) fn waiting(page: &RunPage) -> Option<Figure> {
+pub(super) fn waiting(page: &RunPage) -> Option<Chart> {
     let one = page.runs.len() == 1;
     let mut lines = over_time(page, "not done", 0, |s| s.not_done);
     if one {
         lines.extend(over_time(page, "at the drive", 1, |s| s.at_drive));
     }
-    Some(Figure {
-        id: "waiting",
-        title: "Requests waiting over the run",
-        see: if one {
-            "How many requests were not done, held by the block layer or at the drive, and how many the drive had. \
-             Those at the drive are counted as it was given them, merged or split."
-        } else {
-            "How many requests were not done, held by the block layer or at the drive. A run without a block layer \
-             has no line."
-        },
-        x: OVER_TIME,
-        y: REQUESTS,
-        lines: lines.into_iter().map(without_gaps).collect(),
-    })
+    let see = if one {
+        "How many requests were not done, held by the block layer or at the drive, and how many the drive had. \
+         Those at the drive are counted as it was given them, merged or split."
+    } else {
+        "How many requests were not done, held by the block layer or at the drive. A run without a block layer \
+         has no line."
+    };
+    Some(chart(
+        "waiting",
+        "Requests waiting over the run",
+        see,
+        over_run("requests", Unit::Number),
+        lines.into_iter().map(without_gaps).collect(),
+    ))
 }
 
 /// On a page of several runs, unless no drive ever had more than one request.
-pub(super) fn at_drive(page: &RunPage) -> Option<Figure> {
+pub(super) fn at_drive(page: &RunPage) -> Option<Chart> {
     let lines = over_time(page, "", 0, |s| s.at_drive);
     let had = lines.iter().flat_map(|line| line.y.iter().flatten());
     let several = had.fold(0.0, |most: f64, &at| most.max(at)) > 1.0;
-    (page.runs.len() > 1 && several).then(|| Figure {
-        id: "at-drive",
-        title: "Requests at the drive over the run",
-        see: "How many requests the drive had, counted as it was given them, merged or split. What is not done and \
-              not here was held by the block layer.",
-        x: OVER_TIME,
-        y: REQUESTS,
-        lines: lines.into_iter().map(without_gaps).collect(),
+    (page.runs.len() > 1 && several).then(|| {
+        chart(
+            "at-drive",
+            "Requests at the drive over the run",
+            "How many requests the drive had, counted as it was given them, merged or split. What is not done and not \
+             here was held by the block layer.",
+            over_run("requests", Unit::Number),
+            lines.into_iter().map(without_gaps).collect(),
+        )
     })
 }
 
 /// On a page of one run.
-pub(super) fn processes(page: &RunPage) -> Option<Figure> {
+pub(super) fn processes(page: &RunPage) -> Option<Chart> {
     let [run] = page.runs.as_slice() else {
         return None;
     };
-    let processes = run.processes.iter().enumerate();
-    Some(Figure {
-        id: "processes",
-        title: "Throughput of each process over the run",
-        see: "Data read and written per second by each process, until it was done. Lines far apart are processes \
-              that did not get the same.",
-        x: OVER_TIME,
-        y: Axis {
-            title: "throughput (MB/s)",
-            scale: Scale::Linear,
-        },
-        lines: processes
-            .map(|(colour, process)| {
-                let points = process.points.iter();
-                let (x, y) = points
-                    .map(|&(at, rate)| (at as f64 / 1e9, Some(rate / 1e6)))
-                    .unzip();
-                Line {
-                    name: process.name.clone(),
-                    colour,
-                    dash: 0,
-                    x,
-                    y,
-                }
-            })
-            .collect(),
-    })
+    let line = |(look, process): (usize, &super::ProcessLine)| {
+        let points = process.points.iter();
+        let (x, y) = points.map(|&(at, rate)| (at as f64, Some(rate))).unzip();
+        Series {
+            name: process.name.clone(),
+            look,
+            x,
+            y,
+            ..Series::default()
+        }
+    };
+    Some(chart(
+        "processes",
+        "Throughput of each process over the run",
+        "Data read and written per second by each process, until it was done. Lines far apart are processes that did \
+         not get the same.",
+        over_run("throughput", Unit::Rate),
+        run.processes.iter().enumerate().map(line).collect(),
+    ))
 }
 
 /// Of one run, reads and writes are in one figure; of several, each has its own.
-pub(super) fn sizes(page: &RunPage) -> [Option<Figure>; 3] {
+pub(super) fn sizes(page: &RunPage) -> [Option<Chart>; 3] {
     let reads = bars(page, "reads", 0, |given| &given.reads);
     let writes = bars(page, "writes", 1, |given| &given.writes);
     let see =
@@ -100,63 +90,54 @@ pub(super) fn sizes(page: &RunPage) -> [Option<Figure>; 3] {
         let title = "Sizes of requests given to the drive";
         return [Some(sized("sizes", title, see, both)), None, Some(bundles)];
     }
+    let title = |what: &str| format!("Sizes of {what} given to the drive");
     [
-        Some(sized(
-            "sizes-reads",
-            "Sizes of reads given to the drive",
-            see,
-            reads,
-        )),
-        Some(sized(
-            "sizes-writes",
-            "Sizes of writes given to the drive",
-            see,
-            writes,
-        )),
+        Some(sized("sizes-reads", &title("reads"), see, reads)),
+        Some(sized("sizes-writes", &title("writes"), see, writes)),
         Some(bundles),
     ]
 }
 
-fn sized(id: &'static str, title: &'static str, see: &'static str, lines: Vec<Line>) -> Figure {
-    Figure {
-        id,
-        title,
-        see,
-        x: Axis {
-            title: "size, up to",
-            scale: Scale::Size,
-        },
-        y: Axis {
-            title: "share of bytes (%)",
-            scale: Scale::Linear,
-        },
-        lines,
+/// Bars over every power of two from the least to the largest, also where no request had such a size.
+fn sized(id: &str, title: &str, see: &str, mut series: Vec<Series>) -> Chart {
+    let powers = series.iter().flat_map(|line| line.x.iter().copied());
+    let first = powers.clone().fold(f64::INFINITY, f64::min);
+    let last = powers.fold(0.0, f64::max);
+    let size = |power: f64| words::bytes(1u64 << (power as u32).min(63));
+    let count = (last - first).max(-1.0) as usize;
+    let names = (0..=count).map(|i| size(first + i as f64));
+    for line in &mut series {
+        line.x.iter_mut().for_each(|power| *power -= first);
     }
+    let x = Axis::names("size, up to", names.collect());
+    let y = Axis::new("share of bytes (%)", Unit::Number, Scale::Zero);
+    chart(id, title, see, [x, y], series)
 }
 
-/// A row of bars of each run; the name and the number are for a page of one.
+/// A row of bars of each run over the logarithm of their sizes; the name and the number are for a page of one.
 fn bars(
     page: &RunPage,
     name: &str,
     number: usize,
     of: impl Fn(&Given) -> &BTreeMap<u64, u64>,
-) -> Vec<Line> {
+) -> Vec<Series> {
     let runs = page.runs.iter().enumerate();
     runs.map(|(run, lines)| {
         let (x, y) = shares(of(&lines.given))
             .into_iter()
-            .map(|(size, share)| (size, Some(share)))
+            .map(|(size, share)| (size.log2(), Some(share)))
             .unzip();
-        Line {
+        Series {
             name: if page.runs.len() > 1 {
                 lines.name.clone()
             } else {
                 name.to_owned()
             },
-            colour: colour(page, run, number),
-            dash: 0,
+            look: look(page, run, number),
+            mode: Mode::Bars,
             x,
             y,
+            ..Series::default()
         }
     })
     .collect()

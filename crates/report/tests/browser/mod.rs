@@ -1,7 +1,9 @@
-//! A browser that opens pages without a screen.
+//! A browser that opens pages without a screen, and the charts that it should draw.
 
+#![allow(dead_code, reason = "every test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -64,4 +66,58 @@ pub(crate) fn drawn(dom: &str, figures: usize) {
         root.contains(&format!("data-drawn=\"{figures}\"")),
         "{root}"
     );
+}
+
+/// The charts in a page, as data. Panics where they are no JSON.
+pub(crate) fn data(page: &str) -> Vec<Value> {
+    let (_, rest) = page.split_once("id=\"figures\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+/// The drawing of a chart in the page after its scripts ran.
+pub(crate) fn drawing<'a>(dom: &'a str, id: &str) -> &'a str {
+    let start = dom.find(&format!("id=\"{id}\"")).unwrap();
+    let end = start + dom[start..].find("class=\"legend\"").unwrap();
+    &dom[start..end]
+}
+
+/// Checks that every chart is drawn with as many series as its data has, each with a shape at a place.
+pub(crate) fn all_drawn(dom: &str, page: &str) {
+    let charts = data(page);
+    drawn(dom, charts.len());
+    for chart in charts {
+        let id = chart["id"].as_str().unwrap();
+        let drawing = drawing(dom, id);
+        let series: Vec<&str> = drawing.split("<g class=\"series\"").skip(1).collect();
+        assert_eq!(
+            series.len(),
+            chart["series"].as_array().unwrap().len(),
+            "{id}"
+        );
+        let shape = |series: &&str| !series.split_once('>').unwrap().1.starts_with("</g>");
+        assert!(
+            series.iter().all(shape),
+            "{id} has a series without a shape"
+        );
+        let nowhere = ["NaN", "Infinity", "undefined"];
+        assert!(
+            !nowhere.iter().any(|no| drawing.contains(no)),
+            "{id} has no place"
+        );
+    }
+}
+
+/// What is written at the ticks of the vertical axis, from the bottom, with how far down each stands.
+pub(crate) fn up(drawing: &str) -> Vec<(String, f64)> {
+    let ticks = drawing.split("<text ").skip(1);
+    let ticks = ticks.filter(|text| text.contains("text-anchor=\"end\""));
+    let tick = |text: &str| {
+        let (attributes, rest) = text.split_once('>').unwrap();
+        let (_, y) = attributes.split_once(" y=\"").unwrap();
+        let y = y.split('"').next().unwrap().parse().unwrap();
+        (rest.split('<').next().unwrap().to_owned(), y)
+    };
+    ticks.map(tick).collect()
 }

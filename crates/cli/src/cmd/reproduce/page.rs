@@ -7,13 +7,31 @@ use super::rows::{
 use super::why::reasons;
 use super::words::{rules, tally, tone};
 use fathom_lab::reproduce::{Cell, Figure, Judgement, Metric, Reproduction, Results, Source};
+use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use fathom_report::run::Table;
-use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, render};
+use fathom_report::study::{ClaimRow, Section, StudyPage, render};
+use std::collections::BTreeSet;
 
 /// Means this far apart are drawn on a logarithmic axis.
 pub(super) const LOG_RATIO: f64 = 20.0;
 /// The most points of a line over time.
 const POINTS_MAX: usize = 256;
+
+/// What the intervals of means are.
+pub(super) const INTERVAL: &str = "95 % interval";
+
+/// A vertical axis from zero, or over decades.
+pub(super) fn height(title: &str, log: bool) -> Axis {
+    let scale = if log { Scale::Log } else { Scale::Zero };
+    Axis::new(title, Unit::Number, scale)
+}
+
+/// The points of a figure by their numbers.
+fn across(figure: &Figure) -> Axis {
+    let places: Vec<f64> = figure.points.iter().map(|p| p.x).collect();
+    let names = places.iter().map(f64::to_string).collect();
+    Axis::places(&figure.x, places, names)
+}
 
 /// The page.
 pub(super) fn page(reproduction: &Reproduction, results: &Results) -> String {
@@ -172,7 +190,7 @@ fn of_workload(reproduction: &Reproduction, results: &Results, source: &Source) 
     charts.extend(figure_4.map(|figure| padding(figure, name, cells)));
     charts.push(busy(name, cells));
     charts.push(batches(name, cells));
-    charts.retain(|chart| !chart.lines.is_empty());
+    charts.retain(|chart| !chart.series.is_empty());
     tables.push(table(
         "What happens at the default setting",
         mechanism_rows(name, cells),
@@ -198,24 +216,23 @@ fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Cha
             "Bytes of the workload a second. Where all lie on one line, the workload sets the pace.",
         ),
     };
-    let line = |(style, scheme): (usize, &str)| {
+    let line = |(look, scheme): (usize, &str)| {
         let values: Vec<Option<(f64, f64)>> = figure
             .points
             .iter()
             .map(|p| find(cells, workload, &p.setting, scheme)?.metric(metric))
             .collect();
-        ChartLine {
+        let halves = values.iter().map(|v| v.map_or(0.0, |(_, h)| h * scale));
+        let series = Series {
             name: scheme.to_owned(),
-            style,
+            look,
             x: figure.points.iter().map(|p| p.x).collect(),
             y: values.iter().map(|v| v.map(|(v, _)| v * scale)).collect(),
-            half: values
-                .iter()
-                .map(|v| v.map_or(0.0, |(_, h)| h * scale))
-                .collect(),
-        }
+            ..Series::default()
+        };
+        series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
     };
-    let lines: Vec<ChartLine> = schemes(cells)
+    let lines: Vec<Series> = schemes(cells)
         .into_iter()
         .enumerate()
         .map(line)
@@ -227,27 +244,23 @@ fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Cha
     Chart {
         title: figure.title.clone(),
         see: see.into(),
-        shape: match lowest > 0.0 && highest / lowest >= LOG_RATIO {
-            true => Shape::LogLines,
-            false => Shape::Lines,
-        },
-        x: figure.x.clone(),
-        y: y.into(),
-        lines,
-        names: Vec::new(),
+        x: across(figure),
+        y: height(y, lowest > 0.0 && highest / lowest >= LOG_RATIO),
+        series: lines,
+        ..Chart::default()
     }
 }
 
 /// What padding adds to the writes, over the buffers of a figure.
 fn padding(figure: &Figure, workload: &str, cells: &[Cell]) -> Chart {
-    let line = |(style, scheme): (usize, &str)| {
+    let line = |(look, scheme): (usize, &str)| {
         let at = |setting: &str| find(cells, workload, setting, scheme)?.padded;
-        ChartLine {
+        Series {
             name: scheme.to_owned(),
-            style,
+            look,
             x: figure.points.iter().map(|p| p.x).collect(),
             y: figure.points.iter().map(|p| at(&p.setting)).collect(),
-            half: Vec::new(),
+            ..Series::default()
         }
     };
     let lines = schemes(cells).into_iter().enumerate().map(line);
@@ -255,11 +268,10 @@ fn padding(figure: &Figure, workload: &str, cells: &[Cell]) -> Chart {
         title: "Padding traffic".into(),
         see: "Pages written to the drive for each page that left the buffer; as many pages are read as are padded."
             .into(),
-        shape: Shape::LogLines,
-        x: figure.x.clone(),
-        y: "pages written per page".into(),
-        lines: lines.filter(|l| l.y.iter().any(Option::is_some)).collect(),
-        names: Vec::new(),
+        x: across(figure),
+        y: height("pages written per page", true),
+        series: lines.filter(|l| l.y.iter().any(Option::is_some)).collect(),
+        ..Chart::default()
     }
 }
 
@@ -273,7 +285,7 @@ fn load_charts(cells: &[Cell]) -> Vec<Chart> {
             .filter_map(|name| Some((speed(name.strip_prefix(generator)?)?, *name)))
             .collect();
         for queue in ["20", "48"] {
-            let line = |(style, scheme): (usize, &str)| {
+            let line = |(look, scheme): (usize, &str)| {
                 let mean = |workload: &str| {
                     let here = |c: &&Cell| {
                         c.workload == workload
@@ -283,22 +295,23 @@ fn load_charts(cells: &[Cell]) -> Vec<Chart> {
                     let cell = cells.iter().find(here)?;
                     Some(cell.metric(Metric::MeanResponse)?.0 / 1e6)
                 };
-                ChartLine {
+                Series {
                     name: scheme.to_owned(),
-                    style,
+                    look,
                     x: speeds.iter().map(|(speed, _)| *speed).collect(),
                     y: speeds.iter().map(|(_, name)| mean(name)).collect(),
-                    half: Vec::new(),
+                    ..Series::default()
                 }
             };
+            let places = speeds.iter().map(|(speed, _)| *speed).collect();
+            let names = speeds.iter().map(|(speed, _)| speed.to_string()).collect();
             charts.push(Chart {
                 title: format!("{generator}, {queue} at the drive"),
                 see: "Mean response time as the same writes are asked for faster.".into(),
-                shape: Shape::LogLines,
-                x: "times as fast as recorded".into(),
-                y: "mean response time (ms)".into(),
-                lines: schemes(cells).into_iter().enumerate().map(line).collect(),
-                names: Vec::new(),
+                x: Axis::places("times as fast as recorded", places, names),
+                y: height("mean response time (ms)", true),
+                series: schemes(cells).into_iter().enumerate().map(line).collect(),
+                ..Chart::default()
             });
         }
     }
@@ -315,7 +328,7 @@ fn speed(rest: &str) -> Option<f64> {
 
 /// Elements at work over time, at the default setting.
 fn busy(workload: &str, cells: &[Cell]) -> Chart {
-    let line = |(style, scheme): (usize, &str)| {
+    let line = |(look, scheme): (usize, &str)| {
         let cell = find(cells, workload, "default", scheme)?;
         let over_time = &cell.busy_over_time;
         let each = over_time.len().div_ceil(POINTS_MAX).max(1);
@@ -325,12 +338,13 @@ fn busy(workload: &str, cells: &[Cell]) -> Chart {
                 .map(|chunk| chunk.iter().map(of).sum::<f64>() / chunk.len() as f64)
                 .collect()
         };
-        Some(ChartLine {
+        Some(Series {
             name: scheme.to_owned(),
-            style,
-            x: mean(|busy| busy.at_s),
+            look,
+            mode: Mode::Steps,
+            x: mean(|busy| busy.at_s * 1e9),
             y: mean(|busy| busy.elements).into_iter().map(Some).collect(),
-            half: Vec::new(),
+            ..Series::default()
         })
     };
     let lines = schemes(cells).into_iter().enumerate().filter_map(line);
@@ -338,38 +352,45 @@ fn busy(workload: &str, cells: &[Cell]) -> Chart {
         title: "Elements at work".into(),
         see: "How many elements are at work on average, over the run, at the default setting."
             .into(),
-        shape: Shape::Steps,
-        x: "time (s)".into(),
-        y: "elements".into(),
-        lines: lines.filter(|line| !line.x.is_empty()).collect(),
-        names: Vec::new(),
+        x: Axis::new("time", Unit::Ns, Scale::Zero),
+        y: height("elements", false),
+        series: lines.filter(|line| !line.x.is_empty()).collect(),
+        ..Chart::default()
     }
 }
 
 /// How many pages leave together, at the default setting.
 fn batches(workload: &str, cells: &[Cell]) -> Chart {
-    let line = |(style, scheme): (usize, &str)| {
-        let batches = &find(cells, workload, "default", scheme)?
-            .reshaped
-            .batch_pages;
+    let of_scheme = |scheme: &str| {
+        let cell = find(cells, workload, "default", scheme)?;
+        (!cell.reshaped.batch_pages.is_empty()).then_some(&cell.reshaped.batch_pages)
+    };
+    let each = || schemes(cells).into_iter().enumerate();
+    let sizes: BTreeSet<u32> = each()
+        .filter_map(|(_, scheme)| of_scheme(scheme))
+        .flat_map(|batches| batches.keys().copied())
+        .collect();
+    let place = |pages: &u32| sizes.iter().position(|size| size == pages);
+    let line = |(look, scheme): (usize, &str)| {
+        let batches = of_scheme(scheme)?;
         let total: u64 = batches.values().sum();
         let share = |n: &u64| Some(100.0 * *n as f64 / total.max(1) as f64);
-        (total > 0).then(|| ChartLine {
+        (total > 0).then(|| Series {
             name: scheme.to_owned(),
-            style,
-            x: batches.keys().map(|&pages| f64::from(pages)).collect(),
+            look,
+            mode: Mode::Bars,
+            x: batches.keys().filter_map(place).map(|i| i as f64).collect(),
             y: batches.values().map(share).collect(),
-            half: Vec::new(),
+            ..Series::default()
         })
     };
-    let lines = schemes(cells).into_iter().enumerate().filter_map(line);
+    let names = sizes.iter().map(u32::to_string).collect();
     Chart {
         title: "Pages that leave together".into(),
         see: "The sizes of batches at the default setting; what pads blocks is not counted.".into(),
-        shape: Shape::Bars,
-        x: "pages in a batch".into(),
-        y: "share of batches (%)".into(),
-        lines: lines.collect(),
-        names: Vec::new(),
+        x: Axis::names("pages in a batch", names),
+        y: height("share of batches (%)", false),
+        series: each().filter_map(line).collect(),
+        ..Chart::default()
     }
 }

@@ -2,15 +2,16 @@
 //! was measured, and what came of it.
 
 use super::grids::grids;
-use super::page::LOG_RATIO;
+use super::page::{INTERVAL, LOG_RATIO, height};
 use super::words::{counts, tone};
 use fathom_lab::reproduce::paper::{
     ChartFound, Drawing, Found, Judged, LineFound, Measured, Panel, PanelFound, Prepared, Sequence,
     SequenceFound, SequenceLine, Tested, Timeline, TimelineFound,
 };
 use fathom_lab::reproduce::{Paper, Verdict};
+use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use fathom_report::run::Table;
-use fathom_report::study::{Chart, ChartLine, ClaimRow, Section, Shape, StudyPage, render};
+use fathom_report::study::{ClaimRow, Section, StudyPage, render};
 use std::fmt::Write as _;
 
 /// Every panel with what came of it.
@@ -161,31 +162,34 @@ fn sentence(text: &str, judged: &Judged) -> String {
 
 fn draw(panel: &Panel, drawing: &Drawing, found: &ChartFound) -> Chart {
     let places = positions(&found.points);
-    let line = |(style, line): (usize, &LineFound)| ChartLine {
-        name: line.name.clone(),
-        style,
-        x: places
-            .clone()
-            .unwrap_or_else(|| (0..found.points.len()).map(|index| index as f64).collect()),
-        y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
-        half: line
-            .values
-            .iter()
-            .map(|v| v.map_or(0.0, |v| v.half))
-            .collect(),
+    let mode = match places {
+        Some(_) => Mode::Line,
+        None => Mode::Bars,
     };
+    let at = places.clone();
+    let at = at.unwrap_or_else(|| (0..found.points.len()).map(|index| index as f64).collect());
+    let line = |(look, line): (usize, &LineFound)| {
+        let halves = line.values.iter().map(|v| v.map_or(0.0, |v| v.half));
+        let series = Series {
+            name: line.name.clone(),
+            look,
+            mode,
+            x: at.clone(),
+            y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
+            ..Series::default()
+        };
+        series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
+    };
+    let names = found.points.clone();
     Chart {
         title: title(panel, drawing),
-        see: String::new(),
-        shape: match places {
-            Some(_) if far_apart(found) => Shape::LogLines,
-            Some(_) => Shape::Lines,
-            None => Shape::Bars,
+        y: height(drawing.metric.words(), places.is_some() && far_apart(found)),
+        x: match places {
+            Some(places) => Axis::places(&drawing.x, places, names),
+            None => Axis::names(&drawing.x, names),
         },
-        x: drawing.x.clone(),
-        y: drawing.metric.words().into(),
-        lines: found.lines.iter().enumerate().map(line).collect(),
-        names: found.points.clone(),
+        series: found.lines.iter().enumerate().map(line).collect(),
+        ..Chart::default()
     }
 }
 
@@ -193,21 +197,21 @@ fn over_time(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
     let each = panel.timelines.iter().zip(&found.timelines);
     let each = each.filter(|(_, found)| !found.processes.is_empty());
     let chart = |(timeline, found): (&Timeline, &TimelineFound)| {
-        let line = |(style, rates): (usize, &Vec<f64>)| ChartLine {
-            name: format!("process {}", style + 1),
-            style,
-            x: found.at_s.clone(),
-            y: rates.iter().map(|rate| Some(*rate)).collect(),
-            half: Vec::new(),
+        let line = |(look, rates): (usize, &Vec<f64>)| Series {
+            name: format!("process {}", look + 1),
+            look,
+            mode: Mode::Steps,
+            x: found.at_s.iter().map(|s| s * 1e9).collect(),
+            y: rates.iter().map(|rate| Some(rate * 1e6)).collect(),
+            ..Series::default()
         };
         Chart {
             title: timeline.title.clone(),
             see: "What each process got, over time; one seed.".into(),
-            shape: Shape::Steps,
-            x: "time (s)".into(),
-            y: "MB/s".into(),
-            lines: found.processes.iter().enumerate().map(line).collect(),
-            names: Vec::new(),
+            x: Axis::new("time", Unit::Ns, Scale::Zero),
+            y: Axis::new("throughput", Unit::Rate, Scale::Zero),
+            series: found.processes.iter().enumerate().map(line).collect(),
+            ..Chart::default()
         }
     };
     each.map(chart).collect()
@@ -217,21 +221,21 @@ fn in_sequence(panel: &Panel, found: &PanelFound) -> Vec<Chart> {
     let each = panel.sequences.iter().zip(&found.sequences);
     let each = each.filter(|(_, found)| !found.lines.is_empty());
     let chart = |(sequence, found): (&Sequence, &SequenceFound)| {
-        let line = |(style, line): (usize, &SequenceLine)| ChartLine {
+        let line = |(look, line): (usize, &SequenceLine)| Series {
             name: line.name.clone(),
-            style,
+            look,
+            mode: Mode::Steps,
             x: line.accesses.clone(),
-            y: line.response_s.iter().map(|s| Some(*s)).collect(),
-            half: Vec::new(),
+            y: line.response_s.iter().map(|s| Some(s * 1e9)).collect(),
+            ..Series::default()
         };
         Chart {
             title: sequence.title.clone(),
             see: "The mean of some accesses after one another; one seed.".into(),
-            shape: Shape::Steps,
-            x: "reads and writes done".into(),
-            y: "response time (s)".into(),
-            lines: found.lines.iter().enumerate().map(line).collect(),
-            names: Vec::new(),
+            x: Axis::new("reads and writes done", Unit::Number, Scale::Zero),
+            y: Axis::new("response time", Unit::Ns, Scale::Zero),
+            series: found.lines.iter().enumerate().map(line).collect(),
+            ..Chart::default()
         }
     };
     each.map(chart).collect()
