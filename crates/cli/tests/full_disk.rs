@@ -86,7 +86,7 @@ const JOB: &str = "[a]\nrw=randread\nbs=4k\nsize=16m\nio_size=64m\n";
 
 #[test]
 fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
-    let Some(tiny) = Tiny::new("128k") else {
+    let Some(tiny) = Tiny::new("32k") else {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
