@@ -115,10 +115,13 @@ fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exi
     match args.json {
         true => out::json(outcome)?,
         // The notes stand on standard error already.
-        false => out::data(&outcome::text(&Outcome {
-            notes: Vec::new(),
-            ..outcome.clone()
-        }))?,
+        false => {
+            let outcome = Outcome {
+                notes: Vec::new(),
+                ..outcome.clone()
+            };
+            out::text(&outcome::text(&outcome, out::screen()))?;
+        }
     }
     saved.transpose()?;
     Ok(match outcome.cut_short {
@@ -137,7 +140,7 @@ fn told_ab(args: &BenchArgs, found: &Ab, set: Option<Staging>) -> Result<Exit, F
     });
     match args.json {
         true => out::json(found)?,
-        false => out::data(&ab::text(found))?,
+        false => out::text(&ab::text(found, out::screen()))?,
     }
     saved.transpose()?;
     Ok(Exit::Done)

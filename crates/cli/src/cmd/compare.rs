@@ -10,6 +10,7 @@ use fathom_lab::compare::{
 };
 use fathom_lab::replay::Outcome;
 use fathom_lab::store::{self, REPORT_FILE};
+use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,7 +44,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     match args.json {
         true => out::json(&comparison)?,
-        false => out::data(&text(&comparison, &outcomes))?,
+        false => out::text(&text(&comparison, &outcomes, out::screen()))?,
     }
     Ok(Exit::Done)
 }
@@ -59,7 +60,7 @@ fn named(path: &Path) -> Result<Named, Failure> {
     })
 }
 
-fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
+fn text(comparison: &Comparison, outcomes: &[&Outcome], screen: Screen) -> String {
     let mut text = String::new();
     let mut runs = comparison.runs.iter();
     if let Some(base) = runs.next() {
@@ -76,11 +77,11 @@ fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
     }
     for side in SIDES {
         if let Some(rows) = side_rows(comparison, side) {
-            let _ = write!(text, "\n{}\n{}", side_title(side), table(&rows));
+            let _ = write!(text, "\n{}\n{}", side_title(side), table(&rows, screen));
         }
     }
     let whole = whole_rows(comparison, outcomes);
-    let _ = write!(text, "\nWhole run\n{}", table(&whole));
+    let _ = write!(text, "\nWhole run\n{}", table(&whole, screen));
     let names = columns::short_names(comparison);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for beside in beside::tables(&names, outcomes) {
@@ -88,7 +89,7 @@ fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
             text,
             "\n{}\n{}",
             beside.title,
-            columns::narrow(&beside.rows)
+            columns::narrow(&beside.rows, screen)
         );
     }
     let _ = write!(text, "\n{HOW_TO_READ}\n");

@@ -16,7 +16,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     if args.json {
         out::json(&diff)?;
     } else {
-        out::data(&diff::text(&diff))?;
+        out::text(&diff::text_on(&diff, out::screen()))?;
     }
     Ok(match diff.count(Outcome::Differs) {
         0 => Exit::Done,

@@ -57,7 +57,7 @@ fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
     if json {
         return out::json(outcome);
     }
-    out::data(&outcome::text(outcome))
+    out::text(&outcome::text(outcome, out::screen()))
 }
 
 /// Runs the plan; the inner result is the run's own.

@@ -6,6 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{input, out, watch};
 use fathom_lab::study::{self, Row, Study, StudyError};
+use fathom_report::screen::Screen;
 use fathom_report::text::human_duration;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -36,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             if args.json {
                 out::json(&rows)?;
             } else {
-                out::data(&text(&study, &rows))?;
+                out::text(&text(&study, &rows, out::screen()))?;
             }
             Ok(Exit::Done)
         }
@@ -44,7 +45,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// The table of a study.
-pub(super) fn text(study: &Study, rows: &[Row]) -> String {
+pub(super) fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
     let axes: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut head = vec!["workload"];
     head.extend(&axes);
@@ -62,7 +63,7 @@ pub(super) fn text(study: &Study, rows: &[Row]) -> String {
     if !study.about.is_empty() {
         let _ = writeln!(text, "{}", study.about);
     }
-    text + "\n" + &table(&cells)
+    text + "\n" + &table(&cells, screen)
 }
 
 fn row(row: &Row) -> Vec<String> {
