@@ -54,6 +54,13 @@ pub(crate) fn screen() -> Screen {
     screen::of(terminal, variable)
 }
 
+/// How wide a message of a failure may be: as the terminal that it is shown on, or as one that does not say.
+pub(crate) fn error_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    let columns = size.map_or(0, |size| size.ws_col);
+    screen::of(Some(columns), variable).width.unwrap_or(80)
+}
+
 /// A variable of the environment.
 fn variable(name: &str) -> Option<String> {
     #[allow(

@@ -147,6 +147,12 @@ pub enum Model {
 const DISK_KEYS: [&str; 2] = ["mechanics", "zones"];
 const MS_KEYS: [&str; 4] = ["elements", "element", "cleaning", "driver"];
 
+/// Whether a table is, or wants to be, a drive file: it has a part of a drive that no study and no workload has.
+pub fn describes_drive(table: &toml::Table) -> bool {
+    let parts = [&["flash"][..], &DISK_KEYS, &MS_KEYS].concat();
+    parts.iter().any(|key| table.contains_key(*key))
+}
+
 impl Model {
     /// Reads a drive file of any kind.
     ///

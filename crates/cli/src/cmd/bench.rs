@@ -2,6 +2,7 @@
 
 mod stacks;
 
+use super::workload::no_drive_file;
 use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
@@ -15,6 +16,7 @@ use fathom_workload::step::Arrival;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     input::text(&args.jobs)?;
+    no_drive_file(&args.jobs, "file of jobs")?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
     for note in workload.job_notes()? {

@@ -9,11 +9,11 @@ use fathom_lab::compare::{
     Basis, Change, Compared, ComparedSide, Comparison, Named, Ratio, Verdict, compare,
 };
 use fathom_lab::replay::Outcome;
-use fathom_lab::store::{self, REPORT_FILE};
+use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE, RUN_FILE};
 use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) mod beside;
 pub(super) mod columns;
@@ -25,6 +25,10 @@ pub(super) const HOW_TO_READ: &str = "Ratio: the mean response time divided by t
     Intervals hold the true value in 95 of 100 cases.";
 
 pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    let probed = |path: &Path| path.join(PROFILE_FILE).exists() && !path.join(RUN_FILE).exists();
+    if let Some(path) = args.runs.iter().find(|path| probed(path)) {
+        return Err(instead(path, ("probe", "replay"), "diff", &args.runs));
+    }
     let runs: Vec<Named> = args
         .runs
         .iter()
@@ -47,6 +51,24 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         false => out::text(&text(&comparison, &outcomes, out::screen()))?,
     }
     Ok(Exit::Done)
+}
+
+/// That a run of one command was named where one of another belongs, and the command that takes it.
+pub(super) fn instead(
+    path: &Path,
+    (is, wanted): (&str, &str),
+    command: &str,
+    all: &[PathBuf],
+) -> Failure {
+    let message = format!(
+        "{} is a run of `fathom {is}`, and runs of `fathom {wanted}` are wanted",
+        out::shown(path)
+    );
+    let all: Vec<String> = all.iter().map(|path| out::shown(path)).collect();
+    Failure::input("fathom::run::other", message).help(format!(
+        "compare runs of `fathom {is}` with: fathom {command} {}",
+        all.join(" ")
+    ))
 }
 
 /// Accesses that cannot be read are told and done without.

@@ -5,6 +5,8 @@ mod markdown;
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
+use fathom_iosched::{SCHEDULERS, SPLITS};
+use fathom_lab::near::{did_you_mean, nearest};
 use fathom_lab::{model, reproduce, target};
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
@@ -142,8 +144,8 @@ fn choice(name: &str) -> Option<String> {
     }
     let step = STEPS.iter().find(|step| step.name == name)?;
     Some(format!(
-        "# step {name}: {}\n\ndocs/workloads.md says what it takes.\n",
-        step.help
+        "# step {name}: {}\n\nSuch as --step {}; docs/workloads.md says what it takes.\n",
+        step.help, step.example
     ))
 }
 
@@ -166,14 +168,20 @@ fn unknown(name: &str, drive: &str) -> Failure {
     let wanted = name.replace('-', "_");
     let near = |p: &Parameter| p.name().starts_with(&wanted) || p.name().ends_with(&wanted);
     let parameters = Parameter::ALL.into_iter().filter(near);
+    let entries = GENERATORS.iter().map(|entry| entry.name);
+    let entries = entries
+        .chain(PROGRAMS.iter().map(|entry| entry.name))
+        .chain(STEPS.iter().map(|entry| entry.name))
+        .chain(SCHEDULERS.iter().chain(SPLITS).map(|entry| entry.name))
+        .chain(FTLS.iter().chain(BUFFERS).chain(VICTIMS).map(|l| l.name));
     let names: Vec<String> = parameters
         .map(|p| p.name().to_owned())
         .chain(target::nearest(drive))
+        .chain(nearest(name, entries).into_iter().map(str::to_owned))
         .collect();
-    let help = match names.as_slice() {
-        [] => "`fathom list` shows what there is: parameters, drives and more".to_owned(),
-        names => format!("did you mean {}?", names.join(" or ")),
-    };
+    let help = did_you_mean(&names).unwrap_or_else(|| {
+        "`fathom list` shows what there is: parameters, drives and more".to_owned()
+    });
     let message = format!("there is nothing that is called `{name}`");
     Failure::input("fathom::explain::unknown", message).help(help)
 }
@@ -181,7 +189,6 @@ fn unknown(name: &str, drive: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_iosched::{SCHEDULERS, SPLITS};
 
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {

@@ -1,6 +1,7 @@
 //! `fathom run`: a study.
 
 use super::table::table;
+use super::workload::no_drive_file;
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     input::text(&args.study)?;
+    no_drive_file(&args.study, "study")?;
     let study = Study::from_file(&args.study)?;
     let runs = study::plan(&study)?;
     if args.dry {
@@ -20,13 +22,21 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         out::data(&names)?;
         return Ok(Exit::Done);
     }
+    let Some(out) = &args.out else {
+        let message = format!(
+            "{} runs are kept in a directory, and none is named",
+            runs.len()
+        );
+        return Err(Failure::input("fathom::study::out", message)
+            .help("add --out DIR; what is there already is not run again"));
+    };
     watch::listen()?;
     let notes: BTreeSet<&String> = runs.iter().flat_map(|run| &run.notes).collect();
     for note in notes {
         out::note(&format!("warning: {note}"));
     }
     let progress = Progress::new(args.quiet, runs.len());
-    match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
+    match study::run(&study, &runs, out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {
             out::note("Interrupted; the same command goes on from here.");
             Ok(Exit::Negative)

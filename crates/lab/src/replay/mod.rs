@@ -9,6 +9,7 @@ mod agenda;
 mod asked;
 mod batches;
 mod gauge;
+mod misfit;
 mod outcome;
 mod play;
 mod prepare;
@@ -20,6 +21,7 @@ pub use asked::asked;
 pub(crate) use batches::half_width;
 pub use batches::{Batches, Interval};
 pub use gauge::{Gauge, Moment, Observer};
+pub use misfit::Misfit;
 pub use outcome::{
     Bucket, Counted, CutShort, Distribution, Outcome, Process, Quantile, Reshaped, Side, Totals,
     Waiting,
