@@ -376,9 +376,9 @@ pub(crate) struct ConvertArgs {
 pub(crate) struct RunArgs {
     /// The study file
     pub(crate) study: PathBuf,
-    /// Keep the runs in this directory; what is there already is not run again
+    /// Keep the runs in this directory; what is there already is not run again; needed unless --dry
     #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    pub(crate) out: Option<PathBuf>,
     /// Print every row as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -494,6 +494,10 @@ pub(crate) enum Budget {
 }
 
 fn budget(text: &str) -> Result<Budget, String> {
+    // Five minutes or five MiB: a run should not be told the wrong one.
+    if text.ends_with('m') {
+        return Err("write bytes or a time with the unit, such as 5MiB or 5min".to_owned());
+    }
     let bytes = text.parse().map(Budget::Bytes);
     bytes
         .or_else(|_| text.parse().map(Budget::Time))
@@ -579,6 +583,7 @@ mod tests {
     fn a_budget_is_bytes_or_time() {
         assert_eq!(budget("2GiB"), Ok(Budget::Bytes(Bytes::gib(2))));
         assert_eq!(budget("5min"), Ok(Budget::Time(Dur(300_000_000_000))));
-        assert!(budget("5").is_err());
+        assert_eq!(budget("2G"), Ok(Budget::Bytes(Bytes::gib(2))));
+        assert!(budget("5").is_err() && budget("5m").is_err());
     }
 }

@@ -9,9 +9,12 @@ use fathom_lab::store::StoreError;
 use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use fathom_report::screen::Screen;
+use fathom_trace::{ErrorKind, Format};
+use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroU16;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -47,6 +50,10 @@ pub(crate) struct Failure {
     cause: Option<Box<dyn Error + Send + Sync>>,
     help: Option<String>,
     source: Option<Box<Source>>,
+    /// What stands below the message, line by line.
+    lines: Box<[String]>,
+    /// Of the terminal, once it is told.
+    width: Option<NonZeroU16>,
 }
 
 #[derive(Debug)]
@@ -65,6 +72,8 @@ impl Failure {
             cause: None,
             help: None,
             source: None,
+            lines: Box::default(),
+            width: None,
         }
     }
 
@@ -89,16 +98,40 @@ impl Failure {
     }
 
     /// Tells the user, and gives the exit code.
-    pub(crate) fn report(self) -> ExitCode {
+    pub(crate) fn report(mut self) -> ExitCode {
         let exit = self.exit;
+        let width = crate::out::error_width();
+        self.width = u16::try_from(width).ok().and_then(NonZeroU16::new);
+        // Lines are broken here, since miette breaks names at their hyphens.
+        let drawn = move || MietteHandlerOpts::new().width(width).wrap_lines(false);
+        let _nobody_else_sets_one = miette::set_hook(Box::new(move |_| Box::new(drawn().build())));
         crate::out::rendered(format!("{:?}", miette::Report::new(self)).trim_end());
         exit.into()
     }
 }
 
+/// Columns that miette puts before a message, and before a help.
+const BEFORE_MESSAGE: usize = 4;
+const BEFORE_HELP: usize = 8;
+
+impl Failure {
+    /// Text in lines that have room behind what stands before them.
+    fn set(&self, text: &str, before: usize) -> String {
+        let screen = Screen {
+            width: self
+                .width
+                .map(|width| usize::from(width.get()).saturating_sub(before)),
+            ..Screen::default()
+        };
+        screen.text(&plain(&narrow::text(text)))
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&plain(&narrow::text(&self.message)))
+        f.write_str(&self.set(&self.message, BEFORE_MESSAGE))?;
+        let mut lines = self.lines.iter();
+        lines.try_for_each(|line| write!(f, "\n{}", self.set(line, BEFORE_MESSAGE)))
     }
 }
 
@@ -114,7 +147,7 @@ impl Diagnostic for Failure {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(plain(&narrow::text(self.help.as_ref()?))))
+        Some(Box::new(self.set(self.help.as_ref()?, BEFORE_HELP)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -156,6 +189,7 @@ impl From<TargetError> for Failure {
         let code = match &error {
             TargetError::UnknownPreset { .. } => "fathom::target::unknown_drive",
             TargetError::DriveFile { .. } => "fathom::target::drive_file",
+            TargetError::Bare { .. } => "fathom::target::bare",
             TargetError::Unprefixed { .. } => "fathom::target::unprefixed",
             TargetError::Drive(_) => "fathom::target::drive",
             TargetError::Size { .. } => "fathom::target::size",
@@ -204,9 +238,17 @@ impl From<SourceError> for Failure {
             }
             SourceError::Verify { .. } => "fathom::workload::verify",
         };
-        let failure = Self::input(code, error.to_string()).help(error.help());
+        let mut failure = Self::input(code, error.to_string()).help(error.help());
         match error {
             SourceError::Open { source, .. } => failure.because(source),
+            SourceError::Trace { path, error } => {
+                if let ErrorKind::Unrecognised { tried } = &*error.kind {
+                    failure.message = format!("{}: no format fits the first lines", path.display());
+                    let line = |(format, why): &(Format, String)| format!("  {format}: {why}");
+                    failure.lines = tried.iter().map(line).collect();
+                }
+                failure
+            }
             _ => failure,
         }
     }

@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod out;
 mod progress;
+mod screen;
 mod watch;
 
 use clap::Parser as _;

@@ -1,7 +1,10 @@
 //! Standard output and standard error: the only place that prints.
 
 use crate::failure::Failure;
+use crate::screen;
 use fathom_lab::store::Loaded;
+use fathom_report::screen::Screen;
+use indicatif::ProgressStyle;
 use rustix::termios::{QueueSelector, tcflush};
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -34,14 +37,45 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&(text + "\n"))
 }
 
-/// Whether data may be coloured.
-pub(crate) fn colour() -> bool {
+/// Prints what people read, in the lines and characters of [`screen`].
+///
+/// # Errors
+/// As [`data`].
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    data(&screen().text(text))
+}
+
+/// What standard output is shown on.
+pub(crate) fn screen() -> Screen {
+    let terminal = io::stdout().is_terminal().then(|| {
+        let size = rustix::termios::tcgetwinsize(io::stdout());
+        size.map_or(0, |size| size.ws_col)
+    });
+    screen::of(terminal, variable)
+}
+
+/// How wide a message of a failure may be: as the terminal that it is shown on, or as one that does not say.
+pub(crate) fn error_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    let columns = size.map_or(0, |size| size.ws_col);
+    screen::of(Some(columns), variable).width.unwrap_or(80)
+}
+
+/// A variable of the environment.
+fn variable(name: &str) -> Option<String> {
     #[allow(
         clippy::disallowed_methods,
-        reason = "NO_COLOR is for the terminal, not for a result"
+        reason = "how text is shown follows the user's terminal; no result depends on it"
     )]
-    let plain = std::env::var("NO_COLOR").is_ok_and(|v| !v.is_empty());
-    !plain && io::stdout().is_terminal()
+    std::env::var(name).ok()
+}
+
+/// A progress bar in the characters of [`screen`].
+pub(crate) fn drawn(style: ProgressStyle) -> ProgressStyle {
+    match screen().ascii {
+        true => style.progress_chars("#>-").tick_chars("-\\|/ "),
+        false => style,
+    }
 }
 
 /// Whether somebody is there to ask.
@@ -56,6 +90,7 @@ pub(crate) fn note(text: &str) {
 
 /// As [`note`], for what has lines and colours of its own.
 pub(crate) fn rendered(text: &str) {
+    let text = screen().characters(text);
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "{text}");
 }

@@ -45,7 +45,7 @@ impl Progress {
             let target = ProgressDrawTarget::stderr_with_hz(10);
             let bar = ProgressBar::with_draw_target(Some(of as u64), target);
             if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}{wide_msg}") {
-                bar.set_style(style);
+                bar.set_style(crate::out::drawn(style));
             }
             bar.tick();
             Shown::Bar(bar)
@@ -98,7 +98,7 @@ impl Watcher for Progress {
             }
             Shown::Bar(bar) => {
                 bar.set_position(done as u64);
-                bar.set_message(format!("{rest}: {name}"));
+                bar.set_message(crate::out::screen().characters(&format!("{rest}: {name}")));
             }
         }
     }

@@ -87,7 +87,7 @@ impl Watch {
         } else if io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
+                bar.set_style(crate::out::drawn(style));
             }
             Shown::Bar(bar)
         } else {
@@ -158,7 +158,7 @@ impl Observer for Watch {
             }
             Shown::Bar(bar) => {
                 if new || self.drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
-                    bar.set_message(self.line(progress));
+                    bar.set_message(crate::out::screen().characters(&self.line(progress)));
                     bar.tick();
                     self.drawn = Some(clock());
                 }

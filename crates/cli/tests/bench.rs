@@ -356,6 +356,8 @@ fn a_job_file_includes_files_and_names_the_environment() {
     std::fs::remove_file(below.join("size.fio")).unwrap();
     let output = run(Some("64k"), &[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // The message may be wrapped.
+    let said = said.replace("\n  │", "");
     assert!(
         said.contains("include size.fio") && said.contains("there is no"),
         "{said}"

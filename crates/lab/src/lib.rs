@@ -5,7 +5,8 @@
 pub mod ab;
 pub mod accuracy;
 pub mod compare;
-mod parse;
+pub mod near;
+pub mod parse;
 pub mod queue;
 pub mod replay;
 pub mod reproduce;

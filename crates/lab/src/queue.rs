@@ -1,5 +1,7 @@
 //! The block layer above a drive, as a user names it, with the sizes of the drive from its profile.
 
+use crate::near::meant;
+use crate::parse;
 use fathom_iosched::split::NoPas;
 use fathom_iosched::{BadConfig, QueueConfig};
 use fathom_probe::{Parameter, Profile, Verdict};
@@ -15,6 +17,16 @@ pub enum QueueError {
     /// A scheduler, a splitter or the queue itself.
     #[error(transparent)]
     Config(#[from] BadConfig),
+    /// Sizes of the drive are needed, and nothing gives them.
+    #[error("{}", .problems.join("; "))]
+    Sizes {
+        /// Which scheduler or splitter needs what, and whatever else is wrong.
+        problems: Vec<String>,
+        /// What a profile calls them.
+        parameters: Vec<Parameter>,
+        /// The same with sizes, as a user writes it.
+        example: String,
+    },
     /// The profile does not know a size of the drive.
     #[error("`{wants}` needs `{key}`, and the profile says that `{parameter}` is {verdict}")]
     Unknown {
@@ -33,9 +45,24 @@ impl QueueError {
     /// What to do.
     pub fn help(&self) -> String {
         match self {
+            Self::Syntax(message) if meant(message).is_some() => {
+                format!("did you mean `{}`?", meant(message).unwrap_or_default())
+            }
             Self::Syntax(_) => {
                 "`fathom list schedulers` and `fathom list splits` show all; docs/schedulers.md says what each takes"
                     .into()
+            }
+            Self::Sizes {
+                parameters,
+                example,
+                ..
+            } => {
+                let names: Vec<&str> = parameters.iter().map(|p| p.name()).collect();
+                format!(
+                    "take them from a profile of the drive (`--profile DIR`; in a study, `sizes`), which is written by: fathom \
+                     probe --only {} --out DIR TARGET; or give them: {example}",
+                    names.join(",")
+                )
             }
             Self::Config(error) => config_help(error).into(),
             Self::Unknown { key, parameter, .. } => format!(
@@ -91,10 +118,84 @@ pub fn from_table(mut table: Table, profile: Option<&Profile>) -> Result<QueueCo
             table.insert("alignment".into(), format!("{bytes}B").into());
         }
     }
+    let unsized_parts = unsized_parts(&mut table);
+    let wrong = parse::problems::<QueueConfig>(&table);
+    if let Some(error) = unsized_parts.into_error(&wrong) {
+        return Err(error);
+    }
+    if !wrong.is_empty() {
+        return Err(QueueError::Syntax(wrong.join("; ")));
+    }
     let config = QueueConfig::deserialize(Value::Table(table))
         .map_err(|error| QueueError::Syntax(error.message().to_owned()))?;
     config.check()?;
     Ok(config)
+}
+
+/// Schedulers and splitters that lack sizes of the drive.
+#[derive(Default)]
+struct Unsized {
+    problems: Vec<String>,
+    parameters: Vec<Parameter>,
+    examples: Vec<String>,
+}
+
+impl Unsized {
+    /// With whatever else is wrong; `None` where all have their sizes.
+    fn into_error(mut self, wrong: &[String]) -> Option<QueueError> {
+        if self.problems.is_empty() {
+            return None;
+        }
+        self.problems.extend_from_slice(wrong);
+        self.parameters.sort_unstable();
+        self.parameters.dedup();
+        Some(QueueError::Sizes {
+            problems: self.problems,
+            parameters: self.parameters,
+            example: self.examples.join(" "),
+        })
+    }
+}
+
+/// What lacks sizes of the drive; the table then has some, so that what else is wrong is found.
+fn unsized_parts(table: &mut Table) -> Unsized {
+    let mut found = Unsized::default();
+    for (part, flag) in [("scheduler", "--sched"), ("split", "--split")] {
+        let Some(Value::Table(part)) = table.get_mut(part) else {
+            continue;
+        };
+        let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = name.to_owned();
+        let missing: Vec<_> = sizes()
+            .filter(|(wants, key, _)| *wants == name && !part.contains_key(*key))
+            .collect();
+        if missing.is_empty() {
+            continue;
+        }
+        let keys: Vec<String> = missing
+            .iter()
+            .map(|(_, key, _)| format!("`{key}`"))
+            .collect();
+        let given = missing.iter().map(|(_, key, _)| format!(",{key}=16KiB"));
+        found
+            .examples
+            .push(format!("{flag} {name}{}", given.collect::<String>()));
+        found.problems.push(format!(
+            "`{name}` needs sizes of the drive: {}",
+            keys.join(", ")
+        ));
+        for (_, key, parameter) in missing {
+            found.parameters.push(parameter);
+            part.insert(key.to_owned(), "16KiB".into());
+        }
+    }
+    found
+}
+
+/// Every size of a drive that a scheduler or a splitter needs: who, by which key, and what it is called in a profile.
+fn sizes() -> impl Iterator<Item = (&'static str, &'static str, Parameter)> {
+    let bundles = BUNDLES.map(|name| (name, "bundle", Parameter::LogicalBlock));
+    SIZES.into_iter().chain(bundles)
 }
 
 fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {
@@ -113,8 +214,7 @@ fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let bundle = BUNDLES.map(|name| (name, "bundle", Parameter::LogicalBlock));
-    for (wants, key, parameter) in SIZES.into_iter().chain(bundle) {
+    for (wants, key, parameter) in sizes() {
         if wants != name || part.contains_key(key) {
             continue;
         }

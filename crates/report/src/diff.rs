@@ -3,7 +3,9 @@
 //! Two sizes agree if their intervals overlap. That is a comparison of what is known, not a test that the drives
 //! are equal: wide intervals agree easily, and the intervals are shown for that reason.
 
-use crate::text::{WIDTH, clean, wrap};
+use crate::screen::Screen;
+use crate::table::{Kind, table};
+use crate::text::{at_most, clean};
 use crate::words;
 use fathom_probe::{Estimate, Method, Parameter, Profile, Value, Verdict};
 use serde::{Deserialize, Serialize};
@@ -166,8 +168,14 @@ fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String)
     (outcome, why.to_owned())
 }
 
-/// The comparison for the terminal, without colours: at most [`WIDTH`] columns as long as the names allow.
+/// The comparison without colours: at most [`WIDTH`](crate::text::WIDTH) columns as long as the names allow.
 pub fn text(diff: &Diff) -> String {
+    text_on(diff, Screen::default())
+}
+
+/// As [`text`], for a screen.
+pub fn text_on(diff: &Diff, screen: Screen) -> String {
+    let screen = at_most(screen);
     let mut out = String::new();
     for (label, source) in [("First: ", &diff.left), ("Second:", &diff.right)] {
         let identity = if source.identity.is_empty() || source.identity == source.name {
@@ -184,7 +192,7 @@ pub fn text(diff: &Diff) -> String {
         ));
     }
     out.push('\n');
-    out.push_str(&table(diff));
+    out.push_str(&table(&rows(diff), Kind::Words, screen));
     let total = format!(
         "\n{} of {} agree, {} differ, {} cannot be told.\n",
         diff.count(Outcome::Agrees),
@@ -193,7 +201,7 @@ pub fn text(diff: &Diff) -> String {
         diff.count(Outcome::CannotTell)
     );
     out.push_str(&total);
-    out
+    screen.text(&out)
 }
 
 fn side(estimate: Option<&Estimate>) -> String {
@@ -210,10 +218,10 @@ fn side(estimate: Option<&Estimate>) -> String {
     }
 }
 
-fn table(diff: &Diff) -> String {
-    let head = ["parameter", "first", "second", "outcome", "why"].map(str::to_owned);
+fn rows(diff: &Diff) -> Vec<Vec<String>> {
+    let head = ["parameter", "first", "second", "outcome", "why"];
     let rows = diff.parameters.iter().map(|p| {
-        [
+        vec![
             words::title(p.parameter).to_owned(),
             side(p.left.as_ref()),
             side(p.right.as_ref()),
@@ -221,22 +229,7 @@ fn table(diff: &Diff) -> String {
             p.why.clone(),
         ]
     });
-    let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
-    let widths: [usize; 5] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    });
-    let left: usize = widths[..4].iter().map(|w| w + 2).sum();
-    let mut out = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row[..4].iter().zip(widths) {
-            line.push_str(&format!("{cell:width$}  "));
-        }
-        let why = wrap(&row[4], WIDTH.saturating_sub(left).max(16));
-        line.push_str(&why.join(&format!("\n{}", " ".repeat(left))));
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
+    std::iter::once(head.map(str::to_owned).to_vec())
+        .chain(rows)
+        .collect()
 }

@@ -3,16 +3,19 @@
 //! Plain text of at most [`WIDTH`] columns (a name longer than that is kept whole); colours are added only on
 //! request. Where it is printed is the caller's business.
 
+use crate::screen::Screen;
+use crate::table::{self, Kind};
 use crate::words;
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Verdict};
 
 /// The widest line, in columns.
 pub const WIDTH: usize = 100;
 
-const GAP: &str = "  ";
-const REASON_WIDTH_MIN: usize = 24;
-const UNITS: [&str; 12] = [
-    "B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "µs", "ms", "s", "%", "MB/s",
+/// The column of verdicts.
+const VERDICT: usize = 3;
+const UNITS: [&str; 18] = [
+    "B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "µs", "ms", "s", "min", "h", "%", "MB/s", "B/s",
+    "KiB/s", "MiB/s", "GiB/s",
 ];
 
 /// A size in bytes for people: `16 KiB`, `1.5 MiB`, `55.9 GiB` (rounded to two decimals where it must be).
@@ -27,34 +30,39 @@ pub fn human_duration(ns: u64) -> String {
 
 /// The table without colours: drive, one row per answer, cost.
 pub fn summary(profile: &Profile) -> String {
-    summary_styled(profile, false)
+    summary_on(profile, Screen::default())
 }
 
-/// The table, with the verdicts in colour (ANSI escape sequences) if `colour`.
-pub fn summary_styled(profile: &Profile, colour: bool) -> String {
+/// The table for a screen, of at most [`WIDTH`] columns.
+pub fn summary_on(profile: &Profile, screen: Screen) -> String {
+    let screen = at_most(screen);
     let mut out = header(profile);
     out.push('\n');
     let rows: Vec<Row> = profile.parameters.iter().map(Row::new).collect();
     if rows.is_empty() {
         out.push_str("No parameter was measured.\n");
     } else {
-        out.push_str(&table(&rows, colour));
+        out.push_str(&table(&rows, screen));
     }
-    out.push('\n');
-    for line in wrap(&format!("Cost: {}.", cost(&profile.cost)), WIDTH) {
-        out.push_str(&line);
-        out.push('\n');
-    }
+    out += &format!("\nCost: {}.\n", cost(&profile.cost));
     let missing: Vec<&str> = Parameter::ALL
         .into_iter()
         .filter(|p| !profile.parameters.contains_key(p))
         .map(words::title)
         .collect();
     if !missing.is_empty() && !rows.is_empty() {
-        let text = format!("Not measured: {}.", missing.join(", "));
-        out.extend(wrap(&text, WIDTH).into_iter().map(|line| line + "\n"));
+        out += &format!("Not measured: {}.\n", missing.join(", "));
     }
-    out
+    screen.text(&out)
+}
+
+/// The screen with lines of at most [`WIDTH`] columns.
+pub(crate) fn at_most(screen: Screen) -> Screen {
+    let width = screen.width.unwrap_or(WIDTH).min(WIDTH);
+    Screen {
+        width: Some(width),
+        ..screen
+    }
 }
 
 /// What a run cost, in one line.
@@ -100,9 +108,8 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 struct Row {
-    cells: [String; 4],
+    cells: [String; 5],
     verdict: Verdict,
-    reason: String,
 }
 
 impl Row {
@@ -113,55 +120,24 @@ impl Row {
                 clean(&words::value(estimate)),
                 words::interval(estimate),
                 estimate.verdict.words().to_owned(),
+                clean(&estimate.evidence.reason),
             ],
             verdict: estimate.verdict,
-            reason: clean(&estimate.evidence.reason),
         }
     }
 }
 
-fn table(rows: &[Row], colour: bool) -> String {
-    let heads = ["parameter", "value", "interval", "verdict"].map(str::to_owned);
-    let widths: [usize; 4] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|row| columns(&row.cells[column]));
-        cells.chain([columns(&heads[column])]).max().unwrap_or(0)
-    });
-    let left = widths.iter().sum::<usize>() + 4 * GAP.len();
-    let reason_width = WIDTH.saturating_sub(left).max(REASON_WIDTH_MIN);
-    let mut out = line(&heads, &widths, "why", None);
-    let rule: [String; 4] = widths.map(|width| "─".repeat(width));
-    out.push_str(&line(&rule, &widths, &"─".repeat(reason_width), None));
-    for row in rows {
-        let style = colour.then_some(row.verdict);
-        let mut reason = wrap(&row.reason, reason_width).into_iter();
-        out.push_str(&line(
-            &row.cells,
-            &widths,
-            &reason.next().unwrap_or_default(),
-            style,
-        ));
-        for more in reason {
-            out.push_str(&format!("{}{more}\n", " ".repeat(left)));
+fn table(rows: &[Row], screen: Screen) -> String {
+    let head = ["parameter", "value", "interval", "verdict", "why"].map(str::to_owned);
+    let cells = rows.iter().map(|row| row.cells.to_vec());
+    let cells: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(cells).collect();
+    table::painted(&cells, Kind::Words, screen, &|row, column, text| {
+        let verdict = row.checked_sub(1).and_then(|row| rows.get(row));
+        match verdict.filter(|_| screen.colour && column == VERDICT && !text.is_empty()) {
+            Some(row) => coloured(text, row.verdict),
+            None => text.to_owned(),
         }
-    }
-    out
-}
-
-fn line(cells: &[String; 4], widths: &[usize; 4], reason: &str, style: Option<Verdict>) -> String {
-    let mut out = String::new();
-    for (i, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let pad = " ".repeat(width.saturating_sub(columns(cell)));
-        match style {
-            Some(verdict) if i == 3 => out.push_str(&coloured(cell, verdict)),
-            _ => out.push_str(cell),
-        }
-        out.push_str(&pad);
-        out.push_str(GAP);
-    }
-    out.push_str(reason);
-    out.truncate(out.trim_end().len());
-    out.push('\n');
-    out
+    })
 }
 
 /// In the terminal's green, cyan, yellow or red.
@@ -176,31 +152,22 @@ pub(crate) fn coloured(text: &str, verdict: Verdict) -> String {
 }
 
 /// Columns of the terminal: one per character, as all the words used here are.
-fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most `width` columns, broken at spaces but not between a number and its unit; a longer word is
-/// broken anywhere.
+/// Lines of at most `width` columns, broken at spaces but not between a number and its unit; a longer word has a line of its
+/// own.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let mut current = String::new();
     for word in joined(text) {
-        if !current.is_empty() && columns(&current) + 1 + columns(&word) > width {
-            lines.push(std::mem::take(&mut current));
-        }
-        if !current.is_empty() {
-            current.push(' ');
-        }
-        for c in word.chars() {
-            if columns(&current) >= width.max(1) {
-                lines.push(std::mem::take(&mut current));
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(&word) <= width => {
+                line.push(' ');
+                line.push_str(&word);
             }
-            current.push(c);
+            _ => lines.push(word),
         }
-    }
-    if !current.is_empty() {
-        lines.push(current);
     }
     lines
 }
@@ -215,7 +182,7 @@ pub(crate) fn unbroken(text: &str) -> String {
 }
 
 /// The words, a unit as one word with the number before it.
-fn joined(text: &str) -> Vec<String> {
+pub(crate) fn joined(text: &str) -> Vec<String> {
     let unit = |word: &str| UNITS.contains(&word.trim_end_matches(|c: char| ",.;:)".contains(c)));
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -237,10 +204,13 @@ mod tests {
     #[test]
     fn wrapping_keeps_every_word_and_the_width() {
         let text = "a page of 16 KiB, averyveryverylongwordindeed, and the rest";
-        let lines = wrap(text, 12);
-        assert!(lines.iter().all(|l| columns(l) <= 12), "{lines:?}");
-        let joined: String = lines.concat().split_whitespace().collect();
-        assert_eq!(joined, text.split_whitespace().collect::<String>());
+        let expected = [
+            "a page of",
+            "16 KiB,",
+            "averyveryverylongwordindeed,",
+            "and the rest",
+        ];
+        assert_eq!(wrap(text, 12), expected);
         assert!(wrap("", 10).is_empty());
         assert_eq!(
             wrap("up to 16 KiB, as is", 9),

@@ -8,6 +8,7 @@ use common::{KIB, MIB};
 use fathom_probe::Parameter;
 use fathom_probe::profile::{Value, Verdict};
 use fathom_report::diff::{Outcome, diff};
+use fathom_report::screen::Screen;
 use fathom_report::{diff as difference, text};
 
 #[test]
@@ -25,7 +26,11 @@ fn the_table_is_aligned_and_no_wider_than_it_says() {
 #[test]
 fn colour_changes_nothing_but_colour() {
     let profile = common::profile(&common::record());
-    let mut styled = text::summary_styled(&profile, true);
+    let coloured = Screen {
+        colour: true,
+        ..Screen::default()
+    };
+    let mut styled = text::summary_on(&profile, coloured);
     assert!(styled.contains("\u{1b}[32midentified\u{1b}[0m"));
     for code in ["[32m", "[36m", "[33m", "[31m", "[0m"] {
         styled = styled.replace(&format!("\u{1b}{code}"), "");

@@ -94,10 +94,12 @@ pub struct StepEntry {
     pub name: &'static str,
     /// What it does, in one line.
     pub help: &'static str,
+    /// The step as `--step` takes it, with what it needs.
+    pub example: &'static str,
 }
 
 macro_rules! steps {
-    ($($variant:ident: $name:literal, $help:literal;)*) => {
+    ($($variant:ident: $name:literal, $help:literal, $example:literal;)*) => {
         /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "step")]
@@ -131,24 +133,24 @@ macro_rules! steps {
         }
 
         /// Every step, in the order in which they are listed.
-        pub const STEPS: &[StepEntry] = &[$(StepEntry { name: $name, help: $help }),*];
+        pub const STEPS: &[StepEntry] = &[$(StepEntry { name: $name, help: $help, example: $example }),*];
     };
 }
 
 steps! {
-    WritesOnly: "writes-only", "keep the writes, drop everything else";
-    ReadsOnly: "reads-only", "keep the reads, drop everything else";
-    First: "first", "end after so many accesses";
-    TimeWindow: "time-window", "keep what is asked for from one time until another, and start the clock there";
-    ScaleTime: "scale-time", "multiply every time by a factor";
-    Disk: "disk", "keep one disk of a trace of several";
-    Concatenate: "concatenate", "lay the disks of a trace one after another";
-    Shrink: "shrink", "scale the address space down evenly, so that it fits a capacity";
-    Wrap: "wrap", "take addresses modulo a capacity";
-    RoundToPages: "round-to-pages", "make every access whole pages";
-    Align: "align", "move starts down to a multiple, and keep lengths";
-    Split: "split", "cut accesses that are longer than so many bytes";
-    Clip: "clip", "refuse, or drop and count, accesses past the end of a drive";
+    WritesOnly: "writes-only", "keep the writes, drop everything else", "writes-only";
+    ReadsOnly: "reads-only", "keep the reads, drop everything else", "reads-only";
+    First: "first", "end after so many accesses", "first,accesses=100000";
+    TimeWindow: "time-window", "keep what is asked for from one time until another, and start the clock there", "time-window,from=0s,until=60s";
+    ScaleTime: "scale-time", "multiply every time by a factor", "scale-time,factor=0.5";
+    Disk: "disk", "keep one disk of a trace of several", "disk,keep=0";
+    Concatenate: "concatenate", "lay the disks of a trace one after another", "concatenate";
+    Shrink: "shrink", "scale the address space down evenly, so that it fits a capacity", "shrink,capacity=2GiB";
+    Wrap: "wrap", "take addresses modulo a capacity", "wrap,capacity=2GiB";
+    RoundToPages: "round-to-pages", "make every access whole pages", "round-to-pages,page=4KiB";
+    Align: "align", "move starts down to a multiple, and keep lengths", "align,to=4KiB";
+    Split: "split", "cut accesses that are longer than so many bytes", "split,longest=256KiB";
+    Clip: "clip", "refuse, or drop and count, accesses past the end of a drive", "clip,capacity=2GiB";
 }
 
 /// How accesses are handed to a drive: named here so that a study file can say it; the run loop does it.

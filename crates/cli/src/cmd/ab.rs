@@ -5,6 +5,7 @@ use super::page;
 use super::table::table;
 use fathom_lab::ab::{Ab, Difference};
 use fathom_report::run::Table;
+use fathom_report::screen::Screen;
 use std::fmt::Write as _;
 
 fn rows(found: &Ab) -> Vec<Vec<String>> {
@@ -65,11 +66,11 @@ fn heading(found: &Ab) -> String {
 const HOW_TO_READ: &str = "The difference is the mean of the ratios of the rounds; its interval holds the true one in 95 of \
                            100 cases. It is about this drive and these jobs.";
 
-pub(super) fn text(found: &Ab) -> String {
+pub(super) fn text(found: &Ab, screen: Screen) -> String {
     let mut text = format!(
         "{}\n\n{}\n{HOW_TO_READ}\n",
         heading(found),
-        table(&rows(found))
+        table(&rows(found), screen)
     );
     for (stack, outcome) in found
         .stacks
@@ -78,7 +79,7 @@ pub(super) fn text(found: &Ab) -> String {
     {
         if let Some((config, stats)) = stack.queue.as_ref().zip(outcome.queue.as_ref()) {
             let _ = write!(text, "\n{}, the last round: ", stack.name);
-            text += &super::queue::text(config, stats);
+            text += &super::queue::text(config, stats, screen);
         }
     }
     text

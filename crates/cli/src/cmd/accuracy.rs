@@ -46,7 +46,7 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
             let place = (plan.family, args.seed, index);
             out::data(&shown::answered(&drawn, place, &results.answers))?;
         }
-        None => out::data(&tables::text(&plan, &tallies, &results))?,
+        None => out::text(&tables::text(&plan, &tallies, &results, out::screen()))?,
     }
     let robust = tallies.iter().find(|t| t.method == Method::Robust);
     Ok(match robust {

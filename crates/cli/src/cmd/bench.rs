@@ -2,6 +2,7 @@
 
 mod stacks;
 
+use super::workload::no_drive_file;
 use super::{ab, outcome, page, queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
@@ -17,6 +18,7 @@ use fathom_workload::step::Arrival;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     input::text(&args.jobs)?;
+    no_drive_file(&args.jobs, "file of jobs")?;
     let workload = Workload::of_jobs(&args.jobs);
     let wants = workload.wants()?;
     for note in workload.job_notes()? {
@@ -121,10 +123,13 @@ fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exi
     match args.json {
         true => out::json(outcome)?,
         // The notes stand on standard error already.
-        false => out::data(&outcome::text(&Outcome {
-            notes: Vec::new(),
-            ..outcome.clone()
-        }))?,
+        false => {
+            let outcome = Outcome {
+                notes: Vec::new(),
+                ..outcome.clone()
+            };
+            out::text(&outcome::text(&outcome, out::screen()))?;
+        }
     }
     saved.transpose()?;
     Ok(match outcome.cut_short {
@@ -143,7 +148,7 @@ fn told_ab(args: &BenchArgs, found: &Ab, set: Option<Staging>) -> Result<Exit, F
     });
     match args.json {
         true => out::json(found)?,
-        false => out::data(&ab::text(found))?,
+        false => out::text(&ab::text(found, out::screen()))?,
     }
     saved.transpose()?;
     Ok(Exit::Done)

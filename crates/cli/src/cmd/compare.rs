@@ -7,11 +7,12 @@ use crate::failure::{Exit, Failure};
 use crate::{input, out};
 use fathom_lab::compare::{Change, Compared, ComparedSide, Comparison, Named, compare};
 use fathom_lab::replay::Outcome;
-use fathom_lab::store::{self, REPORT_FILE};
+use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE, RUN_FILE};
+use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_run::compare::{Basis, Ratio, Verdict};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) mod beside;
 pub(super) mod columns;
@@ -23,6 +24,10 @@ pub(super) const HOW_TO_READ: &str = "Ratio: the mean response time divided by t
     Intervals hold the true value in 95 of 100 cases.";
 
 pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    let probed = |path: &Path| path.join(PROFILE_FILE).exists() && !path.join(RUN_FILE).exists();
+    if let Some(path) = args.runs.iter().find(|path| probed(path)) {
+        return Err(instead(path, ("probe", "replay"), "diff", &args.runs));
+    }
     let runs: Vec<Named> = args
         .runs
         .iter()
@@ -42,9 +47,27 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     match args.json {
         true => out::json(&comparison)?,
-        false => out::data(&text(&comparison, &outcomes))?,
+        false => out::text(&text(&comparison, &outcomes, out::screen()))?,
     }
     Ok(Exit::Done)
+}
+
+/// That a run of one command was named where one of another belongs, and the command that takes it.
+pub(super) fn instead(
+    path: &Path,
+    (is, wanted): (&str, &str),
+    command: &str,
+    all: &[PathBuf],
+) -> Failure {
+    let message = format!(
+        "{} is a run of `fathom {is}`, and runs of `fathom {wanted}` are wanted",
+        out::shown(path)
+    );
+    let all: Vec<String> = all.iter().map(|path| out::shown(path)).collect();
+    Failure::input("fathom::run::other", message).help(format!(
+        "compare runs of `fathom {is}` with: fathom {command} {}",
+        all.join(" ")
+    ))
 }
 
 /// Accesses that cannot be read are told and done without.
@@ -58,7 +81,7 @@ fn named(path: &Path) -> Result<Named, Failure> {
     })
 }
 
-fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
+fn text(comparison: &Comparison, outcomes: &[&Outcome], screen: Screen) -> String {
     let mut text = String::new();
     let mut runs = comparison.runs.iter();
     if let Some(base) = runs.next() {
@@ -75,11 +98,11 @@ fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
     }
     for side in SIDES {
         if let Some(rows) = side_rows(comparison, side) {
-            let _ = write!(text, "\n{}\n{}", side_title(side), table(&rows));
+            let _ = write!(text, "\n{}\n{}", side_title(side), table(&rows, screen));
         }
     }
     let whole = whole_rows(comparison, outcomes);
-    let _ = write!(text, "\nWhole run\n{}", table(&whole));
+    let _ = write!(text, "\nWhole run\n{}", table(&whole, screen));
     let names = columns::short_names(comparison);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for beside in beside::tables(&names, outcomes) {
@@ -87,7 +110,7 @@ fn text(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
             text,
             "\n{}\n{}",
             beside.title,
-            columns::narrow(&beside.rows)
+            columns::narrow(&beside.rows, screen)
         );
     }
     let _ = write!(text, "\n{HOW_TO_READ}\n");

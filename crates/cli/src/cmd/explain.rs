@@ -1,8 +1,12 @@
 //! `fathom explain`: what a parameter, a modelled drive or anything else with a name is; example files.
 
+mod markdown;
+
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
 use crate::out;
+use fathom_iosched::{SCHEDULERS, SPLITS};
+use fathom_lab::near::{did_you_mean, nearest};
 use fathom_lab::{reproduce, target};
 use fathom_model as model;
 use fathom_probe::Parameter;
@@ -11,6 +15,7 @@ use fathom_trace::Format;
 use fathom_workload::generate::GENERATORS;
 use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::STEPS;
+use markdown::wrap;
 
 /// The page on the block layer.
 const SCHEDULERS_PAGE: &str = include_str!("../../../../docs/schedulers.md");
@@ -71,7 +76,7 @@ pub(super) fn title(parameter: Parameter) -> &'static str {
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     let name = args.name.replace('-', "_");
     if let Some(parameter) = Parameter::from_name(&name) {
-        out::data(page(parameter))?;
+        show(page(parameter))?;
         return Ok(Exit::Done);
     }
     if let Some((_, _, text)) = EXAMPLES.iter().find(|(name, ..)| *name == args.name) {
@@ -79,7 +84,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if let Some(paper) = args.name.strip_prefix("paper:").and_then(reproduce::find) {
-        out::data(paper.readme)?;
+        show(paper.readme)?;
         return Ok(Exit::Done);
     }
     if let Some(mut text) = choice(&args.name) {
@@ -90,7 +95,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
                 paper.name
             );
         }
-        out::data(&text)?;
+        show(&text)?;
         return Ok(Exit::Done);
     }
     let drive = args.name.strip_prefix("model:").unwrap_or(&args.name);
@@ -98,11 +103,16 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
         return Err(unknown(&args.name, drive));
     };
     let comments = header(preset.toml);
-    out::data(&format!(
+    out::text(&format!(
         "# model:{}: {}\n\n{comments}\n",
         preset.name, preset.summary
     ))?;
     Ok(Exit::Done)
+}
+
+/// Prints a page, set for the terminal.
+fn show(page: &str) -> Result<(), Failure> {
+    out::text(&markdown::set(page, out::screen()))
 }
 
 /// A page on what has a name and is neither a parameter nor a drive.
@@ -135,8 +145,8 @@ fn choice(name: &str) -> Option<String> {
     }
     let step = STEPS.iter().find(|step| step.name == name)?;
     Some(format!(
-        "# step {name}: {}\n\ndocs/workloads.md says what it takes.\n",
-        step.help
+        "# step {name}: {}\n\nSuch as --step {}; docs/workloads.md says what it takes.\n",
+        step.help, step.example
     ))
 }
 
@@ -146,30 +156,6 @@ fn section(name: &str) -> Option<String> {
     let (_, rest) = SCHEDULERS_PAGE.split_once(&start)?;
     let end = rest.find("\n#").unwrap_or(rest.len());
     Some(format!("# {name}: {}\n", rest.get(..end)?.trim_end()))
-}
-
-/// Paragraphs, which blank lines part, and items of lists, in lines of at most 100 columns.
-fn wrap(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for given in text.lines() {
-        let words: Vec<&str> = given.split_whitespace().collect();
-        if words.is_empty() || words[0] == "-" {
-            lines.extend((!line.is_empty()).then(|| std::mem::take(&mut line)));
-            lines.extend(words.is_empty().then(String::new));
-        }
-        for word in words {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line += word;
-        }
-    }
-    lines.extend((!line.is_empty()).then_some(line));
-    lines.join("\n")
 }
 
 /// The comments that a drive file begins with.
@@ -183,14 +169,20 @@ fn unknown(name: &str, drive: &str) -> Failure {
     let wanted = name.replace('-', "_");
     let near = |p: &Parameter| p.name().starts_with(&wanted) || p.name().ends_with(&wanted);
     let parameters = Parameter::ALL.into_iter().filter(near);
+    let entries = GENERATORS.iter().map(|entry| entry.name);
+    let entries = entries
+        .chain(PROGRAMS.iter().map(|entry| entry.name))
+        .chain(STEPS.iter().map(|entry| entry.name))
+        .chain(SCHEDULERS.iter().chain(SPLITS).map(|entry| entry.name))
+        .chain(FTLS.iter().chain(BUFFERS).chain(VICTIMS).map(|l| l.name));
     let names: Vec<String> = parameters
         .map(|p| p.name().to_owned())
         .chain(target::nearest(drive))
+        .chain(nearest(name, entries).into_iter().map(str::to_owned))
         .collect();
-    let help = match names.as_slice() {
-        [] => "`fathom list` shows what there is: parameters, drives and more".to_owned(),
-        names => format!("did you mean {}?", names.join(" or ")),
-    };
+    let help = did_you_mean(&names).unwrap_or_else(|| {
+        "`fathom list` shows what there is: parameters, drives and more".to_owned()
+    });
     let message = format!("there is nothing that is called `{name}`");
     Failure::input("fathom::explain::unknown", message).help(help)
 }
@@ -198,7 +190,6 @@ fn unknown(name: &str, drive: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_iosched::{SCHEDULERS, SPLITS};
 
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
@@ -225,18 +216,6 @@ mod tests {
             assert!(text.starts_with(&title), "{text}");
             assert!(text.lines().count() > 2 && !text.contains("\n#"), "{text}");
         }
-    }
-
-    #[test]
-    fn text_is_set_anew_by_paragraphs() {
-        let long = "word ".repeat(30);
-        let text = format!("a\nb\n\n- c\n- d\n{long}\n{long}");
-        let lines: Vec<String> = wrap(&text).lines().map(str::to_owned).collect();
-        assert_eq!(lines[..3], ["a b", "", "- c"]);
-        // 60 words of five columns with their blanks: 19 beside "- d", then 20 a line.
-        let words: Vec<usize> = lines[3..].iter().map(|l| l.split(' ').count()).collect();
-        assert_eq!(words, [21, 20, 20, 1]);
-        assert!(lines.iter().all(|line| line.chars().count() <= 100));
     }
 
     #[test]

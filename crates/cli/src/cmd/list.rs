@@ -9,6 +9,7 @@ use fathom_iosched::{Entry, SCHEDULERS, SPLITS};
 use fathom_lab::reproduce::PAPERS;
 use fathom_model as model;
 use fathom_probe::Parameter;
+use fathom_report::table::{Kind, table};
 use fathom_ssd::spec::{BUFFERS, FTLS, Listed, VICTIMS};
 use fathom_trace::Format;
 use fathom_workload::generate::GENERATORS;
@@ -129,7 +130,9 @@ fn print(items: &impl Serialize, rows: Vec<[&str; 2]>, json: bool) -> Result<(),
     if json {
         return out::json(items);
     }
-    let width = rows.iter().map(|[name, _]| name.len()).max().unwrap_or(0);
-    let line = |[name, summary]: &[&str; 2]| format!("{name:width$}  {summary}\n");
-    out::data(&rows.iter().map(line).collect::<String>())
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.map(str::to_owned).to_vec())
+        .collect();
+    out::text(&table(&rows, Kind::List, out::screen()))
 }

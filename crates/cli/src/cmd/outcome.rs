@@ -2,6 +2,7 @@
 
 use fathom_block::DriveStats;
 use fathom_lab::replay::Outcome;
+use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 use fathom_run::{Bucket, Precondition, Process, Side, Totals};
 use fathom_workload::step::Arrival;
@@ -9,15 +10,15 @@ use std::fmt::Write as _;
 
 pub(super) mod counted;
 
-/// Columns of the timeline.
+/// Columns of the timeline where there is room for them.
 const STRETCHES: usize = 60;
 
-pub(super) fn text(outcome: &Outcome) -> String {
+pub(super) fn text(outcome: &Outcome, screen: Screen) -> String {
     let mut text = heading(outcome);
     for warning in warnings(outcome) {
         let _ = writeln!(text, "{warning}\n");
     }
-    text += &super::table::table(&times(outcome));
+    text += &super::table::table(&times(outcome), screen);
     let totals = &outcome.totals;
     let _ = write!(
         text,
@@ -27,17 +28,17 @@ pub(super) fn text(outcome: &Outcome) -> String {
         totals.accesses_per_second(),
         human_bytes(totals.bytes_per_second() as u64),
     );
-    text += &counted::text(&outcome.counters);
+    text += &counted::text(&outcome.counters, screen);
     if let Some(fairness) = totals.fairness() {
         let _ = writeln!(
             text,
             "fairness over processes (Jain's index): {fairness:.3}\n"
         );
-        text += &super::table::table(&processes(outcome));
+        text += &super::table::table(&processes(outcome), screen);
         text.push('\n');
     }
     if let Some((config, stats)) = outcome.plan.queue.as_ref().zip(outcome.queue.as_ref()) {
-        text += &super::queue::text(config, stats);
+        text += &super::queue::text(config, stats, screen);
     }
     if let Some(work) = &outcome.work {
         text += &flash(work);
@@ -51,7 +52,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
             wear.min, wear.max, wear.mean
         );
     }
-    text += &timeline(&totals.timeline, totals.bucket.0);
+    text += &timeline(&totals.timeline, totals.bucket.0, screen);
     for note in &outcome.notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -282,12 +283,15 @@ fn flash(work: &DriveStats) -> String {
 }
 
 /// Mean response time over the run, as a row of bars.
-fn timeline(buckets: &[Bucket], bucket_ns: u64) -> String {
+fn timeline(buckets: &[Bucket], bucket_ns: u64, screen: Screen) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if buckets.len() < 2 {
         return String::new();
     }
-    let per = buckets.len().div_ceil(STRETCHES);
+    let stretches = screen
+        .width
+        .map_or(STRETCHES, |width| width.clamp(1, STRETCHES));
+    let per = buckets.len().div_ceil(stretches);
     let means: Vec<Option<f64>> = buckets
         .chunks(per)
         .map(|chunk| {

@@ -9,6 +9,7 @@ use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
 use fathom_lab::target::QueueDepth;
+use fathom_report::screen::Screen;
 use fathom_report::text::human_bytes;
 
 /// The share of requests up to this size is told, as `parameter-aware-io` tells it.
@@ -140,8 +141,8 @@ fn bundled(bundles: &Bundled) -> String {
 }
 
 /// Both, for the terminal.
-pub(super) fn text(config: &QueueConfig, stats: &QueueStats) -> String {
-    let table = super::table::table(&given(config, stats));
+pub(super) fn text(config: &QueueConfig, stats: &QueueStats, screen: Screen) -> String {
+    let table = super::table::table(&given(config, stats), screen);
     let bundles = stats.bundles.as_ref().map(bundled).unwrap_or_default();
     format!(
         "block layer ({}): {}\n{table}{bundles}",

@@ -68,7 +68,7 @@ fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
     if json {
         return out::json(outcome);
     }
-    out::data(&outcome::text(outcome))
+    out::text(&outcome::text(outcome, out::screen()))
 }
 
 /// The modelled drive with what the flags change in it; `None` for a real one.

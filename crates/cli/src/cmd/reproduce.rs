@@ -45,7 +45,7 @@ fn epo(args: &ReproduceArgs) -> Result<Exit, Failure> {
     };
     let page = || page::page(&prepared, &results);
     tell(args, &place, &results, page, || {
-        words::text(&prepared, &results)
+        words::text(&prepared, &results, out::screen())
     })
 }
 
@@ -70,7 +70,7 @@ fn of_files(args: &ReproduceArgs, paper: &Paper, files: &Files) -> Result<Exit, 
     };
     let page = || paper::page(paper, &prepared, &found);
     tell(args, &place, &found, page, || {
-        paper::text(paper, &prepared, &found)
+        paper::text(paper, &prepared, &found, out::screen())
     })
 }
 
@@ -109,7 +109,7 @@ fn tell(
     if args.json {
         out::json(results)?;
     } else {
-        out::data(&text())?;
+        out::text(&text())?;
     }
     Ok(Exit::Done)
 }

@@ -1,17 +1,20 @@
 //! `fathom run`: a study.
 
 use super::table::table;
+use super::workload::no_drive_file;
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{input, out, watch};
 use fathom_lab::study::{self, Row, Study, StudyError};
+use fathom_report::screen::Screen;
 use fathom_report::text::human_duration;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     input::text(&args.study)?;
+    no_drive_file(&args.study, "study")?;
     let study = Study::from_file(&args.study)?;
     let runs = study::plan(&study)?;
     if args.dry {
@@ -19,13 +22,21 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         out::data(&names)?;
         return Ok(Exit::Done);
     }
+    let Some(out) = &args.out else {
+        let message = format!(
+            "{} runs are kept in a directory, and none is named",
+            runs.len()
+        );
+        return Err(Failure::input("fathom::study::out", message)
+            .help("add --out DIR; what is there already is not run again"));
+    };
     watch::listen()?;
     let notes: BTreeSet<&String> = runs.iter().flat_map(|run| &run.notes).collect();
     for note in notes {
         out::note(&format!("warning: {note}"));
     }
     let progress = Progress::new(args.quiet, runs.len());
-    match study::run(&study, &runs, &args.out, &progress, watch::interrupted) {
+    match study::run(&study, &runs, out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {
             out::note("Interrupted; the same command goes on from here.");
             Ok(Exit::Negative)
@@ -36,7 +47,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             if args.json {
                 out::json(&rows)?;
             } else {
-                out::data(&text(&study, &rows))?;
+                out::text(&text(&study, &rows, out::screen()))?;
             }
             Ok(Exit::Done)
         }
@@ -44,7 +55,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// The table of a study.
-pub(super) fn text(study: &Study, rows: &[Row]) -> String {
+pub(super) fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
     let axes: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut head = vec!["workload"];
     head.extend(&axes);
@@ -62,7 +73,7 @@ pub(super) fn text(study: &Study, rows: &[Row]) -> String {
     if !study.about.is_empty() {
         let _ = writeln!(text, "{}", study.about);
     }
-    text + "\n" + &table(&cells)
+    text + "\n" + &table(&cells, screen)
 }
 
 fn row(row: &Row) -> Vec<String> {

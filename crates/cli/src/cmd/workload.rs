@@ -3,32 +3,40 @@
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
 use crate::input;
+use fathom_lab::near::{did_you_mean, meant, nearest};
+use fathom_lab::parse::problems;
 use fathom_lab::source::{Reshape, Workload};
 use fathom_lab::target::Setting;
+use fathom_lab::target::describes_drive;
 use fathom_trace::Format;
 use fathom_workload::generate::{Config, GENERATORS, Name};
 use fathom_workload::program::{self, PROGRAMS};
-use fathom_workload::step::Step;
-use serde::Deserialize;
+use fathom_workload::step::{STEPS, Step};
+use serde::de::DeserializeOwned;
 use std::path::Path;
+
+/// What stands before the name of a generator, and of a program.
+const GENERATE: &str = "generate:";
+const PROGRAM: &str = "program:";
 
 /// The workload that the flags describe.
 pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
-    let mut workload = if let Some(name) = args.workload.strip_prefix("generate:") {
+    let mut workload = if let Some(name) = args.workload.strip_prefix(GENERATE) {
         Workload::of_generator(Config {
             accesses: args.accesses,
             ..Config::of(generator(name)?)
         })
-    } else if let Some(name) = args.workload.strip_prefix("program:") {
+    } else if let Some(name) = args.workload.strip_prefix(PROGRAM) {
         Workload::of_program(program(name)?)
     } else if args.workload.ends_with(".fio") {
         input::text(Path::new(&args.workload))?;
         Workload::of_jobs(Path::new(&args.workload))
     } else if args.workload.ends_with(".toml") {
         input::text(Path::new(&args.workload))?;
+        no_drive_file(Path::new(&args.workload), "workload file")?;
         Workload::from_file(Path::new(&args.workload))?
     } else {
-        Workload::of_trace(Path::new(&args.workload))
+        trace(&args.workload)?
     };
     if let Some(name) = &args.format {
         workload.read.format = Some(format(name)?);
@@ -46,25 +54,69 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
 fn generator(name: &str) -> Result<Name, Failure> {
     let found = Name::ALL.iter().find(|n| n.entry().name == name);
     found.copied().ok_or_else(|| {
-        let names: Vec<&str> = GENERATORS.iter().map(|entry| entry.name).collect();
-        Failure::input(
-            "fathom::replay::generator",
-            format!("there is no generator `{name}`"),
-        )
-        .help(format!("there are {}", names.join(", ")))
+        let names = GENERATORS.iter().map(|entry| entry.name);
+        unknown(("generator", GENERATE), name, &names.collect::<Vec<_>>())
     })
 }
 
 fn program(name: &str) -> Result<program::Config, Failure> {
     let found = program::Name::ALL.iter().find(|n| n.entry().name == name);
     found.map(|name| name.config()).ok_or_else(|| {
-        let names: Vec<&str> = PROGRAMS.iter().map(|entry| entry.name).collect();
-        Failure::input(
-            "fathom::replay::program",
-            format!("there is no program `{name}`"),
-        )
-        .help(format!("there are {}", names.join(", ")))
+        let names = PROGRAMS.iter().map(|entry| entry.name);
+        unknown(("program", PROGRAM), name, &names.collect::<Vec<_>>())
     })
+}
+
+/// That nothing of a kind has this name, with the nearest, or all there are.
+fn unknown((kind, prefix): (&str, &str), name: &str, names: &[&str]) -> Failure {
+    let near = nearest(name, names.iter().copied());
+    let near: Vec<String> = near.iter().map(|near| format!("{prefix}{near}")).collect();
+    let help = did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", ")));
+    Failure::input(
+        "fathom::replay::unknown",
+        format!("there is no {kind} `{name}`"),
+    )
+    .help(help)
+}
+
+/// A trace, which has to be there where it is named like something else that can be played.
+fn trace(name: &str) -> Result<Workload, Failure> {
+    let path = Path::new(name);
+    let generators = GENERATORS.iter().map(|entry| (entry.name, GENERATE));
+    let all: Vec<_> = generators
+        .chain(PROGRAMS.iter().map(|entry| (entry.name, PROGRAM)))
+        .collect();
+    let near = nearest(name, all.iter().map(|(name, _)| *name));
+    if near.is_empty() || path.symlink_metadata().is_ok() {
+        return Ok(Workload::of_trace(path));
+    }
+    let prefixed = near.iter().filter_map(|near| {
+        let (name, prefix) = all.iter().find(|(name, _)| name == near)?;
+        Some(format!("{prefix}{name}"))
+    });
+    let failure = Failure::input(
+        "fathom::workload::open",
+        format!("there is no file `{name}`"),
+    );
+    Err(match did_you_mean(&prefixed.collect::<Vec<_>>()) {
+        Some(help) => failure.help(help),
+        None => failure,
+    })
+}
+
+/// A text of ours that a drive file was named instead of.
+pub(super) fn no_drive_file(path: &Path, wanted: &str) -> Result<(), Failure> {
+    let table = std::fs::read_to_string(path).ok();
+    let table = table.and_then(|text| text.parse::<toml::Table>().ok());
+    if !table.is_some_and(|table| describes_drive(&table)) {
+        return Ok(());
+    }
+    let (file, kind) = (path.display(), "is a drive file and no");
+    Err(
+        Failure::input("fathom::input::drive_file", format!("{file} {kind} {wanted}")).help(format!(
+            "the drive that it describes is model:{file}: fathom replay generate:uniform --on model:{file} plays a workload on it"
+        )),
+    )
 }
 
 fn format(name: &str) -> Result<Format, Failure> {
@@ -92,22 +144,48 @@ pub(super) fn table(key: &str, text: &str) -> Result<toml::Value, Failure> {
     Ok(toml::Value::Table(table))
 }
 
+/// A table of a text as a `T`, or everything that is wrong with it and the name that was probably meant.
+fn made<T: DeserializeOwned>(table: toml::Value) -> Result<T, (String, Option<String>)> {
+    let problems = match &table {
+        toml::Value::Table(table) => problems::<T>(table),
+        _ => Vec::new(),
+    };
+    T::deserialize(table).map_err(|error| {
+        let all = match problems.is_empty() {
+            true => error.message().to_owned(),
+            false => problems.join("; "),
+        };
+        let near = meant(&all);
+        (all, near)
+    })
+}
+
 fn step(text: &str) -> Result<Step, Failure> {
-    Step::deserialize(table("step", text)?).map_err(|error| {
-        Failure::input(
-            "fathom::replay::step",
-            format!("`{text}` is no step: {}", error.message()),
-        )
-        .help("`fathom list steps` shows all; docs/workloads.md says what each takes")
+    made(table("step", text)?).map_err(|(problems, near)| {
+        let name = text.split(',').next().unwrap_or_default();
+        let named = |name: &str| STEPS.iter().find(|step| step.name == name);
+        let example = named(name).or_else(|| named(near.as_deref()?));
+        let help = match (near, example) {
+            (Some(near), None) => format!("did you mean `{near}`?"),
+            (_, Some(step)) => format!(
+                "such as --step {}; `fathom explain {}` says more",
+                step.example, step.name
+            ),
+            (None, None) => {
+                "`fathom list steps` shows all; docs/workloads.md says what each takes".to_owned()
+            }
+        };
+        let message = format!("`{text}` is no step: {problems}");
+        Failure::input("fathom::replay::step", message).help(help)
     })
 }
 
 fn reshape(text: &str) -> Result<Reshape, Failure> {
-    Reshape::deserialize(table("policy", text)?).map_err(|error| {
-        Failure::input(
-            "fathom::replay::reshape",
-            format!("`{text}` is no write buffer: {}", error.message()),
-        )
-        .help("`fathom list buffers` shows all; docs/buffers.md says what each takes")
+    made(table("policy", text)?).map_err(|(problems, near)| {
+        let message = format!("`{text}` is no write buffer: {problems}");
+        Failure::input("fathom::replay::reshape", message).help(near.map_or_else(
+            || "`fathom list buffers` shows all; docs/buffers.md says what each takes".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        ))
     })
 }

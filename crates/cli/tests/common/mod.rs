@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The command, in a directory of its own so that nothing lands elsewhere, without colours or width of a terminal.
+/// The command, in a directory of its own so that nothing lands elsewhere, without colours or width of a terminal,
+/// in a locale that has every character.
 pub(crate) fn fathom(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
     command.current_dir(dir).env("NO_COLOR", "1");
+    command.env_remove("COLUMNS").env("LC_ALL", "C.UTF-8");
     command
 }
 

@@ -49,7 +49,8 @@ pub fn asked(
         stop,
     };
     let mut work = workload.work(device.info(), seed)?;
-    play(device, work.program(), &mut collected)?;
+    play(device, work.program(), &mut collected)
+        .map_err(|error| RunError::of(error, device.info()))?;
     let mut accesses = collected.accesses;
     accesses.sort_by_key(|(number, access)| (access.at, *number));
     Ok(accesses.into_iter().map(|(_, access)| access).collect())

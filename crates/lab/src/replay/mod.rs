@@ -7,11 +7,13 @@
 
 mod asked;
 mod kept;
+mod misfit;
 mod outcome;
 mod requests;
 mod run;
 
 pub use asked::asked;
+pub use misfit::Misfit;
 pub use outcome::{Counted, CutShort, Outcome, Reshaped};
 pub use requests::{RequestFile, read_responses};
 pub use run::{Plan, RunError, check, of_model, prepared, run, run_model};

@@ -1,6 +1,7 @@
 //! One run from what the user asked for: the drive, the workload, the figures.
 
 use super::kept::Kept;
+use super::misfit::Misfit;
 use super::outcome::{Counted, CutShort, Outcome, Reshaped};
 use super::requests::RequestFile;
 use crate::queue::config_help;
@@ -45,12 +46,14 @@ pub enum RunError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The drive failed an access.
-    #[error("access {} of the workload: {error}", number + 1)]
+    #[error("access {} of the workload: {}", number + 1, Misfit::words(misfit, error))]
     Device {
         /// Which, counted from 0.
         number: u64,
         /// What the drive said.
         error: IoError,
+        /// Where the drive can never take it: why not, and what to do.
+        misfit: Option<Misfit>,
     },
     /// The drive failed on the way, and only a whole run will do.
     #[error("{}", .0.error)]
@@ -88,11 +91,7 @@ impl RunError {
                  or name a directory, which gets a scratch file"
                     .into(),
             ),
-            Self::Device { .. } => Some(
-                "steps make a workload fit a drive: `shrink`, `wrap` or `clip` its addresses, `round-to-pages` or \
-                 `align` it, `split` long accesses (docs/workloads.md)"
-                    .into(),
-            ),
+            Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help.clone()),
             Self::Queue(error) => Some(config_help(error).into()),
             Self::CutShort(cut) => Some(cut.help.clone()),
             Self::Requests(error) => Some(error.help()),
@@ -102,11 +101,16 @@ impl RunError {
     }
 }
 
-impl From<PlayError<SourceError>> for RunError {
-    fn from(error: PlayError<SourceError>) -> Self {
+impl RunError {
+    /// Of a run on that drive.
+    pub(super) fn of(error: PlayError<SourceError>, info: &DeviceInfo) -> Self {
         match error {
             PlayError::Program(error) => Self::Source(error),
-            PlayError::Device { number, error, .. } => Self::Device { number, error },
+            PlayError::Device { number, error, .. } => Self::Device {
+                number,
+                misfit: Misfit::of(&error, info),
+                error,
+            },
             PlayError::Stopped { in_flight } => Self::Stopped { in_flight },
             PlayError::Interrupted => Self::Interrupted,
         }
@@ -193,7 +197,10 @@ fn measure(
     let cut_short = match source.play(device, plan.arrival, &mut recorder) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
-        Err(error) => Some(CutShort::of(&error).ok_or(error)?),
+        Err(error) => match CutShort::of(&error) {
+            None => return Err(RunError::of(error, device.info())),
+            cut => cut,
+        },
         Ok(()) => None,
     };
     let before = recorder.before();

@@ -1,6 +1,7 @@
 //! Why a target cannot be measured: what happened, where, and what to do.
 
 use super::key;
+use crate::near;
 use fathom_base::Bytes;
 use fathom_hostio::HostError;
 use fathom_ssd::SpecError;
@@ -64,6 +65,16 @@ pub struct DriveFault {
     pub error: SpecError,
 }
 
+impl DriveFault {
+    /// The key or the value that was probably meant.
+    fn meant(&self) -> Option<String> {
+        match &self.error {
+            SpecError::Syntax { message, .. } => near::meant(message),
+            SpecError::Value { .. } => None,
+        }
+    }
+}
+
 /// `drive.toml:12: flash.page: ...`
 impl fmt::Display for DriveFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,6 +103,14 @@ pub enum TargetError {
         /// What was asked for.
         name: String,
         /// Names like it, nearest first; may be empty.
+        nearest: Vec<String>,
+    },
+    /// Nothing is at a path, and it is named like a modelled drive.
+    #[error("{}: no such file, directory or device", path.display())]
+    Bare {
+        /// What was named.
+        path: PathBuf,
+        /// Modelled drives that are named like it, nearest first.
         nearest: Vec<String>,
     },
     /// A drive file is named as a real drive is.
@@ -177,12 +196,16 @@ impl TargetError {
             Self::Unprefixed { path } => {
                 format!("the drive that it describes is model:{}", path.display())
             }
-            Self::UnknownPreset { nearest, .. } => {
+            Self::UnknownPreset { nearest, .. } | Self::Bare { nearest, .. } => {
                 let names: Vec<_> = nearest.iter().map(|n| format!("model:{n}")).collect();
                 format!(
                     "did you mean {}? `fathom list drives` shows all",
                     names.join(" or ")
                 )
+            }
+            Self::Drive(fault) if fault.meant().is_some() => {
+                let meant = fault.meant().unwrap_or_default();
+                format!("did you mean `{meant}`? `fathom explain drive.toml` prints a drive file with every key")
             }
             // What a user can ask the program for, also where its sources are not at hand.
             Self::DriveFile { .. } | Self::Drive(_) | Self::NoTable { .. } => {

@@ -13,6 +13,7 @@ pub use error::{DriveFault, Place, TargetError};
 pub use refill::{fill, refill};
 pub use settings::Setting;
 
+use crate::near;
 use fathom_base::Bytes;
 use fathom_block::Device;
 pub use fathom_hostio::QueueDepth;
@@ -23,8 +24,6 @@ use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
 
 const MODEL: &str = "model:";
-/// How many names are suggested instead of an unknown one.
-const SUGGESTIONS_MAX: usize = 3;
 
 /// A drive as the user names it.
 #[derive(Clone, Debug)]
@@ -78,13 +77,17 @@ impl TargetName {
     ///
     /// # Errors
     /// [`TargetError::UnknownPreset`] with the nearest names; [`TargetError::Unprefixed`] for a drive file that would be taken
-    /// for a real drive, and written over.
+    /// for a real drive, and written over; [`TargetError::Bare`] for a path where nothing is and that is named like a preset.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let Some(model) = text.strip_prefix(MODEL) else {
             let path = PathBuf::from(text);
-            return match text.ends_with(".toml") && path.is_file() {
-                true => Err(TargetError::Unprefixed { path }),
-                false => Ok(Self::Real(path)),
+            if text.ends_with(".toml") && path.is_file() {
+                return Err(TargetError::Unprefixed { path });
+            }
+            let nearest = nearest(text);
+            return match nearest.is_empty() || path.symlink_metadata().is_ok() {
+                true => Ok(Self::Real(path)),
+                false => Err(TargetError::Bare { path, nearest }),
             };
         };
         if model.contains('/') || model.ends_with(".toml") {
@@ -187,17 +190,25 @@ pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, Target
     }
 }
 
-/// The presets' names nearest to `name`, best first: by edit distance where that is small, or as beginnings.
+/// Whether a table is, or wants to be, a drive file: it says so, or has a part of a drive that no study and no workload has.
+pub fn describes_drive(table: &toml::Table) -> bool {
+    let parts = [
+        "kind",
+        "flash",
+        "mechanics",
+        "zones",
+        "elements",
+        "element",
+        "cleaning",
+        "driver",
+    ];
+    parts.iter().any(|key| table.contains_key(*key))
+}
+
+/// The presets' names nearest to `name`, best first.
 pub fn nearest(name: &str) -> Vec<String> {
-    let distance = |preset: &&'static Preset| strsim::damerau_levenshtein(name, preset.name);
-    let near = |preset: &&'static Preset| {
-        let small = distance(preset) <= 1 + preset.name.len() / 4;
-        small || (!name.is_empty() && preset.name.starts_with(name))
-    };
-    let mut found: Vec<&'static Preset> = model::catalog().filter(near).collect();
-    found.sort_by_key(|preset| (distance(preset), preset.name));
-    let names = found.iter().map(|preset| preset.name.to_owned());
-    names.take(SUGGESTIONS_MAX).collect()
+    let names = near::nearest(name, model::catalog().map(|preset| preset.name));
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn read_drive_file(path: &Path) -> Result<String, TargetError> {

@@ -10,7 +10,8 @@ use std::convert::Infallible;
 pub enum Problem {
     /// It ends past the end of the drive.
     #[error(
-        "it ends past the capacity of {0}: use a larger drive, shrink or wrap the addresses, or let `clip` drop it"
+        "it ends past the capacity of {0}: use a larger drive, make the addresses fit before (`shrink,capacity={0}` or \
+         `wrap,capacity={0}`), or let `clip` drop it"
     )]
     PastEnd(Bytes),
     /// It is longer than the whole capacity.

@@ -6,9 +6,15 @@ use fathom_lab::accuracy::{
     Answer, Family, INVENTED_MAX, MethodTally, Outcome, Plan, RECALL_MIN, Results, Tally, WRONG_MAX,
 };
 use fathom_probe::Method;
+use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 
-pub(super) fn text(plan: &Plan, tallies: &[MethodTally], results: &Results) -> String {
+pub(super) fn text(
+    plan: &Plan,
+    tallies: &[MethodTally],
+    results: &Results,
+    screen: Screen,
+) -> String {
     let refused: u32 = results.drives.iter().map(|about| about.refused).sum();
     let mut text = match results.drives.len() as u64 {
         done if done < plan.drives => format!(
@@ -26,9 +32,9 @@ pub(super) fn text(plan: &Plan, tallies: &[MethodTally], results: &Results) -> S
     );
     for tally in tallies {
         text += &format!("\n{}\n\n", title(tally.method, plan.thin));
-        text += &table(&parameter_rows(tally));
+        text += &table(&parameter_rows(tally), screen);
         text += "\n";
-        text += &table(&axis_rows(tally));
+        text += &table(&axis_rows(tally), screen);
     }
     text += &comparison(tallies);
     for tally in tallies.iter().filter(|t| t.method == Method::Robust) {

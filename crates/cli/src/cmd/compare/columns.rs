@@ -2,8 +2,9 @@
 
 use super::table;
 use fathom_lab::compare::Comparison;
+use fathom_report::screen::Screen;
 
-/// How wide a table with a column for each run may be: beyond it, the runs go into one more table.
+/// How wide a table with a column for each run may be where no screen says: beyond it, the runs go into one more table.
 const WIDTH: usize = 100;
 
 /// What the runs are called where a column or a line is one's: without the directories that all of them are in.
@@ -23,32 +24,9 @@ pub(in super::super) fn short_names(comparison: &Comparison) -> Vec<String> {
 }
 
 /// A table with a column for each run, cut into several where it would be too wide.
-pub(super) fn narrow(rows: &[Vec<String>]) -> String {
-    within(rows, WIDTH)
-}
-
-fn within(rows: &[Vec<String>], width_max: usize) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let of = |columns: &[usize]| -> String {
-        let pick = |row: &Vec<String>| columns.iter().map(|&c| row[c].clone()).collect();
-        let picked = rows.iter().map(pick);
-        // Not what none of these runs has.
-        let some = |row: &Vec<String>| row[1..].iter().any(|cell| cell != "-");
-        table(&picked.filter(some).collect::<Vec<Vec<String>>>())
-    };
-    let width = |text: &str| text.lines().map(|line| line.chars().count()).max();
-    let mut parts = Vec::new();
-    let mut part = vec![0];
-    for column in 1..columns {
-        part.push(column);
-        if part.len() > 2 && width(&of(&part)) > Some(width_max) {
-            part.pop();
-            parts.push(of(&part));
-            part = vec![0, column];
-        }
-    }
-    parts.push(of(&part));
-    parts.join("\n")
+pub(super) fn narrow(rows: &[Vec<String>], screen: Screen) -> String {
+    let width = Some(screen.width.unwrap_or(WIDTH));
+    table(rows, Screen { width, ..screen })
 }
 
 #[cfg(test)]
@@ -83,20 +61,5 @@ mod tests {
         assert_eq!(short(&["ä//x", "ä//y"]), ["x", "y"]);
         assert_eq!(short(&["", "x"]), ["", "x"]);
         assert!(short(&[]).is_empty());
-    }
-
-    #[test]
-    fn a_table_too_wide_goes_on_below_itself() {
-        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["", "a", "b", "c"]),
-            row(["merged", "100", "2000", "7"]),
-            row(["given", "-", "-", "1"]),
-        ];
-        assert_eq!(within(&rows, 100), table(&rows));
-        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\ngiven   1\n";
-        assert_eq!(within(&rows, 17), expected);
-        // One run is never less than a table.
-        assert_eq!(within(&rows, 3).matches("merged").count(), 3);
     }
 }

@@ -1,6 +1,7 @@
 //! What a program has counted, in words.
 
 use fathom_lab::replay::Counted;
+use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
 
 /// What it is.
@@ -18,20 +19,34 @@ pub(in super::super) fn value(counted: &Counted) -> String {
     }
 }
 
-/// All of it in two columns, down the first and then the second; nothing where nothing was counted.
-pub(super) fn text(counters: &[Counted]) -> String {
-    let half = counters.len().div_ceil(2);
-    if half == 0 {
+/// All of it in two columns, down the first and then the second, or in one where two are too wide; nothing where nothing was
+/// counted.
+pub(super) fn text(counters: &[Counted], screen: Screen) -> String {
+    if counters.is_empty() {
         return String::new();
     }
-    let columns: Vec<Vec<String>> = counters.chunks(half).map(column).collect();
+    let two = lines(counters, counters.len().div_ceil(2));
+    let fits = |line: &str| {
+        screen
+            .width
+            .is_none_or(|width| line.chars().count() <= width)
+    };
+    let set = match two.lines().all(fits) {
+        true => two,
+        false => lines(counters, counters.len()),
+    };
+    format!("\nwhat the program counted\n{set}\n")
+}
+
+/// Columns of so many.
+fn lines(counters: &[Counted], rows: usize) -> String {
+    let columns: Vec<Vec<String>> = counters.chunks(rows).map(column).collect();
     let line = |index: usize| {
         let cells = columns.iter().filter_map(|column| column.get(index));
         let cells: Vec<&str> = cells.map(String::as_str).collect();
         format!("  {}\n", cells.join("    "))
     };
-    let lines: String = (0..half).map(line).collect();
-    format!("\nwhat the program counted\n{lines}\n")
+    (0..rows).map(line).collect()
 }
 
 /// Names to the left, values to the right.
@@ -69,7 +84,13 @@ mod tests {
   transactions    500    rate   2.35 MB/s
   bytes read    2 KiB    files          7
   of it         1.5 s\n\n";
-        assert_eq!(text(&counters), expected);
-        assert_eq!(text(&[]), "");
+        let wide = Screen::default();
+        assert_eq!(text(&counters, wide), expected);
+        assert_eq!(text(&[], wide), "");
+        let narrow = Screen {
+            width: Some(40),
+            ..wide
+        };
+        assert_eq!(text(&counters, narrow).lines().count(), 3 + counters.len());
     }
 }

@@ -11,6 +11,7 @@ use fathom_lab::reproduce::paper::{
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use fathom_report::run::Table;
+use fathom_report::screen::Screen;
 use fathom_report::study::{ClaimRow, Section, StudyPage, render};
 use std::fmt::Write as _;
 
@@ -301,7 +302,7 @@ fn cell(value: Option<Measured>) -> String {
 }
 
 /// The same for the terminal.
-pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
+pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Screen) -> String {
     let mut text = format!("{}, run again\n{}\n", paper.name, tally(prepared, found));
     for note in &prepared.notes {
         let _ = writeln!(text, "{note}");
@@ -324,7 +325,7 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
         {
             rows.insert(0, head);
             let _ = writeln!(text, "\n{title}");
-            text += &super::super::table::table(&rows);
+            text += &super::super::table::table(&rows, screen);
         }
         for (drawing, chart) in drawn(panel, found) {
             let _ = writeln!(
@@ -333,7 +334,7 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
                 title(panel, drawing),
                 drawing.metric.words()
             );
-            text += &super::super::table::table(&rows(drawing, chart));
+            text += &super::super::table::table(&rows(drawing, chart), screen);
         }
     }
     text

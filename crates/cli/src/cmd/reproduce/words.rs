@@ -10,6 +10,7 @@ use fathom_lab::reproduce::{
     Expected, Figure, Judgement, Kind, NO_DIFFERENCE_PERCENT, Reproduction, Results, Source,
     Verdict,
 };
+use fathom_report::screen::Screen;
 use fathom_report::study::Tone;
 use std::fmt::Write as _;
 
@@ -17,7 +18,7 @@ use std::fmt::Write as _;
 const VERDICT_WIDTH: usize = 22;
 
 /// The whole text.
-pub(super) fn text(reproduction: &Reproduction, results: &Results) -> String {
+pub(super) fn text(reproduction: &Reproduction, results: &Results, screen: Screen) -> String {
     let expected = &reproduction.expected;
     let mut text = format!("{}, run again\n\n", expected.paper);
     for note in &reproduction.notes {
@@ -26,7 +27,7 @@ pub(super) fn text(reproduction: &Reproduction, results: &Results) -> String {
     text += &sources(results);
     let _ = writeln!(text, "\n{}\n{}", tally(results), rules());
     text += "\nThe main claim: Figure 4, on average over its buffers\n";
-    text += &table(&headline_rows(reproduction, results));
+    text += &table(&headline_rows(reproduction, results), screen);
     text += "\nWhy\n";
     for reason in reasons(results) {
         let _ = writeln!(text, "- {reason}");
@@ -35,13 +36,13 @@ pub(super) fn text(reproduction: &Reproduction, results: &Results) -> String {
         let _ = writeln!(text, "\n=== {}: {} ===", source.name, source.kind.words());
         for figure in &expected.figures {
             let _ = writeln!(text, "\n{}; {}", figure.title, source.name);
-            text += &table(&figure_rows(figure, &source.name, &results.figures));
+            text += &table(&figure_rows(figure, &source.name, &results.figures), screen);
             text += &claims(expected, figure, source, &results.judgements);
         }
         let _ = writeln!(text, "\nBehind the figures: the default; {}", source.name);
-        text += &table(&mechanism_rows(&source.name, &results.figures));
+        text += &table(&mechanism_rows(&source.name, &results.figures), screen);
     }
-    text += &behind(expected, results);
+    text += &behind(expected, results, screen);
     text += "\n=== About the paper's numbers ===\n";
     for remark in &expected.remarks {
         let _ = writeln!(text, "\n{}", remark.text);
@@ -95,20 +96,20 @@ fn claims(
 }
 
 /// The driver's queue, rising load, the other engine, buffers inside the drive.
-fn behind(expected: &Expected, results: &Results) -> String {
+fn behind(expected: &Expected, results: &Results, screen: Screen) -> String {
     let mut text = String::new();
     if !results.load.is_empty() {
         text +=
             "\n=== Rising load: ms, MB/s, elements at work; so many requests at the drive ===\n";
-        text += &table(&by_scheme(&results.load, &["queue"]));
+        text += &table(&by_scheme(&results.load, &["queue"]), screen);
     }
     if !results.queue.is_empty() {
         text += "\n=== The driver's queue and the arrival: ms, MB/s, elements at work ===\n";
-        text += &table(&by_scheme(&results.queue, &["arrival", "queue"]));
+        text += &table(&by_scheme(&results.queue, &["arrival", "queue"]), screen);
     }
     if !results.general.is_empty() {
         text += "\n=== Where Fathom's own engine parts from the simulator's drive: ms at the default ===\n";
-        text += &table(&engine_rows(results));
+        text += &table(&engine_rows(results), screen);
         text += &partings(expected, results);
     }
     for workload in workloads(&results.choices) {
@@ -116,14 +117,14 @@ fn behind(expected: &Expected, results: &Results) -> String {
             text,
             "\n=== What the paper leaves open, at the default setting; {workload} ==="
         );
-        text += &table(&choice_rows(workload, &results.choices));
+        text += &table(&choice_rows(workload, &results.choices), screen);
     }
     for workload in workloads(&results.inside) {
         let _ = writeln!(
             text,
             "\n=== Buffers inside the drive, over translation layers; {workload}, reads and writes ==="
         );
-        text += &table(&inside_rows(workload, &results.inside));
+        text += &table(&inside_rows(workload, &results.inside), screen);
     }
     text
 }

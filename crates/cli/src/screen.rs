@@ -1,0 +1,76 @@
+//! How wide the terminal is, and what it can show: the one place that decides it.
+
+use fathom_report::screen::Screen;
+
+/// Columns of a terminal that does not say how many it has.
+const WIDTH: usize = 80;
+
+/// The screen of a standard output: `terminal` has the columns of the terminal that it is, 0 where it does not say. `COLUMNS`
+/// goes before that (POSIX, Environment Variables, 8.3).
+pub(crate) fn of(terminal: Option<u16>, variable: impl Fn(&str) -> Option<String>) -> Screen {
+    let given = variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
+    let own = terminal.map(|columns| match columns {
+        0 => WIDTH,
+        columns => usize::from(columns),
+    });
+    let plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Screen {
+        width: given.filter(|&columns| columns > 0).or(own),
+        ascii: ascii(&variable),
+        colour: terminal.is_some() && !plain,
+    }
+}
+
+/// Whether the locale's characters are others than UTF-8. `LC_ALL` goes before `LC_CTYPE`, and that before `LANG`; an empty one
+/// counts as unset (locale(7)). Where nothing is set nothing is known, and UTF-8 is what terminals have.
+fn ascii(variable: &impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        !locale.contains("utf-8") && !locale.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen(terminal: Option<u16>, set: &[(&str, &str)]) -> Screen {
+        of(terminal, |name| {
+            let found = set.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn columns_come_from_the_variable_then_the_terminal_then_80() {
+        let width = |terminal, columns| screen(terminal, &[("COLUMNS", columns)]).width;
+        assert_eq!(width(Some(120), "60"), Some(60));
+        assert_eq!(width(None, "60"), Some(60));
+        for wrong in ["", "0", "-1", "wide"] {
+            assert_eq!(width(Some(120), wrong), Some(120), "{wrong}");
+            assert_eq!(width(Some(0), wrong), Some(80), "{wrong}");
+            assert_eq!(width(None, wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_locale_says_whether_there_is_more_than_ascii() {
+        let ascii = |set: &[(&str, &str)]| screen(None, set).ascii;
+        assert!(!ascii(&[]));
+        assert!(!ascii(&[("LANG", "C.UTF-8")]));
+        assert!(ascii(&[("LANG", "C")]));
+        assert!(ascii(&[("LANG", "de_DE.utf8"), ("LC_CTYPE", "POSIX")]));
+        assert!(ascii(&[("LC_CTYPE", "C.UTF-8"), ("LC_ALL", "C")]));
+        assert!(!ascii(&[("LANG", "C"), ("LC_ALL", "en_GB.UTF-8")]));
+        assert!(!ascii(&[("LANG", "C.UTF-8"), ("LC_ALL", "")]));
+    }
+
+    #[test]
+    fn only_a_terminal_has_colours() {
+        assert!(screen(Some(80), &[("NO_COLOR", "")]).colour);
+        assert!(!screen(Some(80), &[("NO_COLOR", "1")]).colour);
+        assert!(!screen(None, &[]).colour);
+    }
+}

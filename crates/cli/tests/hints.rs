@@ -1,0 +1,225 @@
+//! What a command says to somebody who does not know it yet: the name that was meant, the key and the unit, the whole command.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{fathom, quick_run};
+use std::path::Path;
+
+/// What a command that is refused says, in one line.
+fn said(dir: &Path, args: &[&str]) -> String {
+    let out = fathom(dir).args(args).output().unwrap();
+    assert_eq!(out.status.code(), Some(2), "{args:?}");
+    let text = String::from_utf8(out.stderr).unwrap();
+    let words = text.split_whitespace().filter(|word| *word != "│");
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What `args` have to be told.
+fn tells(dir: &Path, args: &str, all: &[&str]) {
+    let args: Vec<&str> = args.split(' ').collect();
+    let said = said(dir, &args);
+    for words in all {
+        assert!(said.contains(words), "{args:?}: no {words:?} in {said}");
+    }
+}
+
+#[test]
+fn what_was_probably_meant_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, words) in [
+        ("probe ssd-a", "did you mean model:ssd-a? "),
+        (
+            "replay generate:uniform --on epo",
+            "did you mean model:epo? ",
+        ),
+        ("bench jobs.fio --on epo", "jobs.fio"),
+        ("replay uniform", "did you mean generate:uniform?"),
+        (
+            "replay postmark-fixed",
+            "did you mean program:postmark-fixed?",
+        ),
+        ("replay generate:unifrom", "did you mean generate:uniform?"),
+        ("replay program:postmark", "program:postmark-fixed"),
+        (
+            "replay generate:uniform --sched mq-deadlin",
+            "did you mean `mq-deadline`?",
+        ),
+        (
+            "replay generate:uniform --set flash.raed=40us",
+            "did you mean `read`?",
+        ),
+        ("replay generate:uniform --buffer ep", "did you mean `epo`?"),
+        (
+            "replay generate:uniform --reshape policy",
+            "no write buffer",
+        ),
+        ("explain unifrom", "did you mean uniform?"),
+    ] {
+        tells(dir.path(), args, &[words]);
+    }
+    // A file that is there is a trace, whatever it is called.
+    std::fs::write(dir.path().join("uniform"), "nothing").unwrap();
+    tells(dir.path(), "replay uniform", &["no format fits"]);
+}
+
+/// fio, HOWTO, "Parameter types": `4g` with `kb_base=1024` is 4 GiB; coreutils, "Block size": G is 1024^3.
+#[test]
+fn a_size_may_end_in_a_letter() {
+    let dir = tempfile::tempdir().unwrap();
+    let replay = |more: &[&str]| {
+        let mut command = fathom(dir.path());
+        command.args(["replay", "generate:uniform", "--accesses", "20", "--json"]);
+        let out = command.args(more).output().unwrap();
+        assert!(out.status.success(), "{more:?}");
+        String::from_utf8(out.stdout).unwrap()
+    };
+    for (short, long) in [("4G", "4GiB"), ("8192M", "8GiB")] {
+        assert_eq!(replay(&["--size", short]), replay(&["--size", long]));
+        let step = |size: &str| replay(&["--step", &format!("shrink,capacity={size},page=4K")]);
+        assert_eq!(step(short), step(long));
+    }
+    let buffer = |size: &str| {
+        replay(&[
+            "--buffer",
+            "lru",
+            "--set",
+            &format!("write_buffer.capacity={size}"),
+        ])
+    };
+    assert_eq!(buffer("64K"), buffer("64KiB"));
+    let budget = ["probe", "--budget", "5m"];
+    assert!(said(dir.path(), &budget).contains("5MiB or 5min"));
+}
+
+#[test]
+fn a_number_without_a_unit_is_named_with_its_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let replay = "replay generate:uniform";
+    for (args, key, unit) in [
+        ("--set flash.read=40", "flash.read: ", "such as 40us"),
+        (
+            "--sched mq-deadline,read_expire=5",
+            "`read_expire`: `5`",
+            "such as 5us",
+        ),
+        (
+            "--step shrink,capacity=4",
+            "`capacity`: `4`",
+            "such as 4B or 16KiB",
+        ),
+    ] {
+        tells(
+            dir.path(),
+            &format!("{replay} {args}"),
+            &[key, "has no unit", unit],
+        );
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    tells(
+        dir.path(),
+        "replay generate:uniform --sched mq-deadline,read_expire=5,fifo_batch=x,spam=1",
+        &["`read_expire`: `5`", "`fifo_batch`", "unknown field `spam`"],
+    );
+    tells(
+        dir.path(),
+        "replay generate:uniform --sched irbw-fifo --split pasa",
+        &[
+            "`irbw-fifo` needs",
+            "`bundle`",
+            "`pasa` needs",
+            "`read_boundary`",
+            "--profile",
+            "--split pasa,read=",
+        ],
+    );
+    tells(
+        dir.path(),
+        "replay generate:uniform --step shrink,page=4",
+        &[
+            "`page`: `4`",
+            "missing field `capacity`",
+            "--step shrink,capacity=2GiB",
+        ],
+    );
+}
+
+#[test]
+fn a_file_or_a_run_of_another_kind_is_told_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = fathom(dir.path()).args(["explain", "drive.toml"]).output();
+    std::fs::write(dir.path().join("drive.toml"), example.unwrap().stdout).unwrap();
+    for args in [
+        "run drive.toml",
+        "replay drive.toml",
+        "bench drive.toml --on model:epo",
+    ] {
+        tells(
+            dir.path(),
+            args,
+            &["drive.toml is a drive file", "model:drive.toml"],
+        );
+    }
+    quick_run(dir.path(), "a", &[]);
+    quick_run(dir.path(), "b", &[]);
+    tells(
+        dir.path(),
+        "compare a b",
+        &["fathom probe", "fathom diff a b"],
+    );
+    let mut replay = fathom(dir.path());
+    replay.args([
+        "replay",
+        "generate:uniform",
+        "--accesses",
+        "20",
+        "--out",
+        "c",
+    ]);
+    replay.assert().success();
+    tells(
+        dir.path(),
+        "diff c c",
+        &["fathom replay", "fathom compare c c"],
+    );
+}
+
+#[test]
+fn a_study_needs_a_place_for_its_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = fathom(dir.path()).args(["explain", "study.toml"]).output();
+    std::fs::write(dir.path().join("study.toml"), example.unwrap().stdout).unwrap();
+    tells(dir.path(), "run study.toml", &["--out DIR"]);
+    fathom(dir.path())
+        .args(["run", "study.toml", "--dry"])
+        .assert()
+        .success();
+}
+
+/// The conditions are those that the contract's `DeviceInfo::check` has.
+#[test]
+fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
+    let dir = tempfile::tempdir().unwrap();
+    let spc = |name: &str, line: &str| {
+        std::fs::write(dir.path().join(name), format!("0,0,512,w,0\n{line}\n")).unwrap()
+    };
+    spc("short.spc", "0,8,777,r,0.2");
+    spc("far.spc", "0,1000000000,512,w,0.1");
+    let replay = |name: &str, all: &[&str]| {
+        tells(dir.path(), &format!("replay {name} --on model:ssd-a"), all)
+    };
+    replay(
+        "short.spc",
+        &[
+            "its length is no multiple",
+            "multiples of 512 B",
+            "--step round-to-pages,page=4KiB",
+        ],
+    );
+    replay("far.spc", &["(2 GiB)", "--step shrink,capacity=2GiB"]);
+}

@@ -1,0 +1,169 @@
+//! Why a drive can never take an access: which of its conditions fails, its limits, and a step that makes the workload fit.
+
+use fathom_base::Bytes;
+use fathom_block::{DeviceInfo, IoError, IoErrorKind, Op};
+
+/// An access that a drive can never take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// What of it does not fit, and what would.
+    pub why: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Misfit {
+    /// Of an access that the drive's limits refuse ([`DeviceInfo::check`]); `None` for another failure.
+    pub(super) fn of(error: &IoError, info: &DeviceInfo) -> Option<Self> {
+        match error.kind {
+            IoErrorKind::Misaligned => Some(Self::of_shape(error, info)),
+            IoErrorKind::OutOfRange => Some(Self::of_place(error, info)),
+            _ => None,
+        }
+    }
+
+    fn of_place(error: &IoError, info: &DeviceInfo) -> Self {
+        let capacity = Bytes(info.capacity_bytes);
+        let end = error.offset.saturating_add(error.len);
+        Self {
+            why: format!(
+                "it ends at byte {end}, past the end of the drive, which has {} bytes ({})",
+                capacity.0,
+                capacity.human()
+            ),
+            help: format!(
+                "make the addresses fit with --step shrink,capacity={capacity}, which scales them, --step wrap,capacity={capacity} \
+                 or --step clip,capacity={capacity},past-end=drop; or take a larger drive (`--size` of a modelled one)"
+            ),
+        }
+    }
+
+    fn of_shape(error: &IoError, info: &DeviceInfo) -> Self {
+        let block = u64::from(info.logical_block_bytes);
+        let longest = match error.op {
+            Op::Trim => u64::MAX,
+            _ => info.max_request_bytes,
+        };
+        let page = Bytes(block.max(4096));
+        let longest_step = Bytes(longest - longest % page.0.min(longest.max(1)));
+        let faults = [
+            (error.len == 0, "it has no bytes", None),
+            (
+                error.len > longest,
+                "it is longer than the drive takes at a time",
+                Some(format!("--step split,longest={longest_step}")),
+            ),
+            (
+                !error.len.is_multiple_of(block),
+                "its length is no multiple of the drive's block",
+                Some(format!("--step round-to-pages,page={page}")),
+            ),
+            (
+                !error.offset.is_multiple_of(block),
+                "its offset is no multiple of the drive's block",
+                Some(format!("--step round-to-pages,page={page}")),
+            ),
+        ];
+        let found = || faults.iter().filter(|(wrong, ..)| *wrong);
+        let why: Vec<&str> = found().map(|(_, why, _)| *why).collect();
+        let mut steps: Vec<&str> = found().filter_map(|(.., step)| step.as_deref()).collect();
+        // Whole pages first: rounding makes accesses longer.
+        steps.sort_unstable();
+        steps.dedup();
+        Self {
+            why: format!(
+                "{}; the drive takes multiples of {}, up to {} at a time",
+                why.join(", and "),
+                Bytes(block).human(),
+                Bytes(info.max_request_bytes).human()
+            ),
+            help: match steps.is_empty() {
+                true => "leave the access out of the trace".into(),
+                false => format!(
+                    "make the workload fit with {} (docs/workloads.md)",
+                    steps.join(" ")
+                ),
+            },
+        }
+    }
+
+    /// What is said of a failed access.
+    pub(super) fn words(misfit: &Option<Self>, error: &IoError) -> String {
+        match misfit {
+            None => error.to_string(),
+            Some(misfit) => format!(
+                "{} of {} bytes at offset {}: {}",
+                error.op, error.len, error.offset, misfit.why
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(len: u64, offset: u64) -> Misfit {
+        let info = DeviceInfo {
+            name: "drive".into(),
+            logical_block_bytes: 512,
+            max_request_bytes: 1 << 20,
+            capacity_bytes: 2 << 30,
+            queue_depth: 1,
+            volatile_cache: false,
+            trim: false,
+            read_only: false,
+            modelled: true,
+            rotational: None,
+        };
+        let kind = match offset {
+            0..0x8000_0000 => IoErrorKind::Misaligned,
+            _ => IoErrorKind::OutOfRange,
+        };
+        let error = IoError {
+            kind,
+            op: Op::Read,
+            offset,
+            len,
+        };
+        Misfit::of(&error, &info).unwrap()
+    }
+
+    /// The conditions are those of [`DeviceInfo::check`].
+    #[test]
+    fn the_condition_that_fails_is_told_with_the_limits() {
+        let limits = "; the drive takes multiples of 512 B, up to 1 MiB at a time";
+        let short = of(777, 512);
+        assert_eq!(
+            short.why,
+            format!("its length is no multiple of the drive's block{limits}")
+        );
+        assert!(
+            short.help.contains("--step round-to-pages,page=4KiB"),
+            "{}",
+            short.help
+        );
+        let long = of(2 << 20, 512);
+        assert_eq!(
+            long.why,
+            format!("it is longer than the drive takes at a time{limits}")
+        );
+        assert!(
+            long.help.contains("--step split,longest=1MiB"),
+            "{}",
+            long.help
+        );
+        assert!(of(512, 3).why.starts_with("its offset is no multiple"));
+        assert!(of(0, 0).why.starts_with("it has no bytes"));
+        let far = of(4096, 3 << 30);
+        assert_eq!(
+            far.why,
+            "it ends at byte 3221229568, past the end of the drive, which has 2147483648 bytes (2 GiB)"
+        );
+        assert!(
+            far.help.contains("--step shrink,capacity=2GiB"),
+            "{}",
+            far.help
+        );
+    }
+}

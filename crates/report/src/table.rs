@@ -1,0 +1,336 @@
+//! Tables for a terminal of any width.
+//!
+//! A table that is too wide is narrowed in this order, and no word or number is ever broken: cells are wrapped between words; a
+//! table of numbers goes on below itself with its first column again; a row becomes a list, a line for each of its cells.
+
+use crate::screen::Screen;
+use crate::text::{columns, joined, wrap};
+
+const GAP: &str = "  ";
+/// A column of sentences is not read where it is narrower, in columns.
+const SENTENCE_MIN: usize = 24;
+/// Lines of a cell of numbers, and of its head: a table of more is read worse than two tables.
+const CELL_LINES_MAX: usize = 2;
+const HEAD_LINES_MAX: usize = 3;
+
+/// What stands in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers under a head, to the right, behind a name.
+    Numbers,
+    /// Words under a head with a rule below it; the last column has sentences.
+    Words,
+    /// A name and a sentence in each row, without a head.
+    List,
+}
+
+/// How a line of a cell is shown, which is in that row and column.
+type Paint<'a> = &'a dyn Fn(usize, usize, &str) -> String;
+
+/// A table: rows of cells, the head first where its kind has one. A row may lack its last cells.
+pub fn table(rows: &[Vec<String>], kind: Kind, screen: Screen) -> String {
+    painted(rows, kind, screen, &|_, _, text| text.to_owned())
+}
+
+/// As [`table`], with cells that are painted: what `paint` gives is as wide as its text.
+pub(crate) fn painted(
+    rows: &[Vec<String>],
+    kind: Kind,
+    screen: Screen,
+    paint: Paint<'_>,
+) -> String {
+    let shown = |row: &Vec<String>| row.iter().map(|cell| screen.characters(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
+    let set = Set {
+        rows: &rows,
+        kind,
+        paint,
+    };
+    let all: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).collect();
+    let Some(width) = screen.width else {
+        return set.beside(&all, &set.widths(&all));
+    };
+    match set.fitted(&all, width) {
+        Some(widths) => set.beside(&all, &widths),
+        None if kind == Kind::Numbers => set.parts(width).unwrap_or_else(|| set.stacked(width)),
+        None => set.stacked(width),
+    }
+}
+
+struct Set<'a> {
+    rows: &'a [Vec<String>],
+    kind: Kind,
+    paint: Paint<'a>,
+}
+
+impl Set<'_> {
+    fn column(&self, column: usize) -> impl Iterator<Item = &str> {
+        let cells = self.rows.iter().filter_map(move |row| row.get(column));
+        cells.map(String::as_str)
+    }
+
+    /// As wide as the widest cells.
+    fn widths(&self, part: &[usize]) -> Vec<usize> {
+        let width = |&column: &usize| self.column(column).map(columns).max().unwrap_or(0);
+        part.iter().map(width).collect()
+    }
+
+    /// The narrowest that a column may be.
+    fn least(&self, column: usize, natural: usize) -> usize {
+        let words = self.column(column).flat_map(joined);
+        let word = words.map(|word| columns(&word)).max().unwrap_or(0);
+        let last = Some(column + 1) == self.rows.first().map(Vec::len);
+        match last && self.kind != Kind::Numbers {
+            true => word.max(SENTENCE_MIN).min(natural.max(word)),
+            false => word,
+        }
+    }
+
+    /// Widths of these columns within `width`, the widest narrowed first; `None` where cells would have to be broken.
+    fn fitted(&self, part: &[usize], width: usize) -> Option<Vec<usize>> {
+        let mut widths = self.widths(part);
+        let room = width.checked_sub(GAP.len() * part.len().saturating_sub(1))?;
+        let least: Vec<usize> = part
+            .iter()
+            .zip(&widths)
+            .map(|(&column, &natural)| self.least(column, natural))
+            .collect();
+        while widths.iter().sum::<usize>() > room {
+            let spare = (0..part.len()).filter(|&i| widths[i] > least[i]);
+            let widest = spare.max_by_key(|&i| widths[i])?;
+            widths[widest] -= 1;
+        }
+        let short = |row: usize, column: usize, width: usize| {
+            let cell = self.rows[row].get(column).map_or("", String::as_str);
+            let most = if row == 0 {
+                HEAD_LINES_MAX
+            } else {
+                CELL_LINES_MAX
+            };
+            set_in(cell, width).len() <= most
+        };
+        let mut columns = part.iter().zip(&widths);
+        let readable = self.kind != Kind::Numbers
+            || columns
+                .all(|(&column, &width)| (0..self.rows.len()).all(|row| short(row, column, width)));
+        readable.then_some(widths)
+    }
+
+    /// The columns beside one another.
+    fn beside(&self, part: &[usize], widths: &[usize]) -> String {
+        let mut out = String::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            out += &self.row(index, row, part, widths);
+            if index == 0 && self.kind == Kind::Words {
+                let rule = widths.iter().map(|&width| "─".repeat(width));
+                out += &(rule.collect::<Vec<_>>().join(GAP) + "\n");
+            }
+        }
+        out
+    }
+
+    fn row(&self, index: usize, row: &[String], part: &[usize], widths: &[usize]) -> String {
+        let cells = part.iter().map(|&column| row.get(column));
+        let cells: Vec<Vec<String>> = cells
+            .zip(widths)
+            .map(|(cell, &width)| cell.map_or_else(Vec::new, |cell| set_in(cell, width)))
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let mut out = String::new();
+        for number in 0..height {
+            let mut line = String::new();
+            for (i, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+                let text = cell.get(number).map_or("", String::as_str);
+                let pad = " ".repeat(width.saturating_sub(columns(text)));
+                let text = (self.paint)(index, part[i], text);
+                line += if i == 0 { "" } else { GAP };
+                line += &match self.kind == Kind::Numbers && i > 0 {
+                    true => pad + &text,
+                    false => text + &pad,
+                };
+            }
+            out += line.trim_end();
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Tables below one another, each with the first column; `None` where one column beside it is too wide already. A row that
+    /// has nothing in a part is left out of it.
+    fn parts(&self, width: usize) -> Option<String> {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for column in 1..columns {
+            let natural = |part: &[usize]| {
+                self.widths(part).iter().sum::<usize>() + GAP.len() * (part.len() - 1)
+            };
+            match parts.last_mut() {
+                Some(part) if natural(&[part.as_slice(), &[column]].concat()) <= width => {
+                    part.push(column);
+                }
+                _ => parts.push(vec![0, column]),
+            }
+        }
+        let set = parts.iter().map(|part| {
+            let some = |row: &&Vec<String>| {
+                let mut cells = part[1..].iter().filter_map(|&column| row.get(column));
+                cells.any(|cell| !matches!(cell.as_str(), "" | "-"))
+            };
+            let rows: Vec<Vec<String>> = self.rows.iter().filter(some).cloned().collect();
+            let set = Set {
+                rows: &rows,
+                ..*self
+            };
+            Some(set.beside(part, &set.fitted(part, width)?))
+        });
+        Some(set.collect::<Option<Vec<_>>>()?.join("\n"))
+    }
+
+    /// A list for every row: its first cell, and below it every other with its head.
+    fn stacked(&self, width: usize) -> String {
+        let (head, rows) = match (self.kind, self.rows.split_first()) {
+            (Kind::List, _) | (_, None) => (&[][..], self.rows),
+            (_, Some((head, rows))) => (head.as_slice(), rows),
+        };
+        let named = head.iter().skip(1).map(|name| columns(name)).max();
+        let first = self.rows.len() - rows.len();
+        let lists = rows.iter().enumerate().map(|(index, row)| {
+            let mut list = row
+                .first()
+                .map_or_else(String::new, |name| wrap(name, width).join("\n") + "\n");
+            for (column, cell) in row.iter().enumerate().skip(1) {
+                let name = head.get(column).map_or("", String::as_str);
+                list += &self.entry(
+                    (name, named.unwrap_or(0)),
+                    (first + index, column),
+                    cell,
+                    width,
+                );
+            }
+            list
+        });
+        let parting = if head.is_empty() { "" } else { "\n" };
+        lists.collect::<Vec<_>>().join(parting)
+    }
+
+    /// A cell with its head, which is set as wide as `named`.
+    fn entry(
+        &self,
+        (name, named): (&str, usize),
+        (row, column): (usize, usize),
+        cell: &str,
+        width: usize,
+    ) -> String {
+        if cell.is_empty() {
+            return String::new();
+        }
+        let before = match named {
+            0 => GAP.to_owned(),
+            _ => format!(
+                "{GAP}{name}{}{GAP}",
+                " ".repeat(named.saturating_sub(columns(name)))
+            ),
+        };
+        let lines = wrap(cell, width.saturating_sub(columns(&before)));
+        let lines = lines.iter().map(|line| (self.paint)(row, column, line));
+        let below = format!("\n{}", " ".repeat(columns(&before)));
+        format!("{before}{}\n", lines.collect::<Vec<_>>().join(&below))
+    }
+}
+
+/// A cell in lines; one that has room stays as it is.
+fn set_in(cell: &str, width: usize) -> Vec<String> {
+    match columns(cell) <= width {
+        true => vec![cell.to_owned()],
+        false => wrap(cell, width),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        let row = |row: &&[&str]| row.iter().map(|&cell| cell.to_owned()).collect();
+        rows.iter().map(row).collect()
+    }
+
+    fn of(rows: &[Vec<String>], kind: Kind, width: usize) -> String {
+        let screen = Screen {
+            width: Some(width),
+            ..Screen::default()
+        };
+        table(rows, kind, screen)
+    }
+
+    #[test]
+    fn a_table_that_fits_is_as_wide_as_its_cells() {
+        let rows = rows(&[&["", "a", "b"], &["merged", "100", "2000"]]);
+        let expected = "          a     b\nmerged  100  2000\n";
+        assert_eq!(of(&rows, Kind::Numbers, 17), expected);
+        assert_eq!(table(&rows, Kind::Numbers, Screen::default()), expected);
+    }
+
+    #[test]
+    fn cells_are_wrapped_between_words_and_a_number_keeps_its_unit() {
+        let rows = rows(&[&["", "95 % interval"], &["reads", "2.5 µs to 3.6 µs"]]);
+        let expected =
+            "             95 %\n         interval\nreads   2.5 µs to\n           3.6 µs\n";
+        assert_eq!(of(&rows, Kind::Numbers, 17), expected);
+    }
+
+    #[test]
+    fn a_table_of_numbers_goes_on_below_itself() {
+        let rows = rows(&[
+            &["", "a", "b", "c"],
+            &["merged", "100", "2000", "7"],
+            &["given", "-", "-", "1"],
+            &["short"],
+        ]);
+        let expected = "          a     b\nmerged  100  2000\n\n        c\nmerged  7\ngiven   1\n";
+        assert_eq!(of(&rows, Kind::Numbers, 17), expected);
+    }
+
+    #[test]
+    fn what_cannot_stand_beside_anything_is_a_list() {
+        let rows = rows(&[&["run", "mean", "told"], &["runs/long", "4.5 ms", ""]]);
+        assert_eq!(of(&rows, Kind::Numbers, 12), "runs/long\n  mean  4.5 ms\n");
+        let sentence = "reads at a fixed place take as long";
+        let words = [
+            vec!["parameter".to_owned(), "verdict".into(), "why".into()],
+            vec!["read buffer".into(), "absent".into(), sentence.into()],
+        ];
+        let expected = "read buffer\n  verdict  absent\n  why      reads at a fixed\n           place take as long\n";
+        assert_eq!(of(&words, Kind::Words, 30), expected);
+    }
+
+    #[test]
+    fn no_line_is_too_long_and_no_word_is_lost_or_broken() {
+        let rows = rows(&[
+            &[
+                "process",
+                "count",
+                "done after",
+                "bytes/s",
+                "mean of all that it asked for",
+            ],
+            &["0", "2000", "12 min 5 s", "49.97 MiB", "156 µs"],
+            &["12 others", "180118", "165 ms", "47.35 MiB", "165 µs"],
+        ]);
+        let words = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            words.sort();
+            words.dedup();
+            words
+        };
+        let all = words(&rows.concat().join(" "));
+        for width in 42..90 {
+            let text = of(&rows, Kind::Numbers, width);
+            assert!(
+                text.lines().all(|line| columns(line) <= width),
+                "{width}\n{text}"
+            );
+            assert_eq!(words(&text), all, "{width}\n{text}");
+        }
+    }
+}
