@@ -347,6 +347,9 @@ pub(crate) struct WorkloadArgs {
     /// The trace's format, if it cannot be told from the content
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
+    /// Hold back so many accesses of a trace, to set them in order of time
+    #[arg(long, value_name = "N")]
+    pub(crate) reorder: Option<u32>,
     /// How many accesses a generator gives
     #[arg(long, value_name = "N")]
     pub(crate) accesses: Option<u64>,

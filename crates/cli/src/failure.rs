@@ -227,7 +227,7 @@ impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         let code = match &error {
             SourceError::Open { .. } => "fathom::workload::open",
-            SourceError::Trace { .. } => "fathom::trace",
+            SourceError::Trace { .. } | SourceError::Misnamed { .. } => "fathom::trace",
             SourceError::Load { .. } => "fathom::workload::generator",
             SourceError::BadStep { .. } | SourceError::Step { .. } => "fathom::workload::step",
             SourceError::Buffer { .. } => "fathom::workload::reshape",

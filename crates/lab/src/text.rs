@@ -67,13 +67,22 @@ fn kind(kind: FileType) -> &'static str {
     }
 }
 
-/// Reads a text of at most [`BYTES_MAX`].
+/// Reads a text of at most [`BYTES_MAX`], without the byte order mark that some editors put before it.
 ///
 /// # Errors
 /// The system's, or [`Unfit`] as an invalid input.
-pub(crate) fn read(path: &Path) -> io::Result<String> {
+pub fn read(path: &Path) -> io::Result<String> {
     look(path, Some(BYTES_MAX)).map_err(unfit)?;
-    std::fs::read_to_string(path)
+    let text = std::fs::read_to_string(path)?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+/// Bytes of a text without a byte order mark of UTF-8 (RFC 3629, section 6).
+pub(crate) fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// As an error of reading.

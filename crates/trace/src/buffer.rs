@@ -1,6 +1,6 @@
 //! A window of fixed size over a stream: lines and records are slices of it, and nothing is kept that was read.
 
-use super::compress::{self, Compression};
+use super::compress::{Compression, Plain};
 use super::error::{ErrorKind, Place, TraceError};
 use std::io::{self, Read};
 
@@ -9,10 +9,12 @@ pub(super) const LINE_BYTES_MAX: usize = 64 << 10;
 /// The window, in bytes: some lines, and room for the longest.
 const WINDOW_BYTES: usize = 256 << 10;
 
+/// How much of a compressed stream is read to see whether it is damaged, in bytes: some seconds.
+const CHECKED_BYTES_MAX: u64 = 1 << 30;
+
 /// A window over a stream.
 pub(super) struct Buffer {
-    input: Box<dyn Read + Send>,
-    compression: Compression,
+    input: Plain,
     window: Box<[u8]>,
     start: usize,
     end: usize,
@@ -26,10 +28,9 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(input: Box<dyn Read + Send>, compression: Compression) -> Self {
+    pub(super) fn new(input: Plain) -> Self {
         Self {
             input,
-            compression,
             window: vec![0; WINDOW_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
@@ -81,8 +82,27 @@ impl Buffer {
     pub(super) fn take_failure(&mut self, place: Place) -> Option<TraceError> {
         let failure = self.failure.take()?;
         self.start = self.end;
-        let kind = compress::failure(self.compression, failure);
+        let kind = self.input.failure(failure);
         Some(TraceError::new(kind, place))
+    }
+
+    /// How the stream is compressed.
+    pub(super) fn compression(&self) -> Compression {
+        self.input.compression
+    }
+
+    /// What is wrong with a compressed stream behind what was taken, where nobody will take more: bytes that make no sense may
+    /// come out of one whose damage shows only at its checksum.
+    pub(super) fn damage(&mut self) -> Option<ErrorKind> {
+        if self.compression() == Compression::None {
+            return None;
+        }
+        let until = self.offset().saturating_add(CHECKED_BYTES_MAX);
+        while !self.ended && self.offset() < until {
+            self.start = self.end;
+            self.read_once();
+        }
+        Some(self.input.failure(self.failure.take()?))
     }
 
     fn read_once(&mut self) {
@@ -92,7 +112,7 @@ impl Buffer {
             self.end -= self.start;
             self.start = 0;
         }
-        match self.input.read(&mut self.window[self.end..]) {
+        match self.input.bytes.read(&mut self.window[self.end..]) {
             // Also where the window is full; nobody asks for that much.
             Ok(0) => self.ended = true,
             Ok(read) => self.end += read.min(self.window.len() - self.end),

@@ -6,6 +6,8 @@ use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use std::fmt;
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest window of a zstd frame, as a power of two: what `zstd --ultra -22` writes.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
@@ -70,10 +72,34 @@ pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// The plain bytes of an input, how it is compressed, and how much of it was read.
+pub(super) struct Plain {
+    pub(super) bytes: Box<dyn Read + Send>,
+    pub(super) compression: Compression,
+    position: Arc<AtomicU64>,
+}
+
+/// Counts what is read of an input.
+struct Counted {
+    input: Box<dyn Read + Send>,
+    position: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.position.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
 /// The plain bytes of an input.
-pub(super) fn plain(
-    mut input: Box<dyn Read + Send>,
-) -> Result<(Box<dyn Read + Send>, Compression), TraceError> {
+pub(super) fn plain(input: Box<dyn Read + Send>) -> Result<Plain, TraceError> {
+    let position = Arc::new(AtomicU64::new(0));
+    let mut input = Counted {
+        input,
+        position: Arc::clone(&position),
+    };
     let io_error = |e| TraceError::input(ErrorKind::Io(e));
     let mut head = Vec::with_capacity(HEAD_BYTES);
     let read = input
@@ -83,7 +109,7 @@ pub(super) fn plain(
     let compression = tell(&head);
     // What could be read is read before the failure is told.
     let whole = Cursor::new(head).chain(Failure(read.err())).chain(input);
-    let plain: Box<dyn Read + Send> = match compression {
+    let bytes: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(whole),
         Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(whole))),
         Compression::Zstd => {
@@ -99,7 +125,11 @@ pub(super) fn plain(
             Box::new(XzDecoder::new_stream(whole, stream))
         }
     };
-    Ok((plain, compression))
+    Ok(Plain {
+        bytes,
+        compression,
+        position,
+    })
 }
 
 /// Fails once.
@@ -111,17 +141,28 @@ impl Read for Failure {
     }
 }
 
-/// What went wrong while reading through a decoder.
-pub(super) fn failure(compression: Compression, source: io::Error) -> ErrorKind {
+impl Plain {
+    /// What went wrong while reading through a decoder.
+    pub(super) fn failure(&self, source: io::Error) -> ErrorKind {
+        let offset = self.position.load(Ordering::Relaxed);
+        failure(self.compression, source, offset)
+    }
+}
+
+fn failure(compression: Compression, source: io::Error, offset: u64) -> ErrorKind {
     if compression == Compression::None {
         ErrorKind::Io(source)
     } else if source.kind() == io::ErrorKind::UnexpectedEof {
-        ErrorKind::Truncated { compression }
+        ErrorKind::Truncated {
+            compression,
+            offset,
+        }
     } else if source.raw_os_error().is_some() {
         ErrorKind::Io(source)
     } else {
         ErrorKind::Corrupt {
             compression,
+            offset,
             source,
         }
     }

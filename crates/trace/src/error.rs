@@ -101,16 +101,22 @@ pub enum ErrorKind {
         found: u32,
     },
     /// A compressed input that ends early.
-    #[error("the {compression} stream ends before its end")]
+    #[error("the {compression} stream ends before its end, after {offset} bytes of the file")]
     Truncated {
         /// How it is compressed.
         compression: Compression,
+        /// Bytes of the compressed input that were there.
+        offset: u64,
     },
     /// A compressed input that is damaged.
-    #[error("the {compression} stream is damaged")]
+    #[error(
+        "the {compression} stream is damaged, which shows in the first {offset} bytes of the file"
+    )]
     Corrupt {
         /// How it is compressed.
         compression: Compression,
+        /// Bytes of the compressed input that were read when it showed.
+        offset: u64,
         /// What the decoder says.
         source: io::Error,
     },
@@ -156,6 +162,10 @@ pub enum ErrorKind {
         found: String,
     },
 }
+
+/// How many accesses to hold back is suggested where a format's traces are in order by themselves: as many as are held back
+/// of those that are merged only roughly.
+const REORDER: u32 = 4096;
 
 /// What is wrong with a trace, and where.
 #[derive(Debug)]
@@ -217,8 +227,10 @@ impl ErrorKind {
                     .into()
             }
             Self::Backwards { reorder, .. } => format!(
-                "sort the trace by time; or let more than {reorder} accesses be set right (`reorder`); or read \
-                 leniently: such times are then moved up to the access before, and counted"
+                "sort the trace by time; or hold back more than {reorder} accesses to set them right (`--reorder {}`; in a \
+                 study, `reorder`); or read leniently (`--lenient`): such times are then moved up to the access before, and \
+                 counted",
+                reorder.saturating_mul(4).max(REORDER)
             ),
             Self::TooManyFiles { .. } => "split the trace by file".into(),
             Self::BadMagic { .. } => {

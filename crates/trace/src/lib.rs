@@ -35,6 +35,9 @@ use format::{blktrace, parquet};
 use reader::Source;
 use std::io::{self, Read, Seek, SeekFrom};
 
+/// What some editors put before a text in UTF-8 (RFC 3629, section 6).
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Opens a trace from a stream that the caller has opened, plain or compressed by zstd, gzip or xz.
 ///
 /// # Errors
@@ -42,9 +45,12 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// no sense.
 pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
     options.check()?;
-    let (plain, compression) = compress::plain(input)?;
-    let mut buffer = Buffer::new(plain, compression);
+    let mut buffer = Buffer::new(compress::plain(input)?);
     buffer.fill(detect::SAMPLE_BYTES);
+    let compression = buffer.compression();
+    if buffer.rest().starts_with(BYTE_ORDER_MARK) {
+        buffer.skip(BYTE_ORDER_MARK.len());
+    }
     let format = match options.format {
         Some(format) => format,
         None => tell(&mut buffer, options)?,
@@ -61,7 +67,10 @@ fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {
     let told = detect(buffer.rest(), buffer.is_whole(), options);
     match told {
         // A stream that fails before anything could be told: that is what is wrong with it.
-        Err(error) => Err(buffer.take_failure(Place::Line(1)).unwrap_or(error)),
+        Err(error) => Err(match buffer.take_failure(Place::Line(1)) {
+            Some(failure) => failure,
+            None => buffer.damage().map_or(error, TraceError::input),
+        }),
         told => told,
     }
 }

@@ -54,6 +54,15 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// That it is damaged, where what it gives makes no sense; what is wrong otherwise.
+    fn blame(&mut self, error: TraceError) -> TraceError {
+        let damage = match self {
+            Source::Text(reader) if error.is_skippable() => reader.damage(),
+            _ => None,
+        };
+        damage.map_or(error, TraceError::input)
+    }
+
     fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         match self {
             Source::Text(reader) => reader.next(),
@@ -173,7 +182,7 @@ impl Trace {
         if self.lenient && error.is_skippable() {
             self.note(error);
         } else {
-            self.failure = Some(error);
+            self.failure = Some(self.source.blame(error));
         }
     }
 
@@ -189,7 +198,7 @@ impl Trace {
                 self.note(error);
                 access
             }
-            Ordered::Late(_, error) => return Err(error),
+            Ordered::Late(_, error) => return Err(self.source.blame(error)),
         };
         self.capacity_bytes = self.capacity_bytes.max(access.end());
         Ok(access)

@@ -2,7 +2,7 @@
 
 use super::Access;
 use super::buffer::Buffer;
-use super::error::{Place, TraceError};
+use super::error::{ErrorKind, Place, TraceError};
 use super::format::{Line, LineParser};
 
 /// Reads the lines of a stream.
@@ -18,6 +18,11 @@ impl Reader {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.buffer.memory_bytes()
+    }
+
+    /// What is wrong with the stream behind what was read ([`Buffer::damage`]).
+    pub(super) fn damage(&mut self) -> Option<ErrorKind> {
+        self.buffer.damage()
     }
 
     /// The next access with its place; `Ok(None)` for a line that is none.

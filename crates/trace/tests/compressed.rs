@@ -102,7 +102,7 @@ fn a_truncated_stream_is_named_with_the_line_it_reached() {
                 Err(error) => (Vec::new(), error),
             };
             assert!(
-                matches!(&*error.kind, ErrorKind::Truncated { compression: c } if *c == compression),
+                matches!(&*error.kind, ErrorKind::Truncated { compression: c, .. } if *c == compression),
                 "{compression} at {cut}: {error:?}"
             );
             assert_eq!(before, plain[..before.len()]);

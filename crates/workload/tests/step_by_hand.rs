@@ -366,7 +366,7 @@ fn clip_refuses_by_name_or_drops_and_counts() {
     assert_eq!(
         error.to_string(),
         "step 1 (clip) cannot take access 2, a write of 501 bytes at offset 500 of disk 0: it ends past the \
-         capacity of 1000B: use a larger drive, shrink or wrap the addresses, or let `clip` drop it"
+         capacity of 1000B: use a larger drive, make the addresses fit before (`shrink,capacity=1000B` or `wrap,capacity=1000B`), or let `clip` drop it"
     );
     assert_eq!(shaped.next(), None, "an error ends the workload");
 }

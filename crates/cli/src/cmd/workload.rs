@@ -42,6 +42,7 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
         workload.read.format = Some(format(name)?);
     }
     workload.read.lenient |= args.lenient;
+    workload.read.reorder = args.reorder.or(workload.read.reorder);
     for text in &args.step {
         workload.steps.push(step(text)?);
     }
@@ -106,7 +107,7 @@ fn trace(name: &str) -> Result<Workload, Failure> {
 
 /// A text of ours that a drive file was named instead of.
 pub(super) fn no_drive_file(path: &Path, wanted: &str) -> Result<(), Failure> {
-    let table = std::fs::read_to_string(path).ok();
+    let table = fathom_lab::text::read(path).ok();
     let table = table.and_then(|text| text.parse::<toml::Table>().ok());
     if !table.is_some_and(|table| describes_drive(&table)) {
         return Ok(());

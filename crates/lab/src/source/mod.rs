@@ -15,7 +15,7 @@ pub use work::{Wants, Work};
 use crate::text;
 use fathom_block::Access;
 use fathom_ssd::reshape::Counters;
-use fathom_trace::{Options, Trace, TraceError};
+use fathom_trace::{Compression, ErrorKind, Options, Trace, TraceError};
 use fathom_workload::generate::{BadLoad, Config, Generator};
 use fathom_workload::program::{self, BadProgram, machine::Failed};
 use fathom_workload::step::{
@@ -81,6 +81,17 @@ pub enum SourceError {
         path: PathBuf,
         /// What and where.
         error: TraceError,
+    },
+    /// A trace is named as a compressed file, and nothing that is known is in it.
+    #[error(
+        "{}: no format fits, and the file is named as one that is compressed ({compression}): it is damaged, or it has a wrong name",
+        path.display()
+    )]
+    Misnamed {
+        /// The file.
+        path: PathBuf,
+        /// What its name says.
+        compression: Compression,
     },
     /// A generator's setting cannot be.
     #[error("workload `{name}`: {error}")]
@@ -176,6 +187,7 @@ impl SourceError {
                 "check the name; traces are given as FILE, generators as generate:NAME".into()
             }
             Self::Trace { error, .. } => error.help(),
+            Self::Misnamed { .. } => "fetch the file again, or see what it is (`file NAME`)".into(),
             Self::Load { .. } => "docs/workloads.md says what each setting may be".into(),
             Self::File { .. } => {
                 "a workload file has `trace` or `generate`, and `steps`; docs/workloads.md has one"
@@ -406,11 +418,26 @@ fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
         path: path.to_owned(),
         source,
     })?;
-    let trace = fathom_trace::open_file(file, options).map_err(|error| SourceError::Trace {
-        path: path.to_owned(),
-        error,
+    let trace = fathom_trace::open_file(file, options).map_err(|error| {
+        let path = path.to_owned();
+        match (&*error.kind, named_compression(&path)) {
+            (ErrorKind::Unrecognised { .. }, Some(compression)) => {
+                SourceError::Misnamed { path, compression }
+            }
+            _ => SourceError::Trace { path, error },
+        }
     })?;
     Ok(Raw::Trace(Box::new(trace), path.to_owned()))
+}
+
+/// What the ending of a file's name says of how it is compressed.
+fn named_compression(path: &Path) -> Option<Compression> {
+    match path.extension()?.to_str()? {
+        "gz" => Some(Compression::Gzip),
+        "xz" => Some(Compression::Xz),
+        "zst" => Some(Compression::Zstd),
+        _ => None,
+    }
 }
 
 impl Iterator for Accesses {

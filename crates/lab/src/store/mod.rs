@@ -118,7 +118,8 @@ fn profile_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Profile>, StoreError> 
         line,
         detail,
     };
-    let text = String::from_utf8(bytes).map_err(|e| wrong(None, format!("it is no text: {e}")))?;
+    let text = String::from_utf8(crate::text::unmarked(&bytes).to_vec())
+        .map_err(|e| wrong(None, format!("it is no text: {e}")))?;
     let value = toml::from_str(&text).map_err(|e: toml::de::Error| {
         let line = e.span().map(|s| line_of(&text, s.start));
         wrong(line, e.message().to_owned())

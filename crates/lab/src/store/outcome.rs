@@ -3,6 +3,7 @@
 use super::kept::{Kept, Loaded, place_of};
 use super::{REPORT_FILE, REQUESTS_FILE, RUN_FILE, Staging, StoreError};
 use crate::replay::{Outcome, read_responses};
+use crate::text::unmarked;
 use fathom_run::compare::Responses;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -94,6 +95,7 @@ fn outcome_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Outcome>, StoreError> 
         path: path.clone(),
         detail: detail.to_owned(),
     };
+    let bytes = unmarked(&bytes);
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
         return Err(not_a_run("it is no JSON object"));
     }
@@ -101,7 +103,7 @@ fn outcome_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Outcome>, StoreError> 
         path: path.clone(),
         detail: error.to_string(),
     };
-    let head: Head = serde_json::from_slice(&bytes).map_err(damaged)?;
+    let head: Head = serde_json::from_slice(bytes).map_err(damaged)?;
     let found = head.format.unwrap_or(FORMAT);
     if found > FORMAT {
         return Err(StoreError::Newer {
@@ -114,7 +116,7 @@ fn outcome_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Outcome>, StoreError> 
         return Err(not_a_run("it has no `plan` and `totals`"));
     }
     Ok(Loaded {
-        value: serde_json::from_slice(&bytes).map_err(damaged)?,
+        value: serde_json::from_slice(bytes).map_err(damaged)?,
         notes: opened.note().into_iter().collect(),
     })
 }
