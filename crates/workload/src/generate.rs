@@ -96,11 +96,11 @@ macro_rules! generators {
 }
 
 generators! {
-    Uniform: "uniform", plain::uniform, "every place as likely as any other", plain::UNIFORM;
-    Sequential: "sequential", plain::sequential, "one access behind the other, around", plain::SEQUENTIAL;
-    Zipf: "zipf", plain::zipf, "few places take many accesses: a power law", plain::ZIPF;
+    Uniform: "uniform", plain::uniform, "uniformly random addresses", plain::UNIFORM;
+    Sequential: "sequential", plain::sequential, "each access follows the one before, and wraps around", plain::SEQUENTIAL;
+    Zipf: "zipf", plain::zipf, "Zipf-distributed addresses: a power law", plain::ZIPF;
     HotCold: "hot-cold", plain::hot_cold, "a hot share of the space and a cold rest", plain::HOT_COLD;
-    Pareto: "pareto", plain::pareto, "self-similar: 20 % of the space takes 80 %, within it again", plain::PARETO;
+    Pareto: "pareto", plain::pareto, "self-similar: 20 % of the space takes 80 % of the accesses, recursively", plain::PARETO;
     IometerFileServer: "iometer-file-server", iometer::file_server, "Iometer's file server: small and large, mostly reads, all at random", iometer::FILE_SERVER_EXPLANATION;
     Financial1Like: "financial1-like", likes::financial1, "OLTP, write-dominant, like Financial1 in its published figures", likes::FINANCIAL1;
     Financial2Like: "financial2-like", likes::financial2, "OLTP, read-dominant, like Financial2 in its published figures", likes::FINANCIAL2;

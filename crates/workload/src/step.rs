@@ -140,16 +140,16 @@ macro_rules! steps {
 steps! {
     WritesOnly: "writes-only", "keep the writes, drop everything else", "writes-only";
     ReadsOnly: "reads-only", "keep the reads, drop everything else", "reads-only";
-    First: "first", "end after so many accesses", "first,accesses=100000";
-    TimeWindow: "time-window", "keep what is asked for from one time until another, and start the clock there", "time-window,from=0s,until=60s";
+    First: "first", "stop after a number of accesses", "first,accesses=100000";
+    TimeWindow: "time-window", "keep the accesses between two times, and restart the clock there", "time-window,from=0s,until=60s";
     ScaleTime: "scale-time", "multiply every time by a factor", "scale-time,factor=0.5";
     Disk: "disk", "keep one disk of a trace of several", "disk,keep=0";
-    Concatenate: "concatenate", "lay the disks of a trace one after another", "concatenate";
-    Shrink: "shrink", "scale the address space down evenly, so that it fits a capacity", "shrink,capacity=2GiB";
+    Concatenate: "concatenate", "place the disks of a trace one after another", "concatenate";
+    Shrink: "shrink", "scale the addresses down to fit a capacity", "shrink,capacity=2GiB";
     Wrap: "wrap", "take addresses modulo a capacity", "wrap,capacity=2GiB";
-    RoundToPages: "round-to-pages", "make every access whole pages", "round-to-pages,page=4KiB";
-    Align: "align", "move starts down to a multiple, and keep lengths", "align,to=4KiB";
-    Split: "split", "cut accesses that are longer than so many bytes", "split,longest=256KiB";
+    RoundToPages: "round-to-pages", "round every access out to whole pages", "round-to-pages,page=4KiB";
+    Align: "align", "round starts down to a multiple, keep lengths", "align,to=4KiB";
+    Split: "split", "cut accesses longer than a number of bytes", "split,longest=256KiB";
     Clip: "clip", "refuse, or drop and count, accesses past the end of a drive", "clip,capacity=2GiB";
 }
 

@@ -90,13 +90,13 @@ macro_rules! buffers {
 }
 
 buffers! {
-    NoCache "no-cache" no_cache: "nothing is kept: every request goes on as it came",
-    Fifo "fifo" fifo: "what came first leaves first; a second write takes new room",
-    Lru "lru" lru: "what was written longest ago leaves first; a second write replaces the first",
-    Bplru "bplru" bplru: "the block that was written longest ago leaves first, padded to a whole one",
-    Epo "epo" epo: "one page from the queue of every flash element leaves, all at once",
-    LbClock "lb-clock" lb_clock: "of the blocks that were not written lately, the fullest leaves first",
-    Streams "streams" streams: "sequential streams leave first and whole, the rest in order of last use",
+    NoCache "no-cache" no_cache: "no buffer: every request goes to the drive as it came",
+    Fifo "fifo" fifo: "evicts the oldest page; a rewrite takes new room",
+    Lru "lru" lru: "evicts the page written longest ago; a rewrite replaces the page",
+    Bplru "bplru" bplru: "evicts the block written longest ago, padded to a whole block",
+    Epo "epo" epo: "evicts one page from the queue of every flash element at once",
+    LbClock "lb-clock" lb_clock: "evicts the fullest of the blocks that were not written lately",
+    Streams "streams" streams: "evicts whole sequential streams first, the rest in order of last use",
 }
 
 impl WritePolicy {

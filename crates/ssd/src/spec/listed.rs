@@ -15,14 +15,14 @@ pub struct Listed {
 pub const FTLS: &[Listed] = &[
     Listed {
         name: "page",
-        summary: "every page anywhere, garbage collection",
+        summary: "page mapping with garbage collection",
         explanation: "Page mapping: a write goes to the next free page of the group whose turn it is (striping = \
 \"dynamic\") or that its address names (a static order of channel, way, die and plane). `[gc]` says which block \
 is collected, what is kept apart, and whether idle time is used. 4 bytes of map a unit.",
     },
     Listed {
         name: "dftl",
-        summary: "page mapping whose map lies in flash, with a cache of it in memory",
+        summary: "page mapping with the map in flash and a cache of it in memory",
         explanation: "DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009): `mapping.map_cache` bytes of memory hold the \
 entries of the map that were used last; a miss reads a translation page, and a changed entry that leaves the cache \
 has its translation page read and written again.",
@@ -37,7 +37,7 @@ merged into a new block (full merge).",
     },
     Listed {
         name: "replacement",
-        summary: "block mapping with chains of replacement blocks that keep the order of units (NFTL)",
+        summary: "block mapping with chains of replacement blocks in unit order (NFTL)",
         explanation: "A write to a unit goes to the same place in the first block of its data block's chain where \
 that place is free; a chain that is too long is folded into one block (Ban, US patent 5,937,425).",
     },
@@ -50,7 +50,7 @@ own that can be switched (Lee et al., ACM TECS 2007).",
     },
     Listed {
         name: "superblock",
-        summary: "neighbouring data blocks form a superblock, page-mapped within",
+        summary: "superblocks of neighbouring data blocks, with page mapping inside",
         explanation: "Superblock mapping (Kang, Jo, Kim and Lee, EMSOFT 2006): a few neighbouring data blocks share \
 their log blocks and are page-mapped within, so that what is written often gathers in few blocks.",
     },
