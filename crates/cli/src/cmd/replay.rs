@@ -3,10 +3,11 @@
 use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
+use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_lab::model::Model;
 use fathom_lab::replay::{
-    Outcome, Plan, Precondition, RunError, prepared, run as run_on, run_model,
+    Outcome, Plan, Precondition, RunError, Seen, Watch, prepared, run_model_watched, run_watched,
 };
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
@@ -80,8 +81,12 @@ fn play(
     let drive = model
         .build(args.workload.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let ran = prepared(drive, plan.precondition, plan.seed)
-        .and_then(|drive| run_model(&model, drive, plan, requests, watch::interrupted));
+    let ran = prepared(drive, plan.precondition, plan.seed).and_then(|drive| {
+        let playing = Playing::new();
+        let seen = |seen| playing.seen(seen);
+        let watch = watched(&seen);
+        run_model_watched(&model, drive, plan, requests, watch)
+    });
     if ran
         .as_ref()
         .is_ok_and(|outcome| reads_nothing(&model, outcome))
@@ -92,6 +97,14 @@ fn play(
         );
     }
     Ok(ran)
+}
+
+/// Until Ctrl-C, with progress.
+fn watched(seen: &dyn Fn(Seen)) -> Watch<'_> {
+    Watch {
+        stop: watch::interrupted,
+        seen: Some(seen),
+    }
 }
 
 /// Whether reads may have found what no drive in use has: places that were never written.
@@ -123,11 +136,13 @@ fn real(
     let wants = plan.workload.wants()?;
     let flags = (&args.real, queue::real_depth(&args.queue));
     let mut opened = real::open(&args.on, name, flags, (wants, plan))?;
-    Ok(run_on(
+    let playing = Playing::new();
+    let seen = |seen| playing.seen(seen);
+    Ok(run_watched(
         &mut opened.device,
         plan,
         requests,
-        watch::interrupted,
+        watched(&seen),
     ))
 }
 

@@ -158,9 +158,20 @@ pub struct Gauge<'a> {
     requests: Option<RequestFile<'a>>,
     broken: Option<StoreError>,
     stop: fn() -> bool,
+    seen: Option<&'a dyn Fn(u64)>,
+    done: u64,
 }
 
+/// How many accesses are done between two that are told.
+const TOLD_EVERY: u64 = 1 << 10;
+
 impl<'a> Gauge<'a> {
+    /// Tells how many accesses are done, now and then.
+    pub fn telling(mut self, seen: Option<&'a dyn Fn(u64)>) -> Self {
+        self.seen = seen;
+        self
+    }
+
     /// A gauge that has seen nothing. `stop` is asked now and then whether to give up.
     pub fn new(stop: fn() -> bool) -> Self {
         Self {
@@ -182,6 +193,8 @@ impl<'a> Gauge<'a> {
             requests: None,
             broken: None,
             stop,
+            seen: None,
+            done: 0,
         }
     }
 
@@ -319,6 +332,10 @@ impl Observer for Gauge<'_> {
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
+        self.done += 1;
+        if let Some(seen) = self.seen.filter(|_| self.done.is_multiple_of(TOLD_EVERY)) {
+            seen(self.done);
+        }
         if !self.counts(played, moment) {
             return;
         }

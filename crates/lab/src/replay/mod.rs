@@ -29,4 +29,6 @@ pub use outcome::{
 pub use play::{PlayError, Played, Subject, play};
 pub use prepare::{Precondition, prepare};
 pub use requests::{RequestFile, read_responses};
-pub use run::{Plan, RunError, check, prepared, run, run_model};
+pub use run::{
+    Plan, RunError, Seen, Watch, check, prepared, run, run_model, run_model_watched, run_watched,
+};
