@@ -116,18 +116,18 @@ impl Watch {
     }
 
     fn line(&self, progress: &Progress<'_>) -> String {
-        let mut line = format!(
-            "{}, {}: {} of ≤ {} written",
+        // What is cut off first on a narrow terminal comes last.
+        let left = time_left(self.began.elapsed(), progress).map_or_else(String::new, |left| {
+            let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
+            format!("≤ {} left; ", human_duration(ns))
+        });
+        format!(
+            "{left}{}, {}: {} of ≤ {} written",
             progress.parameter,
             progress.step,
             human_bytes(progress.bytes_written),
             human_bytes(progress.bound_bytes),
-        );
-        if let Some(left) = time_left(self.began.elapsed(), progress) {
-            let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
-            line += &format!(", ≤ {} left", human_duration(ns));
-        }
-        line
+        )
     }
 }
 

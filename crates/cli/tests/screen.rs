@@ -163,3 +163,23 @@ fn what_is_for_programs_has_no_width() {
         );
     }
 }
+
+#[test]
+fn progress_is_for_a_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = [
+        "replay",
+        "generate:uniform",
+        "--accesses",
+        "20000",
+        "--precondition",
+        "filled",
+    ];
+    let out = fathom(dir.path())
+        .args(args)
+        .args(["--on", "model:ssd-a"])
+        .output()
+        .unwrap();
+    assert!(out.status.success());
+    assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+}

@@ -156,9 +156,20 @@ pub struct Recorder<'a> {
     sink: Option<&'a mut dyn Sink>,
     full: bool,
     stop: fn() -> bool,
+    seen: Option<&'a dyn Fn(u64)>,
+    done: u64,
 }
 
+/// How many accesses are done between two that are told.
+const TOLD_EVERY: u64 = 1 << 10;
+
 impl<'a> Recorder<'a> {
+    /// Tells how many accesses are done, now and then.
+    pub fn telling(mut self, seen: Option<&'a dyn Fn(u64)>) -> Self {
+        self.seen = seen;
+        self
+    }
+
     /// A recorder that has seen nothing. `stop` is asked now and then whether to give up.
     pub fn new(stop: fn() -> bool) -> Self {
         Self {
@@ -179,6 +190,8 @@ impl<'a> Recorder<'a> {
             sink: None,
             full: false,
             stop,
+            seen: None,
+            done: 0,
         }
     }
 
@@ -301,6 +314,10 @@ impl Observer for Recorder<'_> {
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
+        self.done += 1;
+        if let Some(seen) = self.seen.filter(|_| self.done.is_multiple_of(TOLD_EVERY)) {
+            seen(self.done);
+        }
         if !self.counts(played, moment) {
             return;
         }

@@ -2,7 +2,9 @@
 
 use super::compress::{Compression, Plain};
 use super::error::{ErrorKind, Place, TraceError};
-use std::io::{self, Read};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The longest line that is read, in bytes.
 pub(super) const LINE_BYTES_MAX: usize = 64 << 10;
@@ -84,6 +86,11 @@ impl Buffer {
         self.start = self.end;
         let kind = self.input.failure(failure);
         Some(TraceError::new(kind, place))
+    }
+
+    /// Bytes of the compressed stream that were read so far; it goes on with the reading.
+    pub(super) fn position(&self) -> Arc<AtomicU64> {
+        self.input.position()
     }
 
     /// How the stream is compressed.

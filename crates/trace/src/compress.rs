@@ -142,6 +142,11 @@ impl Read for Failure {
 }
 
 impl Plain {
+    /// Bytes of the input that were read so far; it goes on with the reading.
+    pub(super) fn position(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.position)
+    }
+
     /// What went wrong while reading through a decoder.
     pub(super) fn failure(&self, source: io::Error) -> ErrorKind {
         let offset = self.position.load(Ordering::Relaxed);

@@ -47,7 +47,7 @@ pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, Tra
     options.check()?;
     let mut buffer = Buffer::new(compress::plain(input)?);
     buffer.fill(detect::SAMPLE_BYTES);
-    let compression = buffer.compression();
+    let (compression, position) = (buffer.compression(), buffer.position());
     if buffer.rest().starts_with(BYTE_ORDER_MARK) {
         buffer.skip(BYTE_ORDER_MARK.len());
     }
@@ -60,7 +60,7 @@ pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, Tra
         (Format::Parquet, None) => return Err(TraceError::input(ErrorKind::NeedsSeek)),
         (_, None) => Source::Blktrace(blktrace::Reader::new(buffer, options.block_event)),
     };
-    Ok(Trace::new(source, format, compression, options))
+    Ok(Trace::new(source, format, compression, options).at(position))
 }
 
 fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {

@@ -5,6 +5,8 @@ use super::format::{blktrace, parquet};
 use super::order::{Order, Ordered};
 use super::{Access, Compression, Format, Options, text};
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// What a lenient reader left out or moved, and what every reader passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +89,7 @@ pub struct Trace {
     failure: Option<TraceError>,
     ended: bool,
     capacity_bytes: u64,
+    position: Option<Arc<AtomicU64>>,
 }
 
 impl Trace {
@@ -105,12 +108,25 @@ impl Trace {
             first_skipped: None,
             failure: None,
             ended: false,
+            position: None,
             capacity_bytes: match &source {
                 Source::Parquet(reader) => reader.capacity_bytes(),
                 _ => 0,
             },
             source,
         }
+    }
+
+    /// With what tells how far its input was read.
+    pub(super) fn at(mut self, position: Arc<AtomicU64>) -> Self {
+        self.position = Some(position);
+        self
+    }
+
+    /// Bytes of its input that were read so far, compressed ones where it is; the number goes on with the reading. `None` of
+    /// Parquet, which is not read from its beginning to its end.
+    pub fn bytes_read(&self) -> Option<Arc<AtomicU64>> {
+        self.position.clone()
     }
 
     /// Its format, as given or as told.

@@ -3,8 +3,11 @@
 use super::{outcome, page, queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
+use crate::progress::Playing;
 use crate::{input, out, watch};
-use fathom_lab::replay::{Outcome, Plan, RunError, prepared, run as run_on, run_model};
+use fathom_lab::replay::{
+    Outcome, Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched,
+};
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
 use fathom_model::Model;
@@ -95,8 +98,21 @@ fn play(
     let drive = model
         .build(plan.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    Ok(prepared(drive, plan.precondition, plan.seed)
-        .and_then(|drive| run_model(model, drive, plan, requests, watch::interrupted)))
+    Ok(
+        prepared(drive, plan.precondition, plan.seed).and_then(|drive| {
+            let playing = Playing::new();
+            let seen = |seen| playing.seen(seen);
+            run_model_watched(model, drive, plan, requests, watched(&seen))
+        }),
+    )
+}
+
+/// Until Ctrl-C, with progress.
+fn watched(seen: &dyn Fn(Seen)) -> Watch<'_> {
+    Watch {
+        stop: watch::interrupted,
+        seen: Some(seen),
+    }
 }
 
 fn real(
@@ -122,11 +138,13 @@ fn real(
     let wants = plan.workload.wants()?;
     let flags = (&args.real, queue::real_depth(&args.queue));
     let mut opened = real::open(&args.on, name, flags, (wants, plan))?;
-    Ok(run_on(
+    let playing = Playing::new();
+    let seen = |seen| playing.seen(seen);
+    Ok(run_watched(
         &mut opened.device,
         plan,
         requests,
-        watch::interrupted,
+        watched(&seen),
     ))
 }
 

@@ -16,4 +16,7 @@ pub use asked::asked;
 pub use misfit::Misfit;
 pub use outcome::{Counted, CutShort, Outcome, Reshaped};
 pub use requests::{RequestFile, read_responses};
-pub use run::{Plan, RunError, check, of_model, prepared, run, run_model};
+pub use run::{
+    Plan, RunError, Seen, Watch, check, of_model, prepared, run, run_model, run_model_watched,
+    run_watched,
+};

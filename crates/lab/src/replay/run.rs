@@ -5,7 +5,7 @@ use super::misfit::Misfit;
 use super::outcome::{Counted, CutShort, Outcome, Reshaped};
 use super::requests::RequestFile;
 use crate::queue::config_help;
-use crate::source::{Accesses, SourceError, WatchedRooms, Work, Workload};
+use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
 use crate::store::{Staging, StoreError};
 use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
@@ -117,6 +117,37 @@ impl RunError {
     }
 }
 
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// Accesses that are done.
+    pub accesses: u64,
+    /// What part of the workload was read, from 0 to 1, where its end is known.
+    pub part: Option<f64>,
+}
+
+/// Watches a run.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Asked now and then whether to give up.
+    pub stop: fn() -> bool,
+    /// Told now and then how far the run is.
+    pub seen: Option<&'a dyn Fn(Seen)>,
+}
+
+impl Watch<'_> {
+    const fn stopping(stop: fn() -> bool) -> Self {
+        Self { stop, seen: None }
+    }
+}
+
+/// What part of several streams that are read side by side was read; `None` where one has no known end.
+fn mean_part(reaches: &[Option<Reach>]) -> Option<f64> {
+    let parts: Option<Vec<f64>> = reaches.iter().map(|r| Some(r.as_ref()?.part())).collect();
+    let parts = parts.filter(|parts| !parts.is_empty())?;
+    Some(parts.iter().sum::<f64>() / parts.len() as f64)
+}
+
 /// What a workload gives: accesses, one stream of them for each process, or a program.
 enum Source {
     Accesses(Vec<Accesses>),
@@ -157,6 +188,14 @@ impl Source {
         }
     }
 
+    /// How far each of its streams is read.
+    fn reaches(&self) -> Vec<Option<Reach>> {
+        match self {
+            Self::Accesses(all) => all.iter().map(|accesses| accesses.reach.clone()).collect(),
+            Self::Program(_) => Vec::new(),
+        }
+    }
+
     /// Of several processes the first one tells what a step found in a first pass, and did.
     fn first(&self) -> Option<&Accesses> {
         match self {
@@ -188,12 +227,21 @@ fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
     mut source: Source,
-    (requests, stop): (Option<&mut Staging>, fn() -> bool),
+    (requests, watch): (Option<&mut Staging>, Watch<'_>),
 ) -> Result<Outcome, RunError> {
+    let stop = watch.stop;
+    let reaches = source.reaches();
+    let told = watch.seen.map(|seen| {
+        move |accesses| {
+            let part = mean_part(&reaches);
+            seen(Seen { accesses, part });
+        }
+    });
+    let told: Option<&dyn Fn(u64)> = told.as_ref().map(|told| told as _);
     let rooms = source.watch_room(plan.arrival);
     let file = requests.map(|set| RequestFile::create(set, device.now()));
     let mut kept = Kept::new(rooms.clone(), file.transpose()?);
-    let mut recorder = Recorder::new(stop).keep(&mut kept);
+    let mut recorder = Recorder::new(stop).keep(&mut kept).telling(told);
     let cut_short = match source.play(device, plan.arrival, &mut recorder) {
         // A file that cannot be written ends the run, too; `finish` says why.
         Err(PlayError::Interrupted) if !stop() => None,
@@ -259,11 +307,25 @@ pub fn run_model(
     requests: Option<&mut Staging>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
+    run_model_watched(model, drive, plan, requests, Watch::stopping(stop))
+}
+
+/// As [`run_model`], watched.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_model_watched(
+    model: &Model,
+    drive: Drive,
+    plan: &Plan,
+    requests: Option<&mut Staging>,
+    watch: Watch<'_>,
+) -> Result<Outcome, RunError> {
     let mut drive = match plan.workload.wants()?.data {
         true => drive.keep_data(),
         false => drive,
     };
-    let outcome = of_model(model, run(&mut drive, plan, requests, stop)?);
+    let outcome = of_model(model, run_watched(&mut drive, plan, requests, watch)?);
     Ok(Outcome {
         wear: drive.wear(),
         ..outcome
@@ -320,11 +382,24 @@ pub fn run(
     requests: Option<&mut Staging>,
     stop: fn() -> bool,
 ) -> Result<Outcome, RunError> {
+    run_watched(device, plan, requests, Watch::stopping(stop))
+}
+
+/// As [`run`], watched.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_watched(
+    device: &mut dyn Subject,
+    plan: &Plan,
+    requests: Option<&mut Staging>,
+    watch: Watch<'_>,
+) -> Result<Outcome, RunError> {
     let source = Source::open(plan, device.info())?;
     let Some(config) = &plan.queue else {
         let all = NonZeroU32::MAX;
         let mut narrow = Narrow::new(device, plan.depth.unwrap_or(all));
-        return measure(&mut narrow, plan, source, (requests, stop));
+        return measure(&mut narrow, plan, source, (requests, watch));
     };
     let mut config = config.clone();
     if let Source::Program(work) = &source {
@@ -336,7 +411,7 @@ pub fn run(
         }
     }
     let mut queue = BlockQueue::new(device, config)?;
-    let outcome = measure(&mut queue, plan, source, (requests, stop))?;
+    let outcome = measure(&mut queue, plan, source, (requests, watch))?;
     Ok(Outcome {
         queue: Some(queue.stats().clone()),
         ..outcome

@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A workload as a study file says it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -215,7 +217,23 @@ impl SourceError {
 /// Where unshaped accesses come from.
 enum Raw {
     Trace(Box<Trace>, PathBuf),
-    Generator(Box<Generator>),
+    /// With the number of accesses that it gave.
+    Generator(Box<Generator>, Arc<AtomicU64>),
+}
+
+/// How far a workload is read: so much of all that it has, bytes of a trace or accesses of a generator.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    read: Arc<AtomicU64>,
+    of: u64,
+}
+
+impl Reach {
+    /// What part of it was read, from 0 to 1.
+    pub fn part(&self) -> f64 {
+        let read = self.read.load(Ordering::Relaxed);
+        (read as f64 / self.of.max(1) as f64).min(1.0)
+    }
 }
 
 impl Iterator for Raw {
@@ -229,7 +247,10 @@ impl Iterator for Raw {
                     error,
                 })
             }),
-            Raw::Generator(generator) => generator.next().map(Ok),
+            Raw::Generator(generator, given) => {
+                given.fetch_add(1, Ordering::Relaxed);
+                generator.next().map(Ok)
+            }
         }
     }
 }
@@ -259,6 +280,8 @@ pub struct Accesses {
     stream: Stream,
     /// The steps with what a first pass found.
     pub steps: Vec<Step>,
+    /// How far it is read, where its end is known; a step that ends it before is not in it.
+    pub reach: Option<Reach>,
 }
 
 impl Workload {
@@ -360,7 +383,7 @@ impl Workload {
             (Some(path), None) => open_trace(path, &self.read),
             (None, Some(config)) => config
                 .generator(seed)
-                .map(|generator| Raw::Generator(Box::new(generator)))
+                .map(|generator| Raw::Generator(Box::new(generator), Arc::default()))
                 .map_err(|error| SourceError::Load {
                     name: self.name.clone(),
                     error,
@@ -383,15 +406,33 @@ impl Workload {
             ResolveError::Bad(error) => bad(error),
             ResolveError::Shape(error) => self.shape(error),
         })?;
+        let raw = self.raw(seed)?;
+        let reach = self.reach(&raw);
         let stepped = Stepped {
-            shaped: apply(&steps, self.raw(seed)?).map_err(bad)?,
+            shaped: apply(&steps, raw).map_err(bad)?,
             name: self.name.clone(),
         };
         let stream = match &self.reshape {
             None => Stream::Direct(stepped),
             Some(reshape) => Stream::Buffered(Box::new(reshape.over(&self.name, stepped)?)),
         };
-        Ok(Accesses { stream, steps })
+        Ok(Accesses {
+            stream,
+            steps,
+            reach,
+        })
+    }
+
+    /// How far what it is read from is read, where that has a known end.
+    fn reach(&self, raw: &Raw) -> Option<Reach> {
+        let (read, of) = match raw {
+            Raw::Trace(trace, path) => (trace.bytes_read()?, path.metadata().ok()?.len()),
+            Raw::Generator(_, given) => {
+                let load = self.generate.as_ref()?.load().ok()?;
+                (Arc::clone(given), load.accesses)
+            }
+        };
+        Some(Reach { read, of })
     }
 
     fn shape(&self, error: ShapeError<SourceError>) -> SourceError {
