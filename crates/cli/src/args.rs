@@ -251,8 +251,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) set: Vec<Setting>,
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
-    /// At the times of the workload (open), N outstanding whatever the times (closed:N), or P processes that each play
-    /// it with a seed of their own, with N outstanding (processes:P or processes:P:N)
+    /// At the times of the workload (open), N requests in flight without regard to timestamps (closed:N), or P processes that
+    /// each play it with a seed of their own and keep N in flight (processes:P or processes:P:N)
     #[arg(long, value_name = "open|closed:N|processes:P", default_value = "open", value_parser = arrival)]
     pub(crate) arrival: Arrival,
     /// The state of a modelled drive before: filled (written once in order; the usual state of a solid state drive), fresh

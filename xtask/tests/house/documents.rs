@@ -1,6 +1,6 @@
 //! The documents at the front: what they point at exists.
 
-use crate::{files, root};
+use crate::{files, members, root};
 use std::path::{Path, PathBuf};
 
 fn documents() -> Vec<PathBuf> {
@@ -32,6 +32,49 @@ fn every_link_leads_somewhere() {
         }
     }
     assert!(links > 20, "only {links} links were found");
+}
+
+/// Ways of speaking that a reader has to read twice, and what is meant.
+const RIDDLES: &[(&str, &str)] = &[
+    ("has waited too long", "expired requests"),
+    ("as keep the latency low", "to meet a latency target"),
+    (
+        "what needs writing stays open",
+        "parameters that need writes are reported as inconclusive",
+    ),
+    ("whatever the times", "without regard to timestamps"),
+    ("whatever its times", "without regard to timestamps"),
+    (
+        "with an interval how much faster",
+        "reports the speed-up with a 95 % confidence interval",
+    ),
+    ("tells the difference", "reports the difference"),
+    ("told / from", "heads of columns say what is in them"),
+    ("leaves first", "evicts"),
+];
+
+/// In what a user reads: the documents, and the texts and help of the programs.
+#[test]
+fn nothing_is_said_in_riddles() {
+    let sources = members()
+        .into_iter()
+        .flat_map(|member| files(&member.dir.join("src"), "rs"));
+    let own = root().join("CHANGELOG.md");
+    for path in documents()
+        .into_iter()
+        .filter(|path| *path != own)
+        .chain(sources)
+    {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (riddle, meant) in RIDDLES {
+            let line = text.lines().position(|line| line.contains(riddle));
+            let place = line.map(|line| format!("{}:{}", path.display(), line + 1));
+            assert_eq!(
+                place, None,
+                "`{riddle}`: say what is meant, such as `{meant}`"
+            );
+        }
+    }
 }
 
 /// Where the links and pictures of a Markdown text lead, those to other sites left out.

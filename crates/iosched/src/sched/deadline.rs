@@ -3,7 +3,7 @@
 //! Linux 2.6.23, `block/deadline-iosched.c`; `irbw` 2.3. Requests are held
 //! twice, by place and by age, reads apart from writes. They go in *batches* of one kind that ascend without a gap; when
 //! a batch ends, reads are preferred unless they were preferred `writes_starved` times while writes waited. The next
-//! batch begins with the oldest of its kind if that has waited too long; else it goes on with the next place of the
+//! batch begins with the oldest of its kind if that has expired; else it goes on with the next place of the
 //! same kind; else it begins at the lowest place.
 //!
 //! The file was read as it is in 2.6.20 and in 2.6.24, for want of 2.6.23 itself. They differ in one thing: since 2.6.24

@@ -1,4 +1,4 @@
-//! The least recently written leaves first (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
+//! Evicts the least recently written (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
 
 use super::requests::Requests;
 

@@ -1,7 +1,7 @@
 //! Sequential streams leave first.
 //!
 //! Pages that are written one after another in order make a run; a run of [`STREAM_PAGES`] pages is a stream.
-//! The stream that grew longest ago leaves first, whole, however recently that was; where there is no stream,
+//! The stream that grew longest ago is evicted first, whole, however recently that was; where there is no stream,
 //! the run that was written longest ago. A page that is written again goes to the run that wrote it last, and only
 //! that run can go on from it.
 //!
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: &str = "\
 Pages that are written one after another make a run, and four or more a stream. The stream that grew longest ago
-leaves first, whole; where there is none, the run that was written longest ago. So sequential writes do not push out
+is evicted first, whole; where there is none, the run that was written longest ago. So sequential writes do not push out
 what is written again and again. After Gill and Modha, FAST 2005 (sequential writes are never recent), and Wei, Chen
 and Yang, MSST 2014 (sequential and random writes apart); the detection and the order are Fathom's own. A stream that
 has left begins anew with its next page. It knows no blocks and no elements.";

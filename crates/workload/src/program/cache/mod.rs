@@ -1,4 +1,4 @@
-//! A page cache: which pages of which files are in memory, in what state, and which leaves first.
+//! A page cache: which pages of which files are in memory, in what state, and which is evicted first.
 //!
 //! Pages of 4 KiB, least recently used first out. A page that is being loaded, is dirty, is held by the journal or is
 //! being written does not leave; where nothing else is left the cache grows over its capacity, which the limit on dirty
