@@ -27,12 +27,28 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints data as JSON, indented.
+/// The version of what is printed as JSON, which docs/schema describes. It grows where a key goes or means something else; keys
+/// that are added leave it.
+const SCHEMA: u32 = 1;
+
+/// An object with its version.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema: u32,
+    #[serde(flatten)]
+    value: &'a T,
+}
+
+/// Prints an object as JSON, indented, with the version of its schema.
 ///
 /// # Errors
 /// As [`data`].
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
+    let value = Versioned {
+        schema: SCHEMA,
+        value,
+    };
+    let text = serde_json::to_string_pretty(&value)
         .map_err(|e| Failure::input("fathom::output", "cannot be put as JSON").because(e))?;
     data(&(text + "\n"))
 }
