@@ -53,7 +53,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&(text + "\n"))
 }
 
-/// Prints what people read, in the lines and characters of [`screen`].
+/// Prints what people read, in the lines and characters of [`screen()`].
 ///
 /// # Errors
 /// As [`data`].
@@ -86,7 +86,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// A progress bar in the characters of [`screen`].
+/// A progress bar in the characters of [`screen()`].
 pub(crate) fn drawn(style: ProgressStyle) -> ProgressStyle {
     match screen().ascii {
         true => style.progress_chars("#>-").tick_chars("-\\|/ "),
