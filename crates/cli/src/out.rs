@@ -27,17 +27,33 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints data as JSON, indented.
+/// The version of what is printed as JSON, which docs/schema describes. It grows where a key goes or means something else; keys
+/// that are added leave it.
+const SCHEMA: u32 = 1;
+
+/// An object with its version.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema: u32,
+    #[serde(flatten)]
+    value: &'a T,
+}
+
+/// Prints an object as JSON, indented, with the version of its schema.
 ///
 /// # Errors
 /// As [`data`].
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
+    let value = Versioned {
+        schema: SCHEMA,
+        value,
+    };
+    let text = serde_json::to_string_pretty(&value)
         .map_err(|e| Failure::input("fathom::output", "cannot be put as JSON").because(e))?;
     data(&(text + "\n"))
 }
 
-/// Prints what people read, in the lines and characters of [`screen`].
+/// Prints what people read, in the lines and characters of [`screen()`].
 ///
 /// # Errors
 /// As [`data`].
@@ -70,7 +86,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// A progress bar in the characters of [`screen`].
+/// A progress bar in the characters of [`screen()`].
 pub(crate) fn drawn(style: ProgressStyle) -> ProgressStyle {
     match screen().ascii {
         true => style.progress_chars("#>-").tick_chars("-\\|/ "),

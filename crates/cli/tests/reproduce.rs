@@ -1,6 +1,8 @@
 //! `fathom reproduce` as a user meets it: what is printed and kept, what is not run twice, input that is wrong.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
@@ -24,6 +26,13 @@ fn line_after<'a>(text: &'a str, heading: &str, begins: &str) -> &'a str {
     let (_, rest) = text.split_once(heading).unwrap();
     let mut lines = rest.lines();
     lines.find(|line| line.starts_with(begins)).unwrap()
+}
+
+/// What is printed as JSON is what `results.json` holds, with the version of its schema.
+fn described(name: &str, results: &Value) {
+    let mut printed = results.clone();
+    printed["schema"] = 1.into();
+    common::schema::check(name, &printed);
 }
 
 #[test]
@@ -67,6 +76,7 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
     let results: Value =
         serde_json::from_slice(&fs::read(dir.path().join("results.json")).unwrap()).unwrap();
     // Three generators, nine settings, four schemes.
+    described("reproduce-epo", &results);
     assert_eq!(results["figures"].as_array().unwrap().len(), 3 * 9 * 4);
     assert!(results["general"].as_array().unwrap().is_empty());
     let judgements = results["judgements"].as_array().unwrap();
@@ -181,6 +191,7 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
     assert!(ours > 0 && text.contains(&counted), "{counted}\n{text}");
     let json = std::fs::read(out.join("results.json")).unwrap();
     let results: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    described("reproduce", &results);
     let panels = results["panels"].as_array().unwrap();
     let of = |id: &str| panels.iter().find(|panel| panel["id"] == id).unwrap();
     // Every chart has a value at every point: no run is missing.

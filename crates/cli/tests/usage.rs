@@ -109,7 +109,11 @@ fn lists_name_every_drive_and_parameter() {
             .output()
             .unwrap()
     };
-    let drives: serde_json::Value = serde_json::from_slice(&list("drives").stdout).unwrap();
+    let items = |text: &[u8]| {
+        let all: serde_json::Value = serde_json::from_slice(text).unwrap();
+        all["items"].clone()
+    };
+    let drives = items(&list("drives").stdout);
     for name in ["ssd-a", "ssd-b", "ssd-c", "ssd-d"] {
         let target = format!("model:{name}");
         let found = drives
@@ -121,7 +125,7 @@ fn lists_name_every_drive_and_parameter() {
         let table = fathom(dir.path()).args(["list", "drives"]).assert();
         table.success().stdout(contains(target));
     }
-    let parameters: serde_json::Value = serde_json::from_slice(&list("parameters").stdout).unwrap();
+    let parameters = items(&list("parameters").stdout);
     assert_eq!(parameters.as_array().unwrap().len(), 7);
     assert_eq!(parameters[0]["name"], "clustered_page");
     assert_eq!(parameters[0]["unit"], "B");
@@ -135,7 +139,7 @@ fn a_list_of_lists_says_what_can_be_listed() {
         .assert()
         .success();
     let all: serde_json::Value = serde_json::from_slice(&all.get_output().stdout).unwrap();
-    let all = all.as_array().unwrap();
+    let all = all["items"].as_array().unwrap();
     assert!(all.len() > 10, "{all:?}");
     for list in all {
         let name = list["name"].as_str().unwrap();

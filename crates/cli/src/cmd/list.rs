@@ -18,6 +18,12 @@ use fathom_workload::step::STEPS;
 use serde::Serialize;
 use std::borrow::Cow;
 
+/// What is listed, for another program.
+#[derive(Serialize)]
+struct Items<'a, T> {
+    items: &'a T,
+}
+
 #[derive(Serialize)]
 struct Drive {
     name: &'static str,
@@ -128,7 +134,7 @@ fn choices(choices: &[Choice], json: bool) -> Result<(), Failure> {
 
 fn print(items: &impl Serialize, rows: Vec<[&str; 2]>, json: bool) -> Result<(), Failure> {
     if json {
-        return out::json(items);
+        return out::json(&Items { items });
     }
     let rows: Vec<Vec<String>> = rows
         .iter()

@@ -9,6 +9,7 @@ use crate::{input, out, watch};
 use fathom_lab::study::{self, Row, Study, StudyError};
 use fathom_report::screen::Screen;
 use fathom_report::text::human_duration;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -45,13 +46,19 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Ok(finished) => {
             let rows = study::rows(&finished);
             if args.json {
-                out::json(&rows)?;
+                out::json(&Rows { rows: &rows })?;
             } else {
                 out::text(&text(&study, &rows, out::screen()))?;
             }
             Ok(Exit::Done)
         }
     }
+}
+
+/// Every row, for another program.
+#[derive(Serialize)]
+struct Rows<'a> {
+    rows: &'a [Row],
 }
 
 /// The table of a study.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod schema;
+
 use assert_cmd::Command;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
