@@ -2,7 +2,7 @@
 //!
 //! A trace says what was asked for once; a program says what is asked for next, given what is done. A closed loop, a
 //! process that waits for its reads and thinks between them, a page cache that writes back after a while: all are
-//! programs. The loop that plays them (`lab::replay`) asks each actor what it wants, hands that over, and tells it of
+//! programs. The loop that plays them (`fathom_run`) asks each actor what it wants, hands that over, and tells it of
 //! every answer; it knows nothing else of them. A stream of accesses with an arrival is the simplest program
 //! ([`Stream`]). Benchmarks of files ([`postmark`], [`filebench`]) are a script on a [`machine`] with [`files`] and a
 //! [`cache`]; [`PROGRAMS`] lists them.
