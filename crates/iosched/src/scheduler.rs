@@ -180,16 +180,16 @@ macro_rules! schedulers {
 
 schedulers! {
     noop::Noop "noop" "first come, first served; adjacent requests are merged",
-    deadline::Deadline "deadline" "one direction at a time, in order of place; what has waited too long begins the next batch",
-    anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads on nearby",
-    cfq::Cfq "cfq" "every process in turn, for a slice of time; idle a little for one that was just answered",
-    pai::Pai "pai" "well-split requests first, the others wait a little to be merged",
-    irbw_fifo::IrbwFifo "irbw-fifo" "writes gathered into bundles of the logical block; reads and bundles first come, first served",
-    irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "the same, and reads go before bundles, each of which yields once",
-    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: first come, first served; merged in the plug, or with the latest eight",
-    mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, and three classes of priority",
-    kyber::Kyber "kyber" "first come, first served within reads and writes, as many at a time as keep the latency low",
-    bfq::Bfq "bfq" "a share of the throughput for each process by its weight, in budgets of sectors",
+    deadline::Deadline "deadline" "batches in one direction, in address order; expired requests start the next batch",
+    anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads nearby",
+    cfq::Cfq "cfq" "a time slice for each process in turn; the drive idles briefly for the process just served",
+    pai::Pai "pai" "well-split requests first; the others wait briefly for a merge",
+    irbw_fifo::IrbwFifo "irbw-fifo" "bundles writes by logical block; reads and bundles go first come, first served",
+    irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "irbw-fifo with read preference: reads go first, each bundle yields once",
+    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: first come, first served; merges in the plug or with the latest eight",
+    mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, three priority classes",
+    kyber::Kyber "kyber" "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
+    bfq::Bfq "bfq" "a share of the throughput for each process by weight, in budgets of sectors",
 }
 
 impl Config {

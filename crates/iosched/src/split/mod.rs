@@ -39,7 +39,7 @@ pub const SPLITS: &[Entry] = &[
     },
     Entry {
         name: "pasa",
-        summary: "as pas, and what is not aligned is cut at the next boundary first",
+        summary: "as pas; unaligned requests are cut at the next boundary first",
     },
 ];
 
