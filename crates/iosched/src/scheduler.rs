@@ -182,17 +182,17 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    noop::Noop "noop" "first come, first served; merges adjacent requests",
-    deadline::Deadline "deadline" "serves one direction at a time in address order; expired requests start the next batch",
-    anticipatory::Anticipatory "anticipatory" "an elevator that waits briefly after a read for a nearby one of the same process",
-    cfq::Cfq "cfq" "a time slice for each process in turn; idles briefly for the process that it just served",
-    pai::Pai "pai" "dispatches well-split requests first; the others wait briefly to be merged",
-    irbw_fifo::IrbwFifo "irbw-fifo" "bundles writes by logical block; serves reads and bundles in order of arrival",
-    irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "irbw-fifo with reads ahead of bundles; a bundle yields once",
-    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: order of arrival; merges in the plug and with the last eight requests",
-    mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches and three priority classes",
-    kyber::Kyber "kyber" "order of arrival within reads and writes; limits requests in flight to meet a latency target",
-    bfq::Bfq "bfq" "shares the throughput between processes by weight, in budgets of sectors",
+    noop::Noop "noop" "first come, first served; adjacent requests are merged",
+    deadline::Deadline "deadline" "batches in one direction, in address order; expired requests start the next batch",
+    anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads nearby",
+    cfq::Cfq "cfq" "a time slice for each process in turn; the drive idles briefly for the process just served",
+    pai::Pai "pai" "well-split requests first; the others wait briefly for a merge",
+    irbw_fifo::IrbwFifo "irbw-fifo" "bundles writes by logical block; reads and bundles go first come, first served",
+    irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "irbw-fifo with read preference: reads go first, each bundle yields once",
+    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: first come, first served; merges in the plug or with the latest eight",
+    mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, three priority classes",
+    kyber::Kyber "kyber" "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
+    bfq::Bfq "bfq" "a share of the throughput for each process by weight, in budgets of sectors",
 }
 
 impl Config {

@@ -31,15 +31,15 @@ pub enum Split {
 pub const SPLITS: &[Entry] = &[
     Entry {
         name: "nopas",
-        summary: "splits at the generic limit of 512 KiB",
+        summary: "up to the generic limit, 512 KiB",
     },
     Entry {
         name: "pas",
-        summary: "splits at the drive's read or write buffer size",
+        summary: "at the drive's read or write buffer size",
     },
     Entry {
         name: "pasa",
-        summary: "as pas, but cuts an unaligned request at the next boundary first",
+        summary: "as pas; unaligned requests are cut at the next boundary first",
     },
 ];
 
