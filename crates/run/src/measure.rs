@@ -16,7 +16,7 @@ pub struct Measured {
 /// Plays a program to its end on a device that is ready, and measures it.
 ///
 /// # Errors
-/// As [`play`].
+/// As [`play()`].
 pub fn measure<P: Program + ?Sized>(
     device: &mut dyn Subject,
     program: &mut P,
