@@ -2,8 +2,8 @@
 //! lie on the drive.
 
 use fathom_base::Time;
+use fathom_block::program::{Done, Next, Program};
 use fathom_workload::program::fio::{Around, Jobs, parse, parse_with};
-use fathom_workload::program::{Answer, Next, Program};
 
 const CAPACITY: u64 = 1 << 24;
 /// More processes than this are not played: one line can ask for thousands.
@@ -62,19 +62,20 @@ fn play(mut jobs: Jobs) {
                     assert!(until > now);
                     wake = wake.min(until);
                 }
-                Next::Ask(ask) => {
-                    assert!(ask.access.end() <= CAPACITY);
+                Next::Request(request) => {
+                    assert!(request.access.end() <= CAPACITY);
                     assert!(
-                        ask.access.offset.is_multiple_of(512) && ask.access.len.is_multiple_of(512)
+                        request.access.offset.is_multiple_of(512)
+                            && request.access.len.is_multiple_of(512)
                     );
-                    let answer = Answer {
-                        access: &ask.access,
-                        tag: ask.tag,
+                    let done = Done {
+                        access: &request.access,
+                        tag: request.tag,
                         completed: now,
                         data: None,
                     };
                     // A drive without bytes ends a job that verifies.
-                    if jobs.done(actor, answer).is_err() {
+                    if jobs.done(actor, done).is_err() {
                         return;
                     }
                     wake = Time(now.0 + 1);

@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod contract;
 pub mod devices;
 pub mod layers;
+pub mod program;
 mod subject;
 
 pub use access::Access;

@@ -1,8 +1,8 @@
 //! A program on a device, measured: what a library's user calls.
 
 use crate::{PlayError, Recorder, Totals, play};
+use fathom_block::program::Program;
 use fathom_block::{DriveStats, Subject};
-use fathom_workload::program::Program;
 
 /// What was measured of a run.
 #[derive(Clone, Debug, PartialEq)]

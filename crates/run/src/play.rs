@@ -6,8 +6,8 @@ use crate::recorder::{Moment, Observer};
 use crate::refused::Refused;
 use fathom_base::{Dur, Slab, Time};
 use fathom_block::Access;
+use fathom_block::program::{self, Done, Next, Program};
 use fathom_block::{Completion, Device, IoError, Op, Request, Subject, Tag};
-use fathom_workload::program::{Answer, Ask, Next, Program};
 
 /// An access that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,9 +219,9 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             match self.program.next(actor, now).map_err(PlayError::Program)? {
                 Next::Wait(until) => break (until, false),
                 Next::Watch(until) => break (until, true),
-                Next::Ask(ask) => {
+                Next::Request(request) => {
                     any = true;
-                    let request = self.enter(actor, ask);
+                    let request = self.enter(actor, request);
                     if let Err(busy) = self.device.submit(request) {
                         self.refused.push(actor, busy.0);
                         self.blocked[actor] = true;
@@ -241,15 +241,15 @@ impl<P: Program + ?Sized> Loop<'_, P> {
     }
 
     /// Makes a request of what an actor asks for.
-    fn enter(&mut self, actor: usize, ask: Ask) -> Request {
-        let access = ask.access;
+    fn enter(&mut self, actor: usize, request: program::Request) -> Request {
+        let access = request.access;
         let id = self.in_flight.insert(InFlight {
             number: self.next,
             actor,
-            tag: ask.tag,
+            tag: request.tag,
             access,
-            asked: Time(self.start.0.saturating_add(ask.asked.0)),
-            counts: Time(self.start.0.saturating_add(ask.counts.0)),
+            asked: Time(self.start.0.saturating_add(request.asked.0)),
+            counts: Time(self.start.0.saturating_add(request.counts.0)),
         });
         self.next += 1;
         let len = if access.op == Op::Flush {
@@ -258,8 +258,8 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             access.len
         };
         Request {
-            tag: ask.tag,
-            data: ask.data,
+            tag: request.tag,
+            data: request.data,
             ..Request::new(u64::from(id), access.op, access.offset, len)
         }
     }
@@ -316,7 +316,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         };
         let device = &*self.device;
         self.observer.played(&played, &|| moment_of(device));
-        let answer = Answer {
+        let done = Done {
             access: &was.access,
             tag: was.tag,
             completed: Time(completion.completed.since(self.start).0),
@@ -324,7 +324,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         };
         self.agenda.wake(was.actor);
         self.program
-            .done(was.actor, answer)
+            .done(was.actor, done)
             .map_err(PlayError::Program)
     }
 }

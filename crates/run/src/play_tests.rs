@@ -213,8 +213,8 @@ impl<P: Program> Program for Asked<P> {
         self.program.next(actor, now)
     }
 
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error> {
-        self.program.done(actor, answer)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Self::Error> {
+        self.program.done(actor, done)
     }
 }
 

@@ -4,11 +4,12 @@
     reason = "test helpers have nothing to hand an error to"
 )]
 
+#[path = "../../platform/tests/program/mod.rs"]
 mod program;
 
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Op;
-use fathom_workload::program::Benchmark;
+use fathom_platform::Benchmark;
 use fathom_workload::program::filebench::{
     FileSettings, OltpSettings, fileserver, oltp, webserver,
 };

@@ -4,14 +4,16 @@
     reason = "test helpers have nothing to hand an error to"
 )]
 
+#[path = "../../platform/tests/program/mod.rs"]
 mod program;
 
 use fathom_base::{Bytes, Dur};
 use fathom_block::Op;
-use fathom_workload::program::files::Sizes;
-use fathom_workload::program::machine::System;
+use fathom_fs::files::Sizes;
+use fathom_platform::Benchmark;
+use fathom_platform::System;
 use fathom_workload::program::postmark::{self, Overrides, Settings};
-use fathom_workload::program::{Benchmark, Config, Name, PROGRAMS};
+use fathom_workload::program::{Config, Name, PROGRAMS};
 use program::{DRIVE, bytes, play, value};
 
 const CAPACITY: u64 = 1 << 30;

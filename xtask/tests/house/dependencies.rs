@@ -17,7 +17,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("model", &["base", "block", "ssd", "disksim", "hdd"]),
     ("iosched", &["base", "block"]),
     ("trace", &["base", "block"]),
-    ("workload", &["base", "block", "trace"]),
+    ("fs", &["base"]),
+    ("platform", &["base", "block", "fs"]),
+    ("workload", &["base", "block", "fs", "platform", "trace"]),
     (
         "run",
         &["base", "block", "model", "workload", "iosched", "probe"],
@@ -28,15 +30,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
-            "run", "hostio", "probe", "report",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "platform",
+            "workload", "run", "hostio", "probe", "report",
         ],
     ),
     (
         "cli",
         &[
-            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload",
-            "run", "hostio", "probe", "report", "lab",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "platform",
+            "workload", "run", "hostio", "probe", "report", "lab",
         ],
     ),
     ("xtask", &[]),

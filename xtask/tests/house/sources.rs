@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Crates whose results are a function of their arguments.
-pub(crate) const PURE: [&str; 12] = [
-    "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload", "run",
-    "probe", "report",
+pub(crate) const PURE: [&str; 14] = [
+    "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs", "platform",
+    "workload", "run", "probe", "report",
 ];
 
 /// What a pure crate does not reach for: the clock, files, the environment, the network, processes and threads.

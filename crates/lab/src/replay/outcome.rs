@@ -5,9 +5,9 @@ use crate::source::HostWait;
 use fathom_block::IoErrorKind;
 use fathom_block::{DriveStats, Wear};
 use fathom_iosched::QueueStats;
+use fathom_platform::Counter;
 use fathom_run::{PlayError, Side, Totals};
 use fathom_ssd::reshape::Counters;
-use fathom_workload::program::machine::Counter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -14,10 +14,11 @@ pub use work::{Wants, Work};
 
 use crate::text;
 use fathom_block::Access;
+use fathom_platform::{BadProgram, Failed};
 use fathom_ssd::reshape::Counters;
 use fathom_trace::{Compression, ErrorKind, Options, Trace, TraceError};
 use fathom_workload::generate::{BadLoad, Config, Generator};
-use fathom_workload::program::{self, BadProgram, machine::Failed};
+use fathom_workload::program;
 use fathom_workload::step::{
     BadStep, ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve,
 };

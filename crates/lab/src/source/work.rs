@@ -2,10 +2,11 @@
 
 use super::{Accesses, SourceError, Workload};
 use fathom_block::DeviceInfo;
+use fathom_block::program::{Done, Next, Program};
 use fathom_iosched::{Class, Priority};
+use fathom_platform::{Benchmark, Counter, Failed};
 use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
-use fathom_workload::program::machine::{Counter, Failed};
-use fathom_workload::program::{Answer, Benchmark, Config, Next, Processes, Program, Stream};
+use fathom_workload::program::{Config, Processes, Stream};
 use fathom_workload::step::Arrival;
 use std::collections::BTreeMap;
 use std::env::VarError;
@@ -55,8 +56,8 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
         self.program.next(actor, now).map_err(&self.told)
     }
 
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), SourceError> {
-        self.program.done(actor, answer).map_err(&self.told)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), SourceError> {
+        self.program.done(actor, done).map_err(&self.told)
     }
 }
 

@@ -1,21 +1,11 @@
 //! A program in a study file: its name, and what is different from its own settings.
 
-use super::files::{FileId, LEAST_BYTES, Sizes, Volume};
-use super::machine::want;
-use super::{Benchmark, filebench, postmark};
+use super::{filebench, postmark};
 use crate::generate::Range;
 use fathom_base::{Bytes, Dur};
+use fathom_fs::files::{FileId, LEAST_BYTES, Sizes, Volume};
+use fathom_platform::{BadProgram, Benchmark, want};
 use serde::{Deserialize, Serialize};
-
-/// A setting that makes no program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}`: {problem}")]
-pub struct BadProgram {
-    /// The key's path, such as `system.memory`.
-    pub key: &'static str,
-    /// What is wrong with its value, and what would do.
-    pub problem: String,
-}
 
 /// A program as it is listed and explained.
 #[derive(Clone, Copy, Debug)]

@@ -1,119 +1,15 @@
-//! What runs above a drive: programs, whose next access may depend on how the last ones went.
-//!
-//! A trace says what was asked for once; a program says what is asked for next, given what is done. A closed loop, a
-//! process that waits for its reads and thinks between them, a page cache that writes back after a while: all are
-//! programs. The loop that plays them (`fathom_run`) asks each actor what it wants, hands that over, and tells it of
-//! every answer; it knows nothing else of them. A stream of accesses with an arrival is the simplest program
-//! ([`Stream`]). Benchmarks of files ([`postmark`], [`filebench`]) are a script on a [`machine`] with [`files`] and a
-//! [`cache`]; [`PROGRAMS`] lists them.
-//!
-//! A program draws from [`fathom_base::Rng`] alone and sees time only as it is told, so that on a modelled drive a run
-//! is a function of (drive, program, seed).
+//! Programs: streams and closed loops, fio's jobs, and benchmarks of files, which are a script on a machine
+//! ([`fathom_platform`]) with files and a page cache ([`fathom_fs`]). [`PROGRAMS`] lists the last.
 
 mod config;
+pub mod filebench;
 pub mod fio;
 mod overrides;
+pub mod postmark;
 mod processes;
 mod slots;
 mod stream;
 
-pub mod cache;
-pub mod filebench;
-pub mod files;
-pub mod machine;
-pub mod postmark;
-
-pub use config::{BadProgram, Config, Name, PROGRAMS, ProgramEntry};
+pub use config::{Config, Name, PROGRAMS, ProgramEntry};
 pub use processes::Processes;
 pub use stream::{Stream, closed_loop};
-
-use fathom_base::Time;
-use fathom_block::Access;
-use fathom_block::Tag;
-
-/// One access that an actor asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// What. Its own time is that of a trace, if it is from one.
-    pub access: Access,
-    /// On whose behalf, and whether somebody waits for it.
-    pub tag: Tag,
-    /// From when on its response time counts, not later than now.
-    pub asked: Time,
-    /// What is done before that time counts in no figure of the run.
-    pub counts: Time,
-    /// The bytes of a write that somebody will verify.
-    pub data: Option<Box<[u8]>>,
-}
-
-/// What an actor does now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It asks for this, and is asked again at once.
-    Ask(Ask),
-    /// Nothing before that time (later than now), unless an access of this actor is done before; [`Time::MAX`] for
-    /// nothing at all until then.
-    Wait(Time),
-    /// The same, and what it waits for may come from another actor: it is asked again whenever anything happens, an
-    /// access of any actor that is done or another one's time. Costs a call for each of these.
-    Watch(Time),
-}
-
-/// An access that is done.
-#[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
-    /// What it was.
-    pub access: &'a Access,
-    /// On whose behalf it was.
-    pub tag: Tag,
-    /// When it was done.
-    pub completed: Time,
-    /// The bytes of a read, where the drive keeps bytes.
-    pub data: Option<&'a [u8]>,
-}
-
-/// Something that uses a drive. Times count from its start.
-///
-/// It is over when no actor asks for anything or waits for a time, and nothing is in flight.
-pub trait Program {
-    /// What may go wrong: a trace that cannot be read, data that is not what was written.
-    type Error: std::error::Error;
-
-    /// How many threads it has. Each asks on its own: where the drive takes no more, one waits and the others go on.
-    fn actors(&self) -> usize;
-
-    /// What an actor (from 0) does now. It is asked at the start, after every answer to it, when its time has come, and
-    /// oftener where it watches ([`Next::Watch`]).
-    ///
-    /// # Errors
-    /// The end of the run.
-    fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error>;
-
-    /// An access of that actor is done.
-    ///
-    /// # Errors
-    /// The end of the run.
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error>;
-}
-
-/// A program that counts what it has done: a benchmark.
-pub trait Benchmark: Program<Error = machine::Failed> {
-    /// What it has counted so far, in the order in which it is shown.
-    fn counters(&self) -> Vec<machine::Counter>;
-}
-
-impl<P: Program + ?Sized> Program for Box<P> {
-    type Error = P::Error;
-
-    fn actors(&self) -> usize {
-        (**self).actors()
-    }
-
-    fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error> {
-        (**self).next(actor, now)
-    }
-
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), Self::Error> {
-        (**self).done(actor, answer)
-    }
-}

@@ -19,12 +19,12 @@
 //! `irbw` 5.1 gives sizes and transactions of its types A and B and not how many files there are; `parameter-aware-io`
 //! 6.2 gives files, directories, transactions and a size. What they do not say is an assumption, named in the settings.
 
-use super::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use super::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
+use super::config;
 use super::overrides::settings;
-use super::{BadProgram, config};
 use crate::generate::Range;
 use fathom_base::{Bytes, Rng, Time};
+use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
+use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
 
 settings! {
     /// Postmark, and what it runs on.

@@ -1,9 +1,9 @@
 //! Several processes, each with a stream of its own, of which each waits for what it has asked for.
 
-use super::{Answer, Ask, Next, Program, Stream};
+use super::Stream;
 use fathom_base::Time;
-use fathom_block::Access;
-use fathom_block::Tag;
+use fathom_block::program::{Done, Next, Program, Request};
+use fathom_block::{Access, Tag};
 
 /// Closed loops side by side; the number of an actor is that of its process.
 #[derive(Debug)]
@@ -41,12 +41,12 @@ where
             ..Tag::default()
         };
         Ok(match next {
-            Next::Ask(ask) => Next::Ask(Ask { tag, ..ask }),
+            Next::Request(request) => Next::Request(Request { tag, ..request }),
             wait => wait,
         })
     }
 
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), E> {
-        self.loops[actor].done(0, answer)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), E> {
+        self.loops[actor].done(0, done)
     }
 }

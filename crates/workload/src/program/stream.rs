@@ -1,17 +1,16 @@
 //! One stream of accesses as a program: at its own times, or as many at once as may be outstanding.
 
 use super::slots::Slots;
-use super::{Answer, Ask, Next, Program};
 use fathom_base::Time;
-use fathom_block::Access;
-use fathom_block::Tag;
+use fathom_block::program::{Done, Next, Program, Request};
+use fathom_block::{Access, Tag};
 use std::convert::Infallible;
 
 /// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.
 #[derive(Debug)]
 pub struct Stream<S> {
     source: S,
-    /// Who waits for answers; `None` for each access at its own time.
+    /// Who waits for completions; `None` for each access at its own time.
     slots: Option<Slots>,
     /// Read, and not due yet.
     held: Option<Access>,
@@ -79,7 +78,7 @@ where
             None => access.at,
             Some(free) => free,
         };
-        Ok(Next::Ask(Ask {
+        Ok(Next::Request(Request {
             access,
             tag: Tag::default(),
             asked,
@@ -88,9 +87,9 @@ where
         }))
     }
 
-    fn done(&mut self, _actor: usize, answer: Answer<'_>) -> Result<(), E> {
+    fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), E> {
         if let Some(slots) = &mut self.slots {
-            slots.give(answer.completed);
+            slots.give(done.completed);
         }
         Ok(())
     }

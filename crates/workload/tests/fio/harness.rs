@@ -2,9 +2,9 @@
 
 use fathom_base::{Dur, Time};
 use fathom_block::Access;
+use fathom_block::program::{Done, Next, Program, Request};
 use fathom_block::{Op, Tag};
 use fathom_workload::program::fio::{Jobs, VerifyError, parse};
-use fathom_workload::program::{Answer, Ask, Next, Program};
 use std::collections::BTreeMap;
 
 /// An access that was played.
@@ -87,9 +87,9 @@ impl Drive {
                             watches[actor] = matches!(waits, Next::Watch(_));
                             break;
                         }
-                        Next::Ask(ask) => {
+                        Next::Request(request) => {
                             wakes[actor] = now;
-                            let one = self.take(actor, &ask, now);
+                            let one = self.take(actor, &request, now);
                             flying.insert((one.completed, number), one);
                             number += 1;
                             assert!(number < 10_000_000, "it does not end");
@@ -115,18 +115,18 @@ impl Drive {
         }
     }
 
-    fn take(&mut self, actor: usize, ask: &Ask, now: Time) -> Played {
-        assert!(ask.asked <= now);
-        assert!(ask.access.end() <= self.capacity);
-        assert_eq!(ask.tag.process as usize, actor);
-        self.write(&ask.access, ask.data.as_deref());
+    fn take(&mut self, actor: usize, request: &Request, now: Time) -> Played {
+        assert!(request.asked <= now);
+        assert!(request.access.end() <= self.capacity);
+        assert_eq!(request.tag.process as usize, actor);
+        self.write(&request.access, request.data.as_deref());
         Played {
             actor,
-            access: ask.access,
-            tag: ask.tag,
-            asked: ask.asked,
+            access: request.access,
+            tag: request.tag,
+            asked: request.asked,
             completed: now + self.latency,
-            counts: ask.counts,
+            counts: request.counts,
         }
     }
 
@@ -134,13 +134,13 @@ impl Drive {
         let data = (one.access.op == Op::Read)
             .then(|| self.read(&one.access))
             .flatten();
-        let answer = Answer {
+        let done = Done {
             access: &one.access,
             tag: one.tag,
             completed: one.completed,
             data: data.as_deref(),
         };
-        jobs.done(one.actor, answer)
+        jobs.done(one.actor, done)
     }
 }
 

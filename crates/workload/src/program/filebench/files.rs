@@ -2,11 +2,11 @@
 
 use super::{SHAPE, gamma};
 use crate::generate::Range;
-use crate::program::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use crate::program::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
+use crate::program::config;
 use crate::program::overrides::settings;
-use crate::program::{BadProgram, config};
 use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
+use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
 use std::collections::BTreeSet;
 
 settings! {

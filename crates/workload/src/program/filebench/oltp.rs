@@ -5,11 +5,11 @@
 //! and waits until so many were posted. A reader posts to the log writer and then to every writer in turn.
 
 use crate::generate::Range;
-use crate::program::files::{BLOCK_BYTES, FileId, Sizes};
-use crate::program::machine::{Counter, Failed, Host, Machine, Script, Step, System, want};
+use crate::program::config;
 use crate::program::overrides::settings;
-use crate::program::{BadProgram, config};
 use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
+use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
 
 settings! {
     /// Transaction processing, and what it runs on.

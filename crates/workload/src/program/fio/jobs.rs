@@ -5,8 +5,8 @@ use super::job::{Job, PrioClass};
 use super::places::MAP_BYTES_MAX;
 use super::process::Process;
 use super::region::Region;
-use crate::program::{Answer, Next, Program};
 use fathom_base::Time;
+use fathom_block::program::{Done, Next, Program};
 use std::collections::BTreeSet;
 
 /// Which process an actor is.
@@ -208,7 +208,7 @@ impl Program for Jobs {
         Ok(self.watched(next))
     }
 
-    fn done(&mut self, actor: usize, answer: Answer<'_>) -> Result<(), VerifyError> {
-        self.processes[actor].done(answer)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), VerifyError> {
+        self.processes[actor].done(done)
     }
 }

@@ -10,12 +10,12 @@ use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
 use crate::program::slots::Slots;
-use crate::program::{Answer, Ask, Next};
 use fathom_base::{Rng, Time};
 use fathom_block::Access;
+use fathom_block::program::{Done, Next, Request};
 use fathom_block::{Op, Tag};
 
-/// Nothing until an answer comes.
+/// Nothing until a completion comes.
 const WAIT: Next = Next::Wait(Time::MAX);
 
 /// Where a process is.
@@ -133,7 +133,7 @@ impl Process {
         self.open = now;
     }
 
-    /// When it ends by its time alone: [`Time::MAX`] where only an answer can end it.
+    /// When it ends by its time alone: [`Time::MAX`] where only a completion can end it.
     pub(super) fn ends_by(&self, now: Time) -> Time {
         match self.phase {
             Phase::Running { since } => Some(self.end(since)).filter(|end| *end > now),
@@ -330,7 +330,7 @@ impl Process {
             self.written.push(block);
             block.bytes()
         });
-        Next::Ask(Ask {
+        Next::Request(Request {
             access: Access {
                 at: now,
                 op,
@@ -352,25 +352,25 @@ impl Process {
     }
 
     /// An access of it is done.
-    pub(super) fn done(&mut self, answer: Answer<'_>) -> Result<(), VerifyError> {
+    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), VerifyError> {
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.slots.give(answer.completed);
+        self.slots.give(done.completed);
         if matches!(self.phase, Phase::Checking { .. }) {
-            return self.check(answer);
+            return self.check(done);
         }
-        match answer.access.op {
+        match done.access.op {
             Op::Flush => self.flushing = false,
-            _ => self.think.done(answer.completed),
+            _ => self.think.done(done.completed),
         }
         Ok(())
     }
 
-    fn check(&self, answer: Answer<'_>) -> Result<(), VerifyError> {
-        let Some(block) = self.written.at(answer.access.offset) else {
+    fn check(&self, done: Done<'_>) -> Result<(), VerifyError> {
+        let Some(block) = self.written.at(done.access.offset) else {
             return Ok(());
         };
         let job = || self.job.name.clone();
-        let data = answer
+        let data = done
             .data
             .ok_or_else(|| VerifyError::NoData { job: job() })?;
         block.check(data).map_err(|found| VerifyError::Differs {

@@ -1,9 +1,9 @@
 //! The end of a pass: a flush, what is read back, and the next pass or none.
 
 use super::{Phase, Process, WAIT};
-use crate::program::Next;
 use fathom_base::Time;
 use fathom_block::Op;
+use fathom_block::program::Next;
 
 impl Process {
     /// Whether it is over and has nothing in flight at `now`.

@@ -1,7 +1,7 @@
 //! Files on a drive: no block has two owners, what is freed comes back, a drive is filled as far as is said.
 
 use fathom_base::{Bytes, Rng};
-use fathom_workload::program::files::{
+use fathom_fs::files::{
     BLOCK_BYTES, Extent, FileId, GROUP_BLOCKS, METADATA, PageKey, Sizes, Space, Volume,
 };
 use proptest::prelude::*;

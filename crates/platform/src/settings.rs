@@ -1,8 +1,7 @@
 //! What the machine under a program is like: memory, write-back, read-ahead, processors.
 
-use crate::program::BadProgram;
-use crate::program::files::BLOCK_BYTES;
 use fathom_base::{Bytes, Dur};
+use fathom_fs::files::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
 /// The machine that a program runs on. The defaults are those of the machine of `irbw` Table 3 and of Linux 2.6.23.
@@ -56,12 +55,21 @@ impl Default for System {
     }
 }
 
+/// A setting of a program that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {problem}")]
+pub struct BadProgram {
+    /// The key's path, such as `system.memory`.
+    pub key: &'static str,
+    /// What is wrong with its value, and what would do.
+    pub problem: String,
+}
+
 /// Refuses a key unless `holds`.
-pub(crate) fn want(
-    holds: bool,
-    key: &'static str,
-    problem: impl Into<String>,
-) -> Result<(), BadProgram> {
+///
+/// # Errors
+/// [`BadProgram`].
+pub fn want(holds: bool, key: &'static str, problem: impl Into<String>) -> Result<(), BadProgram> {
     let problem = problem.into();
     if holds {
         Ok(())

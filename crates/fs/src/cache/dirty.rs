@@ -1,6 +1,6 @@
 //! Dirty pages in the order in which they are written: files as they became dirty, pages by offset.
 
-use crate::program::files::{FileId, PageKey};
+use crate::files::{FileId, PageKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pages to be written.

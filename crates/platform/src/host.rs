@@ -3,43 +3,13 @@
 use super::flush::Flusher;
 use super::metadata::Journal;
 use super::thread::{Job, Thread};
-use super::{Failed, System, Window};
-use crate::program::cache::Cache;
-use crate::program::files::{BLOCK_BYTES, FileId, PageKey, Volume};
-use crate::program::{Answer, Ask};
+use crate::{Counter, Failed, System};
 use fathom_base::{Dur, EventQueue, Slab, Time};
-use fathom_block::Access;
-use fathom_block::{Op, Tag};
+use fathom_block::program::{Done, Request};
+use fathom_block::{Access, Op, Tag};
+use fathom_fs::cache::{Cache, Window};
+use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey, Volume};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Something that was counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counter {
-    /// What.
-    pub name: &'static str,
-    /// How much.
-    pub value: f64,
-    /// Of what; empty for a number of things.
-    pub unit: &'static str,
-}
-
-impl Counter {
-    /// A number of things, or bytes.
-    pub fn count(name: &'static str, value: u64, unit: &'static str) -> Self {
-        let value = value as f64;
-        Self { name, value, unit }
-    }
-
-    /// A time in seconds.
-    pub fn seconds(name: &'static str, value: Dur) -> Self {
-        let value = value.as_secs_f64();
-        Self {
-            name,
-            value,
-            unit: "s",
-        }
-    }
-}
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +99,7 @@ pub struct Host {
     pub(super) running: usize,
     pub(super) in_flight: BTreeMap<(Op, u64), Io>,
     waiters: BTreeMap<PageKey, Vec<Waiter>>,
-    asks: Vec<VecDeque<Ask>>,
+    requests: Vec<VecDeque<Request>>,
     /// When each processor is free.
     processors: Vec<Time>,
     /// The time of the last event.
@@ -155,7 +125,7 @@ impl Host {
             running: threads,
             in_flight: BTreeMap::new(),
             waiters: BTreeMap::new(),
-            asks: vec![VecDeque::new(); threads + 1],
+            requests: vec![VecDeque::new(); threads + 1],
             processors: vec![Time::ZERO; system.processors.max(1) as usize],
             clock: Time::ZERO,
             volume,
@@ -185,12 +155,12 @@ impl Host {
 
     /// How many threads there are, and the flusher.
     pub(super) fn actors(&self) -> usize {
-        self.asks.len()
+        self.requests.len()
     }
 
     /// Who writes back.
     pub(super) fn flusher_actor(&self) -> usize {
-        self.asks.len() - 1
+        self.requests.len() - 1
     }
 
     /// The next event, if its time has come.
@@ -213,12 +183,12 @@ impl Host {
         self.running == 0 && self.in_flight.is_empty() && self.is_clean()
     }
 
-    pub(super) fn take_ask(&mut self, actor: usize) -> Option<Ask> {
-        self.asks[actor].pop_front()
+    pub(super) fn take_request(&mut self, actor: usize) -> Option<Request> {
+        self.requests[actor].pop_front()
     }
 
     /// Puts a request into flight.
-    pub(super) fn ask(&mut self, actor: usize, op: Op, offset: u64, io: Io, now: Time) {
+    pub(super) fn request(&mut self, actor: usize, op: Op, offset: u64, io: Io, now: Time) {
         let len = u64::from(io.pages) * BLOCK_BYTES;
         let access = Access {
             at: Time::ZERO,
@@ -234,7 +204,7 @@ impl Host {
             direct: false,
         };
         self.in_flight.insert((op, offset), io);
-        self.asks[actor].push_back(Ask {
+        self.requests[actor].push_back(Request {
             access,
             tag,
             asked: now,
@@ -245,7 +215,7 @@ impl Host {
 
     /// Asks for the pages of a window that are not in memory, in one request for what lies in one piece.
     pub(super) fn load(&mut self, actor: usize, file: FileId, window: Window, now: Time) {
-        let pages = if file == crate::program::files::METADATA {
+        let pages = if file == fathom_fs::files::METADATA {
             window.page + window.pages
         } else {
             self.volume.pages(file)
@@ -268,7 +238,7 @@ impl Host {
                     .keys()
                     .for_each(|key| self.cache.set(key, |s| s.loading = true));
                 self.totals.loaded += u64::from(absent);
-                self.ask(actor, Op::Read, offset, io(absent), now);
+                self.request(actor, Op::Read, offset, io(absent), now);
             }
             page += absent.max(1);
         }
@@ -299,9 +269,9 @@ impl Host {
     }
 
     /// A request is done.
-    pub(super) fn answered(&mut self, answer: Answer<'_>) -> Result<(), Failed> {
-        let (op, offset) = (answer.access.op, answer.access.offset);
-        let now = answer.completed.max(self.clock);
+    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), Failed> {
+        let (op, offset) = (done.access.op, done.access.offset);
+        let now = done.completed.max(self.clock);
         let io = self.in_flight.remove(&(op, offset));
         let io = io.ok_or(Failed::Stray { offset })?;
         match io.purpose {

@@ -3,7 +3,7 @@
 //! Pages of 4 KiB, least recently used first out. A page that is being loaded, is dirty, is held by the journal or is
 //! being written does not leave; where nothing else is left the cache grows over its capacity, which the limit on dirty
 //! pages keeps from happening. A page that was written back counts as used then. It holds no data, and it knows neither
-//! the drive nor the time: [`crate::program::machine`] reads and writes for it.
+//! the drive nor the time: `fathom_platform` reads and writes for it.
 
 mod dirty;
 mod read_ahead;
@@ -11,7 +11,7 @@ mod read_ahead;
 pub use dirty::DirtyList;
 pub use read_ahead::{ReadAhead, Window};
 
-use super::files::{FileId, PageKey};
+use crate::files::{FileId, PageKey};
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;

@@ -8,9 +8,9 @@ mod program;
 
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::Op;
-use fathom_workload::program::files::{FileId, Volume};
-use fathom_workload::program::machine::{Counter, Failed, Host, Machine, Script, Step, System};
-use fathom_workload::program::{Answer, Benchmark, Next, Program};
+use fathom_block::program::{Done, Next, Program};
+use fathom_fs::files::{FileId, Volume};
+use fathom_platform::{Benchmark, Counter, Failed, Host, Machine, Script, Step, System};
 use program::{DRIVE, Drive, Played, bytes, play, play_and_look, value};
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ fn list(system: System, bytes: u64, acts: &[Act]) -> (Machine<List>, u64) {
     let mut volume = Volume::new(Bytes(0), Bytes::mib(64), 1).unwrap();
     let (file, _) = volume.create(0).unwrap();
     volume.grow(file, bytes).unwrap();
-    let key = fathom_workload::program::files::PageKey { file, page: 0 };
+    let key = fathom_fs::files::PageKey { file, page: 0 };
     let offset = volume.run(key, 1).map_or(0, |(offset, _)| offset);
     let script = List {
         acts: acts.to_vec(),
@@ -403,18 +403,18 @@ proptest! {
 }
 
 #[test]
-fn an_answer_to_nothing_is_an_error() {
+fn a_completion_of_nothing_is_an_error() {
     let (mut machine, _) = list(system(), 1 << 20, &[read_all]);
-    let Next::Ask(ask) = machine.next(0, Time::ZERO).unwrap() else {
+    let Next::Request(request) = machine.next(0, Time::ZERO).unwrap() else {
         panic!("nothing was asked for");
     };
-    let mut access = ask.access;
+    let mut access = request.access;
     access.offset += 4096;
     let stray = machine.done(
         0,
-        Answer {
+        Done {
             access: &access,
-            tag: ask.tag,
+            tag: request.tag,
             completed: Time(1),
             data: None,
         },

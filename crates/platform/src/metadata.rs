@@ -1,10 +1,10 @@
 //! Metadata: which blocks an operation changes, and the journal that they go through.
 
 use super::host::{Event, Io, Purpose};
-use super::{Failed, Host};
-use crate::program::files::{BLOCK_BYTES, Extent, FileId, PageKey, Touched, Volume};
+use crate::{Failed, Host};
 use fathom_base::Time;
 use fathom_block::Op;
+use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, PageKey, Touched, Volume};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Blocks that one descriptor block of the journal names: tags of 8 bytes behind a header of 12 and an identity of 16
@@ -119,7 +119,7 @@ impl Host {
     /// then and tries again.
     fn with_room<T>(
         &mut self,
-        take: impl Fn(&mut Self) -> Result<T, crate::program::files::Full>,
+        take: impl Fn(&mut Self) -> Result<T, fathom_fs::files::Full>,
     ) -> Result<T, Failed> {
         if let Ok(taken) = take(self) {
             return Ok(taken);
@@ -245,7 +245,7 @@ impl Host {
             pages,
         };
         self.flusher.in_flight += 1;
-        self.ask(self.flusher_actor(), Op::Write, offset, io, now);
+        self.request(self.flusher_actor(), Op::Write, offset, io, now);
         true
     }
 

@@ -6,9 +6,8 @@
 )]
 
 use fathom_base::{Dur, Time};
-use fathom_block::Access;
-use fathom_block::{Op, Tag};
-use fathom_workload::program::{Answer, Next, Program};
+use fathom_block::program::{Done, Next, Program};
+use fathom_block::{Access, Op, Tag};
 
 /// One access as it was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub(crate) const DRIVE: Drive = Drive {
     depth: 32,
 };
 
-/// Plays a program to its end, in the order of completion, with `look` at it after every answer.
+/// Plays a program to its end, in the order of completion, with `look` at it after every completion.
 pub(crate) fn play_and_look<P: Program + ?Sized>(
     program: &mut P,
     drive: Drive,
@@ -61,21 +60,21 @@ pub(crate) fn play_and_look<P: Program + ?Sized>(
                         until = until.min(at);
                         break;
                     }
-                    Next::Ask(ask) => {
-                        assert!(ask.asked <= now && ask.access.len > 0);
-                        let request = Played {
+                    Next::Request(request) => {
+                        assert!(request.asked <= now && request.access.len > 0);
+                        let one = Played {
                             actor,
-                            tag: ask.tag,
-                            access: ask.access,
-                            asked: ask.asked,
+                            tag: request.tag,
+                            access: request.access,
+                            asked: request.asked,
                             started: now,
                             done: now + drive.latency,
                         };
                         if flying.len() == drive.depth {
-                            *refused = Some(request);
+                            *refused = Some(one);
                             break;
                         }
-                        enter(&mut flying, request);
+                        enter(&mut flying, one);
                     }
                 }
             }
@@ -89,13 +88,13 @@ pub(crate) fn play_and_look<P: Program + ?Sized>(
         let (done, rest) = flying.into_iter().partition(|p| p.done <= now);
         flying = rest;
         for p in done {
-            let answer = Answer {
+            let done = Done {
                 access: &p.access,
                 tag: p.tag,
                 completed: p.done,
                 data: None,
             };
-            program.done(p.actor, answer).unwrap();
+            program.done(p.actor, done).unwrap();
             played.push(p);
             look(program, now);
         }
@@ -119,7 +118,7 @@ fn enter(flying: &mut Vec<Played>, request: Played) {
 }
 
 /// A counter's value.
-pub(crate) fn value(counters: &[fathom_workload::program::machine::Counter], name: &str) -> f64 {
+pub(crate) fn value(counters: &[fathom_platform::Counter], name: &str) -> f64 {
     counters.iter().find(|c| c.name == name).unwrap().value
 }
 

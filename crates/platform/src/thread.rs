@@ -1,10 +1,11 @@
 //! Threads: what each is doing, page by page.
 
 use super::host::{Event, Io, Purpose, Waiter};
-use super::{Failed, Host, ReadAhead, Step, Window};
-use crate::program::files::{BLOCK_BYTES, FileId, PageKey};
+use crate::{Failed, Host, Step};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
+use fathom_fs::cache::{ReadAhead, Window};
+use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
 
 /// Pages that are read or written before a thread computes, looks at the limit on dirty pages and lets others go on
 /// (`ratelimit_pages` of Linux).
@@ -371,7 +372,7 @@ impl Host {
             self.threads[thread].through += 1;
             self.flusher.writing += run;
             self.totals.through += u64::from(run);
-            self.ask(thread, Op::Write, offset, io, now);
+            self.request(thread, Op::Write, offset, io, now);
             page += run;
         }
     }

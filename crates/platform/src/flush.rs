@@ -1,11 +1,11 @@
 //! Write-back: which dirty pages are written when, and what is in flight of it.
 
 use super::host::{Io, Purpose};
-use super::{Host, System};
-use crate::program::cache::DirtyList;
-use crate::program::files::{BLOCK_BYTES, FileId, PageKey};
+use crate::{Host, System};
 use fathom_base::Time;
 use fathom_block::Op;
+use fathom_fs::cache::DirtyList;
+use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
 
 /// What is to be written, and what is being written.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl Host {
             Which::Metadata => self.totals.metadata_written += u64::from(io.pages),
             _ => self.totals.written += u64::from(io.pages),
         }
-        self.ask(self.flusher_actor(), Op::Write, offset, io, now);
+        self.request(self.flusher_actor(), Op::Write, offset, io, now);
         true
     }
 

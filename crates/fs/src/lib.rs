@@ -1,0 +1,7 @@
+//! File systems as the block layer sees them: where files lie on a drive ([`files`]), and which of their pages are in
+//! memory ([`cache`]).
+//!
+//! Knows no drive and no time: it says which blocks an operation reads and changes. `fathom_platform` turns that into requests.
+
+pub mod cache;
+pub mod files;

@@ -1,0 +1,99 @@
+//! A script on a machine: the program that the run loop plays.
+
+use crate::host::Event;
+use crate::{Counter, Failed, Host, Step, System};
+use fathom_base::Time;
+use fathom_block::program::{Done, Next, Program};
+use fathom_fs::files::Volume;
+
+/// What the threads of a program do: the part of a benchmark that knows no cache and no drive.
+pub trait Script {
+    /// How many threads.
+    fn threads(&self) -> usize;
+
+    /// What a thread (from 0) does now; it has done what it did before.
+    ///
+    /// # Errors
+    /// The end of the run.
+    fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed>;
+
+    /// What it has counted.
+    fn counters(&self) -> Vec<Counter>;
+}
+
+/// A program that counts what it has done: a benchmark.
+pub trait Benchmark: Program<Error = Failed> {
+    /// What it has counted so far, in the order in which it is shown.
+    fn counters(&self) -> Vec<Counter>;
+}
+
+/// A script on a machine.
+#[derive(Debug)]
+pub struct Machine<S> {
+    script: S,
+    host: Host,
+}
+
+impl<S: Script> Machine<S> {
+    /// Starts all threads. Nothing is in memory.
+    pub fn new(script: S, volume: Volume, system: System) -> Self {
+        let host = Host::new(volume, system, script.threads());
+        Self { script, host }
+    }
+
+    /// The machine below the script.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Everything up to and including `now`.
+    fn advance(&mut self, now: Time) -> Result<(), Failed> {
+        while let Some((at, event)) = self.host.due(now) {
+            match event {
+                Event::Run(thread) => self.run(thread as usize, at)?,
+                Event::Through(job) => self.host.resume(job, at)?,
+                Event::Commit => self.host.commit_due(at),
+                Event::Expire => self.host.expire(at),
+            }
+            self.host.pump(at);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, thread: usize, now: Time) -> Result<(), Failed> {
+        while self.host.go_on(thread, now)? {
+            let step = self.script.step(thread, &mut self.host, now)?;
+            self.host.begin(thread, step, now);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Script> Program for Machine<S> {
+    type Error = Failed;
+
+    fn actors(&self) -> usize {
+        self.host.actors()
+    }
+
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, Failed> {
+        self.advance(now)?;
+        Ok(match self.host.take_request(actor) {
+            Some(request) => Next::Request(request),
+            // Any completion may be of a page that another thread waits for.
+            None => Next::Watch(self.host.next_event()),
+        })
+    }
+
+    fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), Failed> {
+        self.host.done(done)
+    }
+}
+
+impl<S: Script> Benchmark for Machine<S> {
+    fn counters(&self) -> Vec<Counter> {
+        let mut counters = self.script.counters();
+        counters.extend(self.host.counters());
+        counters
+    }
+}
