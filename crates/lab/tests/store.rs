@@ -296,3 +296,24 @@ fn a_measurement_is_not_overwritten_and_a_model_run_may_be() {
         Err(StoreError::NotADirectory { .. })
     ));
 }
+
+/// A record that format 3 wrote is read and held to its sum: `fathom probe model:null-block --read-only --size 8MiB
+/// --budget 24MiB` of the commit before format 4, 7,712 reads.
+#[test]
+fn a_record_of_an_older_format_is_read() {
+    let bytes = include_bytes!("data/record-format-3.parquet");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(RECORD_FILE);
+    fs::write(&path, bytes).unwrap();
+    let record = load_record(&path).unwrap().value;
+    assert_eq!(record.meta.target.name, "model:null-block");
+    let reads: u64 = record.steps.iter().map(|step| step.cost.requests).sum();
+    assert_eq!(reads, 7_712);
+    assert!(record.samples.iter().all(|sample| sample.ns > 0));
+    for at in (0..bytes.len()).step_by(97) {
+        let mut damaged = bytes.to_vec();
+        damaged[at] ^= 0x10;
+        fs::write(&path, damaged).unwrap();
+        assert!(load_record(&path).is_err(), "byte {at}");
+    }
+}

@@ -18,6 +18,7 @@ mod format;
 mod options;
 mod order;
 mod reader;
+pub mod table;
 mod text;
 
 pub use compress::Compression;
@@ -29,11 +30,11 @@ pub use format::parquet::Writer as ParquetWriter;
 pub use options::{BlockEvent, Options};
 pub use reader::{Skipped, Trace};
 
-use ::parquet::file::reader::ChunkReader;
 use buffer::Buffer;
 use format::{blktrace, parquet};
 use reader::Source;
 use std::io::{self, Read, Seek, SeekFrom};
+use table::ChunkReader;
 
 /// What some editors put before a text in UTF-8 (RFC 3629, section 6).
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

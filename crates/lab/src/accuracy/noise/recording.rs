@@ -6,23 +6,19 @@
 
 use bytes::Bytes;
 use fathom_block::Op;
-use parquet::basic::Compression;
-use parquet::column::reader::get_typed_column_reader;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
-use std::sync::Arc;
+use fathom_trace::table::{Column, Layout, TableError, TableReader, TableWriter};
 
 const RECORDED: &str = "fathom.recorded";
-const SCHEMA: &str = "message latency {
+const LAYOUT: Layout = Layout {
+    key: "fathom.latencies",
+    version: 1,
+    message: "message latency {
     required binary op (STRING);
     required int64 bytes (INTEGER(64, false));
     required int64 latency_ns (INTEGER(64, false));
-}";
+}",
+    rising: &[],
+};
 
 /// One request of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +45,8 @@ pub struct Recording {
 #[error("no recording of latencies: {0}")]
 pub struct RecordingError(pub(super) String);
 
-impl From<ParquetError> for RecordingError {
-    fn from(error: ParquetError) -> Self {
+impl From<TableError> for RecordingError {
+    fn from(error: TableError) -> Self {
         RecordingError(error.to_string())
     }
 }
@@ -61,26 +57,18 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] for what Parquet cannot hold, such as a trim.
     pub fn to_parquet(&self) -> Result<Vec<u8>, RecordingError> {
-        let properties = WriterProperties::builder()
-            .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
-            .set_compression(Compression::SNAPPY)
-            .set_key_value_metadata(Some(vec![KeyValue::new(
-                RECORDED.to_owned(),
-                self.recorded.clone(),
-            )]))
-            .build();
-        let schema = Arc::new(parse_message_type(SCHEMA)?);
-        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-        let mut group = writer.next_row_group()?;
-        let of = |field: fn(&Recorded) -> u64| self.requests.iter().map(move |r| field(r) as i64);
-        let ops = self.requests.iter().map(|r| Ok(name_of(r.op)?.into()));
-        let ops: Result<Vec<ByteArray>, RecordingError> = ops.collect();
-        write_column::<ByteArrayType>(&mut group, &ops?)?;
-        write_column::<Int64Type>(&mut group, &of(|r| r.bytes).collect::<Vec<_>>())?;
-        let rounded = of(|r| three_digits(r.latency_ns)).collect::<Vec<_>>();
-        write_column::<Int64Type>(&mut group, &rounded)?;
-        group.close()?;
-        Ok(writer.into_inner()?)
+        if let Some(other) = self.requests.iter().find(|r| !OPS.contains(&r.op)) {
+            let message = format!("a {} has no latency of its own here", other.op);
+            return Err(RecordingError(message));
+        }
+        let requests = self.requests.iter();
+        let mut table = TableWriter::new(Vec::new(), LAYOUT)?;
+        table.group(&[
+            Column::names(requests.clone().map(|r| r.op), |op: Op| op.to_string()),
+            Column::longs(requests.clone().map(|r| r.bytes)),
+            Column::longs(requests.map(|r| three_digits(r.latency_ns))),
+        ])?;
+        Ok(table.finish(&[(RECORDED, self.recorded.clone())])?)
     }
 
     /// Reads such a file.
@@ -88,25 +76,17 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] with what is wrong with it.
     pub fn from_parquet(file: &'static [u8]) -> Result<Recording, RecordingError> {
-        let reader = SerializedFileReader::new(Bytes::from_static(file))?;
-        let pairs = reader.metadata().file_metadata().key_value_metadata();
-        let recorded = pairs
-            .into_iter()
-            .flatten()
-            .find(|pair| pair.key == RECORDED)
-            .and_then(|pair| pair.value.clone())
-            .ok_or_else(|| RecordingError(format!("its metadata lack `{RECORDED}`")))?;
+        let mut table = TableReader::new(Bytes::from_static(file), &LAYOUT)?;
+        let recorded = table.metadata(RECORDED).map(str::to_owned);
+        let recorded =
+            recorded.ok_or_else(|| RecordingError(format!("its metadata lack `{RECORDED}`")))?;
         let mut requests = Vec::new();
-        for index in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(index)?;
-            let ops = read_column::<ByteArrayType>(&*group, 0)?;
-            let bytes = read_column::<Int64Type>(&*group, 1)?;
-            let latencies = read_column::<Int64Type>(&*group, 2)?;
-            for ((op, bytes), latency) in ops.iter().zip(bytes).zip(latencies) {
+        while table.next_rows()? > 0 {
+            for (row, op) in table.texts(0).iter().enumerate() {
                 requests.push(Recorded {
                     op: op_of(op.data())?,
-                    bytes: bytes as u64,
-                    latency_ns: latency as u64,
+                    bytes: table.longs(1)[row] as u64,
+                    latency_ns: table.longs(2)[row] as u64,
                 });
             }
         }
@@ -114,46 +94,11 @@ impl Recording {
     }
 }
 
-fn write_column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: &[T::T],
-) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("no such column".into()));
-    };
-    column.typed::<T>().write_batch(values, None, None)?;
-    column.close()
-}
-
-fn read_column<T: DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-) -> Result<Vec<T::T>, ParquetError> {
-    let rows = group.metadata().num_rows() as usize;
-    let mut column = get_typed_column_reader::<T>(group.get_column_reader(index)?);
-    let mut values = Vec::with_capacity(rows);
-    column.read_records(rows, None, None, &mut values)?;
-    Ok(values)
-}
-
-const OPS: [(Op, &str); 3] = [
-    (Op::Read, "read"),
-    (Op::Write, "write"),
-    (Op::Flush, "flush"),
-];
-
-fn name_of(op: Op) -> Result<&'static str, RecordingError> {
-    let known = OPS.iter().find(|(known, _)| *known == op);
-    known
-        .map(|(_, name)| *name)
-        .ok_or_else(|| RecordingError(format!("a {op} has no latency of its own here")))
-}
+const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Flush];
 
 fn op_of(name: &[u8]) -> Result<Op, RecordingError> {
-    let known = OPS.iter().find(|(_, known)| known.as_bytes() == name);
-    known
-        .map(|(op, _)| *op)
-        .ok_or_else(|| RecordingError(format!("no kind of request: {name:?}")))
+    let known = OPS.into_iter().find(|op| op.to_string().as_bytes() == name);
+    known.ok_or_else(|| RecordingError(format!("no kind of request: {name:?}")))
 }
 
 /// Rounded to three significant digits.

@@ -1,0 +1,231 @@
+//! Fathom's own trace files: a table of accesses, read and written by row groups.
+//!
+//! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
+//! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the furthest end
+//! of an access), beside those of every [`table`](crate::table).
+
+use super::check;
+use crate::Access;
+use crate::error::{ErrorKind, Place, TraceError};
+use crate::table::{ChunkReader, Column, Layout, TableError, TableReader, TableWriter};
+use fathom_base::Time;
+use fathom_block::Op;
+use std::io::Write;
+
+pub(super) const EXPLAIN: &str = "\
+One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`.
+Fathom writes and reads it: it is smaller and faster than text, nothing is left to be told, and its checksums find
+damage. Only files that Fathom has written are read, and only from a file, not from a pipe.";
+
+const LAYOUT: Layout = Layout {
+    key: "fathom.trace",
+    version: 2,
+    message: "message access {
+    required int64 at_ns (INTEGER(64, false));
+    required binary op (STRING);
+    required int64 offset (INTEGER(64, false));
+    required int64 len (INTEGER(64, false));
+    required int32 disk (INTEGER(32, false));
+}",
+    rising: &["at_ns"],
+};
+const CAPACITY: &str = "fathom.capacity_bytes";
+
+/// Rows of a row group: some 5 MB in memory.
+const ROWS_PER_GROUP: usize = 1 << 17;
+
+fn wrong(error: TableError) -> TraceError {
+    TraceError::input(match error {
+        TableError::Io(source) => ErrorKind::Io(source),
+        TableError::Foreign(what) => ErrorKind::Foreign(what),
+        TableError::Truncated => ErrorKind::Foreign("its end is not that of a Parquet file"),
+        TableError::Newer { .. } => ErrorKind::Foreign("a later version has written it"),
+        TableError::Damaged(what) => ErrorKind::Parquet(what),
+    })
+}
+
+/// Writes accesses as a Parquet file, in constant memory but for its footer (some 500 bytes for every 131,072
+/// accesses).
+///
+/// What was written is a Parquet file only after [`Writer::finish`].
+pub struct Writer<W: Write + Send> {
+    table: TableWriter<W>,
+    rows: Vec<Access>,
+    written: u64,
+    /// The time of the first access, from which all count.
+    first: Option<Time>,
+    last: Time,
+    capacity_bytes: u64,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// Nothing can be written.
+    pub fn new(output: W) -> Result<Self, TraceError> {
+        Ok(Self {
+            table: TableWriter::new(output, LAYOUT).map_err(wrong)?,
+            rows: Vec::with_capacity(ROWS_PER_GROUP),
+            written: 0,
+            first: None,
+            last: Time::ZERO,
+            capacity_bytes: 0,
+        })
+    }
+
+    /// Writes one more access; its time in the file counts from that of the first one.
+    ///
+    /// # Errors
+    /// Its time is before that of the access before it; it is empty or goes beyond the end of the address space;
+    /// nothing can be written.
+    pub fn write(&mut self, access: &Access) -> Result<(), TraceError> {
+        let place = Place::Row(self.written + 1);
+        if access.at < self.last {
+            let by_ns = self.last.since(access.at).0;
+            let kind = ErrorKind::Backwards { by_ns, reorder: 0 };
+            return Err(TraceError::new(kind, place));
+        }
+        check(access.op, access.offset, access.len)
+            .map_err(|fault| TraceError::new(fault.kind(), place))?;
+        self.last = access.at;
+        self.capacity_bytes = self.capacity_bytes.max(access.end());
+        self.written += 1;
+        let first = *self.first.get_or_insert(access.at);
+        self.rows.push(Access {
+            at: Time(access.at.since(first).0),
+            ..*access
+        });
+        if self.rows.len() == ROWS_PER_GROUP {
+            self.write_group()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file, and gives back what it was written to.
+    ///
+    /// # Errors
+    /// Nothing can be written.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        self.write_group()?;
+        let capacity = [(CAPACITY, self.capacity_bytes.to_string())];
+        self.table.finish(&capacity).map_err(wrong)
+    }
+
+    fn write_group(&mut self) -> Result<(), TraceError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let rows = self.rows.iter();
+        let columns = [
+            Column::longs(rows.clone().map(|a| a.at.0)),
+            Column::names(rows.clone().map(|a| a.op), |op: Op| op.to_string()),
+            Column::longs(rows.clone().map(|a| a.offset)),
+            Column::longs(rows.clone().map(|a| a.len)),
+            Column::ints(rows.map(|a| a.disk)),
+        ];
+        self.table.group(&columns).map_err(wrong)?;
+        self.rows.clear();
+        Ok(())
+    }
+}
+
+/// Reads the rows of a file.
+pub(crate) struct Reader {
+    table: TableReader,
+    /// Rows that are decoded, and how many of them were taken.
+    rows: usize,
+    taken: usize,
+    /// Rows that were taken in all.
+    row: u64,
+    capacity_bytes: u64,
+    ended: bool,
+}
+
+impl Reader {
+    pub(crate) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, TraceError> {
+        let table = TableReader::new(input, &LAYOUT).map_err(wrong)?;
+        let capacity = table.metadata(CAPACITY).and_then(|text| text.parse().ok());
+        let capacity_bytes = capacity.ok_or_else(|| {
+            let lacks = "its metadata lack its capacity";
+            TraceError::input(ErrorKind::Parquet(lacks.into()))
+        })?;
+        Ok(Self {
+            table,
+            rows: 0,
+            taken: 0,
+            row: 0,
+            capacity_bytes,
+            ended: false,
+        })
+    }
+
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Memory of the decoded rows; what the Parquet reader keeps of a page comes on top.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.table.memory_bytes()
+    }
+
+    /// The next access with its place.
+    pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
+        if self.taken == self.rows {
+            if self.ended {
+                return None;
+            }
+            self.taken = 0;
+            self.rows = match self.table.next_rows() {
+                Ok(rows) => rows,
+                Err(error) => {
+                    (self.ended, self.rows) = (true, 0);
+                    let place = Place::Row(self.row + 1);
+                    return Some(Err(TraceError {
+                        place,
+                        ..wrong(error)
+                    }));
+                }
+            };
+            if self.rows == 0 {
+                self.ended = true;
+                return None;
+            }
+        }
+        self.row += 1;
+        let place = Place::Row(self.row);
+        Some(match self.take() {
+            Ok(access) => Ok((Some(access), place)),
+            Err(kind) => Err(TraceError::new(kind, place)),
+        })
+    }
+
+    fn take(&mut self) -> Result<Access, ErrorKind> {
+        let (row, table) = (self.taken, &self.table);
+        self.taken += 1;
+        let op = op(table.texts(1)[row].data())?;
+        let (offset, len) = (table.longs(2)[row] as u64, table.longs(3)[row] as u64);
+        check(op, offset, len).map_err(|fault| fault.kind())?;
+        Ok(Access {
+            at: Time(table.longs(0)[row] as u64),
+            op,
+            offset,
+            len,
+            disk: table.ints(4)[row] as u32,
+        })
+    }
+}
+
+fn op(name: &[u8]) -> Result<Op, ErrorKind> {
+    match name {
+        b"read" => Ok(Op::Read),
+        b"write" => Ok(Op::Write),
+        b"flush" => Ok(Op::Flush),
+        b"trim" => Ok(Op::Trim),
+        _ => Err(ErrorKind::UnknownOp {
+            field: "op",
+            found: String::from_utf8_lossy(name).chars().take(40).collect(),
+            wanted: "read, write, flush and trim",
+        }),
+    }
+}
