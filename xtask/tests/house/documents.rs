@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 fn documents() -> Vec<PathBuf> {
     let mut found = files(&root().join("docs"), "md");
+    found.extend(files(&root().join("papers"), "md"));
     for name in ["README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"] {
         found.push(root().join(name).with_extension("md"));
     }
@@ -53,6 +54,33 @@ const RIDDLES: &[(&str, &str)] = &[
     ("leaves first", "evicts"),
 ];
 
+/// The same, in the documents alone.
+const RIDDLES_OF_DOCUMENTS: &[(&str, &str)] = &[
+    ("answers to answers", "depends on completions"),
+    ("are held to", "are compared with"),
+    ("at hand", "available"),
+    ("goes on where it was", "continues"),
+    ("in silence", "without a message"),
+    ("is held to", "is compared with"),
+    ("is nothing but", "is only"),
+    ("leaves together", "is evicted as one batch"),
+    ("leaves whole", "is never split"),
+    ("moves in", "when it is needed"),
+    ("passed over", "skipped"),
+    ("so that what", "a sentence with a subject"),
+    ("stays open", "is inconclusive"),
+    ("the more so", "and more"),
+    ("told from", "distinguished from"),
+    ("what goes", "a noun"),
+    ("what is there", "a noun"),
+    ("what leaves", "evicted pages"),
+    ("what stands", "a noun"),
+    ("what was there", "a noun"),
+    ("what waits", "waiting requests"),
+    ("whichever", "any"),
+    ("with no more to lend", "is empty"),
+];
+
 /// In what a user reads: the documents, and the texts and help of the programs.
 #[test]
 fn nothing_is_said_in_riddles() {
@@ -60,20 +88,23 @@ fn nothing_is_said_in_riddles() {
         .into_iter()
         .flat_map(|member| files(&member.dir.join("src"), "rs"));
     let own = root().join("CHANGELOG.md");
-    for path in documents()
-        .into_iter()
-        .filter(|path| *path != own)
-        .chain(sources)
-    {
-        let text = std::fs::read_to_string(&path).unwrap();
-        for (riddle, meant) in RIDDLES {
-            let line = text.lines().position(|line| line.contains(riddle));
-            let place = line.map(|line| format!("{}:{}", path.display(), line + 1));
-            assert_eq!(
-                place, None,
-                "`{riddle}`: say what is meant, such as `{meant}`"
-            );
-        }
+    for path in documents().into_iter().filter(|path| *path != own) {
+        lacks(&path, RIDDLES_OF_DOCUMENTS);
+        lacks(&path, RIDDLES);
+    }
+    sources.for_each(|path| lacks(&path, RIDDLES));
+}
+
+/// No line of the file has one of the riddles.
+fn lacks(path: &Path, riddles: &[(&str, &str)]) {
+    let text = std::fs::read_to_string(path).unwrap();
+    for (riddle, meant) in riddles {
+        let line = text.lines().position(|line| line.contains(riddle));
+        let place = line.map(|line| format!("{}:{}", path.display(), line + 1));
+        assert_eq!(
+            place, None,
+            "`{riddle}`: say what is meant, such as `{meant}`"
+        );
     }
 }
 
