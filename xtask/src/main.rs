@@ -19,12 +19,12 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   test         formatting, clippy, every test, documentation; ends with what was skipped and a count
-  bench        the benchmarks; what follows is handed to them, such as a name to choose by
-  performance  the table of docs/performance.md: of three runs a case or as many as are said
-  torture      the check suite of modelled drives on drives drawn at random, for --seconds N
-  fuzz         every fuzz target in turn: `--seconds N` for each (60), names to choose by; needs a nightly compiler and
-               cargo-fuzz, and says how to get them
-  same         whether two programs `fathom`, OLD and NEW, say and write the same to the byte; --long asks more of them";
+  bench        the benchmarks; further arguments go to them, such as a name
+  performance  the table of docs/performance.md, from three runs of each case or the number given
+  torture      the check suite of modelled drives on random drives, for --seconds N
+  fuzz         every fuzz target in turn, or those named, for --seconds N each (60); needs a nightly compiler and
+               cargo-fuzz
+  same         compares the output and files of two programs `fathom`, OLD and NEW, to the byte; --long runs more commands";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
