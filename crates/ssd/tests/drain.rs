@@ -15,7 +15,7 @@ const KIB: u64 = 1024;
 /// The NVMe preset without noise, on 2 GiB.
 fn nvme() -> Spec {
     let preset = presets::PRESETS.iter().find(|p| p.name == "nvme").unwrap();
-    let mut spec = Spec::from_toml(preset.toml).unwrap();
+    let mut spec = Spec::from_toml(preset.text).unwrap();
     (spec.noise, spec.capacity) = (Noise::default(), Bytes::mib(2048));
     spec
 }

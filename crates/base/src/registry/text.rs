@@ -22,10 +22,12 @@ pub struct BadName {
 
 impl BadName {
     /// No thing of a list, which has at least one, has this name.
-    pub fn unknown(said: &str, list: &[Named]) -> Self {
-        let near = nearest(said, list.iter().map(|named| named.name));
+    pub fn unknown<'a>(said: &str, list: impl IntoIterator<Item = &'a Named>) -> Self {
+        let mut list = list.into_iter().peekable();
+        let kind = list.peek().map_or("", |named| named.kind.one);
+        let near = nearest(said, list.map(|named| named.name));
         Self {
-            kind: list.first().map_or("", |named| named.kind.one),
+            kind,
             said: said.to_owned(),
             problem: None,
             near: near.into_iter().map(str::to_owned).collect(),

@@ -102,7 +102,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(preset) = model::find(drive) else {
         return Err(unknown(&args.name, drive));
     };
-    let comments = header(preset.toml);
+    let comments = header(preset.text);
     out::text(&format!(
         "# model:{}: {}\n\n{comments}\n",
         preset.name, preset.summary
