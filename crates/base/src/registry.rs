@@ -7,7 +7,7 @@
 mod macros;
 mod text;
 
-pub use text::{BadName, find, parse, settings, table, value};
+pub use text::{BadName, find, parse, settings, table, table_of, value};
 
 use toml::Table;
 

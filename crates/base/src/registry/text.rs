@@ -111,7 +111,11 @@ where
     T: Serialize + std::str::FromStr,
 {
     let text = if example.is_empty() { name } else { example };
-    let made = text.parse::<T>().ok();
-    made.and_then(|made| Table::try_from(made).ok())
-        .unwrap_or_default()
+    let made = text.parse::<T>();
+    made.map_or_else(|_| Table::new(), |made| table_of(&made))
+}
+
+/// Settings as a table; empty for what TOML cannot say.
+pub fn table_of(settings: &impl Serialize) -> Table {
+    Table::try_from(settings).unwrap_or_default()
 }

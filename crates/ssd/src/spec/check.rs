@@ -1,8 +1,6 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
-use super::{
-    Arbitration, MappingKind, ProgramMode, Spec, SpecError, Striping, WriteBuffer, WritePolicy,
-};
+use super::{Arbitration, MappingKind, ProgramMode, Spec, Striping, WriteBuffer, WritePolicy};
 use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur};
 
