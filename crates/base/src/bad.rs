@@ -26,11 +26,13 @@ impl BadValue {
         }
     }
 
-    /// It as a setting of `part`.
+    /// It as a setting of `part`, unless it says of what.
     #[must_use]
-    pub fn of(self, part: impl Into<String>) -> Self {
-        let part = part.into();
-        Self { part, ..self }
+    pub fn of(mut self, part: impl Into<String>) -> Self {
+        if self.part.is_empty() {
+            self.part = part.into();
+        }
+        self
     }
 }
 

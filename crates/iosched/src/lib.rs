@@ -18,5 +18,5 @@ pub mod split;
 pub use io::{Io, IoKey};
 pub use priority::{Class, Priority};
 pub use queue::{BlockQueue, Bundled, Dispatched, Plug, QueueConfig, QueueStats};
-pub use scheduler::{BadConfig, Config, Entry, Era, Merging, SCHEDULERS, Scheduler};
+pub use scheduler::{Config, Era, Merging, SCHEDULERS, Scheduler};
 pub use split::{SPLITS, Split};
