@@ -9,7 +9,7 @@ mod text;
 
 pub use text::{BadName, find, parse, settings, table, table_of, value};
 
-use toml::Table;
+pub use toml::Table;
 
 /// What things of one kind have in common.
 #[derive(Debug, PartialEq, Eq)]

@@ -573,7 +573,9 @@ fn settings_that_cannot_be_are_refused_before_the_first_access() {
     for step in bad {
         let steps = [Step::WritesOnly(WritesOnly {}), step];
         let error = apply(&steps, plain([])).err();
-        assert_eq!(error.map(|error| error.number), Some(2), "{:?}", steps[1]);
+        let part = error.map(|error| error.part);
+        let second = format!("step 2 ({})", steps[1].name());
+        assert_eq!(part, Some(second), "{:?}", steps[1]);
     }
 }
 
@@ -583,5 +585,12 @@ fn every_step_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), STEPS.len());
-    assert!(STEPS.iter().all(|entry| !entry.help.is_empty()));
+    for entry in STEPS {
+        assert!(!entry.summary.is_empty());
+        let step: Step = entry.example().parse().unwrap();
+        assert_eq!(step.name(), entry.name);
+        let told = entry.defaults();
+        let given = entry.example().matches('=').count();
+        assert!(told.iter().filter(|(_, default)| default.is_none()).count() >= given);
+    }
 }

@@ -111,6 +111,7 @@ macro_rules! names {
             $crate::registry::Named::new(&$kind, $name, ABOUT.settings(settings))
         }),+];
 
+        #[allow(unused_macros, reason = "not every list asks the same of all settings")]
         macro_rules! $each {
             ($value:expr, $of:ident => $call:expr) => {
                 match $value { $($enum::$variant($of) => $call,)+ }

@@ -1,7 +1,8 @@
 //! Steps that choose: which accesses go on, none of them changed.
 
+use super::place::no_capacity;
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::Bytes;
+use fathom_base::{About, BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -11,25 +12,53 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct WritesOnly {}
 
+impl WritesOnly {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("keep the writes, drop everything else");
+}
+
 /// Keeps the reads; writes, flushes and trims are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadsOnly {}
 
-/// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct First {
-    /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
-    pub accesses: u64,
+impl ReadsOnly {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("keep the reads, drop everything else");
 }
 
-/// Keeps one disk of a trace of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Disk {
-    /// Its number in the trace; it keeps that number.
-    pub keep: u32,
+keys! {
+    /// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct First {
+        /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
+        pub accesses: u64,
+    }
+}
+
+impl First {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("stop after a number of accesses")
+        .keys(First::KEYS)
+        .example("first,accesses=100000");
+}
+
+keys! {
+    /// Keeps one disk of a trace of several.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Disk {
+        /// Its number in the trace; it keeps that number.
+        pub keep: u32,
+    }
+}
+
+impl Disk {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("keep one disk of a trace of several")
+        .keys(Disk::KEYS)
+        .example("disk,keep=0");
 }
 
 /// What becomes of an access past the end of a drive.
@@ -43,15 +72,25 @@ pub enum PastEnd {
     Drop,
 }
 
-/// Lets through only what lies within a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Clip {
-    /// The drive's capacity; at least one byte.
-    pub capacity: Bytes,
-    /// What becomes of an access that ends past it, even if it starts within.
-    #[serde(default)]
-    pub past_end: PastEnd,
+keys! {
+    /// Lets through only what lies within a drive.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct Clip {
+        /// The drive's capacity; at least one byte.
+        pub capacity: Bytes,
+        /// What becomes of an access that ends past it, even if it starts within.
+        #[serde(default)]
+        pub past_end: PastEnd,
+    }
+}
+
+impl Clip {
+    /// What the list says of it.
+    pub(super) const ABOUT: About =
+        About::new("refuse, or drop and count, accesses past the end of a drive")
+            .keys(Clip::KEYS)
+            .example("clip,capacity=2GiB");
 }
 
 fn pass_if(keep: bool, access: Access) -> Verdict {
@@ -111,7 +150,7 @@ impl Work for Clip {
 }
 
 impl Settings for WritesOnly {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         Ok(())
     }
     fn work(&self) -> Box<dyn Work> {
@@ -120,7 +159,7 @@ impl Settings for WritesOnly {
 }
 
 impl Settings for ReadsOnly {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         Ok(())
     }
     fn work(&self) -> Box<dyn Work> {
@@ -129,7 +168,7 @@ impl Settings for ReadsOnly {
 }
 
 impl Settings for Disk {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         Ok(())
     }
     fn work(&self) -> Box<dyn Work> {
@@ -138,7 +177,7 @@ impl Settings for Disk {
 }
 
 impl Settings for First {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         Ok(())
     }
     fn work(&self) -> Box<dyn Work> {
@@ -147,9 +186,9 @@ impl Settings for First {
 }
 
 impl Settings for Clip {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         match self.capacity.0 {
-            0 => Err("`capacity` is zero: give the drive's capacity, such as 192GiB"),
+            0 => Err(no_capacity()),
             _ => Ok(()),
         }
     }

@@ -1,16 +1,24 @@
 //! The step that cuts long accesses.
 
 use super::{Settings, Verdict, Work};
-use fathom_base::Bytes;
+use fathom_base::{About, BadValue, Bytes, keys};
 use fathom_block::Access;
-use serde::{Deserialize, Serialize};
 
-/// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Split {
-    /// The longest piece; at least one byte.
-    pub longest: Bytes,
+keys! {
+    /// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct Split {
+        /// The longest piece; at least one byte.
+        pub longest: Bytes,
+    }
+}
+
+impl Split {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("cut accesses longer than a number of bytes")
+        .keys(Split::KEYS)
+        .example("split,longest=256KiB");
 }
 
 /// [`Split`] at work: what is left of the last access.
@@ -48,9 +56,13 @@ impl Work for Cutting {
 }
 
 impl Settings for Split {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         match self.longest.0 {
-            0 => Err("`longest` is zero: give the longest piece, such as 128KiB"),
+            0 => Err(BadValue::new(
+                "longest",
+                "zero",
+                "give the longest piece, such as 128KiB",
+            )),
             _ => Ok(()),
         }
     }

@@ -1,8 +1,8 @@
 //! Steps that bring accesses onto pages and other multiples.
 
-use super::place::{NO_PAGE, floor, page_default, placed};
+use super::place::{floor, no_page, page_default, placed};
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::Bytes;
+use fathom_base::{About, BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -24,27 +24,45 @@ pub enum Rounding {
     Up,
 }
 
-/// Makes every access whole pages (`epo` IV.A, last task).
-///
-/// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
-/// drive must not be told to forget what the trace did not trim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RoundToPages {
-    /// The page.
-    #[serde(default = "page_default")]
-    pub page: Bytes,
-    /// Which pages.
-    #[serde(default)]
-    pub rounding: Rounding,
+keys! {
+    /// Makes every access whole pages (`epo` IV.A, last task).
+    ///
+    /// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
+    /// drive must not be told to forget what the trace did not trim.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct RoundToPages {
+        /// The page.
+        #[serde(default = "page_default")]
+        pub page: Bytes,
+        /// Which pages.
+        #[serde(default)]
+        pub rounding: Rounding,
+    }
 }
 
-/// Moves every start down to a multiple, and keeps lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Align {
-    /// The multiple, at least one byte.
-    pub to: Bytes,
+impl RoundToPages {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("round every access out to whole pages")
+        .keys(RoundToPages::KEYS)
+        .example("round-to-pages,page=4KiB");
+}
+
+keys! {
+    /// Moves every start down to a multiple, and keeps lengths.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Align {
+        /// The multiple, at least one byte.
+        pub to: Bytes,
+    }
+}
+
+impl Align {
+    /// What the list says of it.
+    pub(super) const ABOUT: About = About::new("round starts down to a multiple, keep lengths")
+        .keys(Align::KEYS)
+        .example("align,to=4KiB");
 }
 
 impl RoundToPages {
@@ -99,9 +117,9 @@ impl Work for RoundToPages {
 }
 
 impl Settings for RoundToPages {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         match self.page.0 {
-            0 => Err(NO_PAGE),
+            0 => Err(no_page()),
             _ => Ok(()),
         }
     }
@@ -120,9 +138,13 @@ impl Work for Align {
 }
 
 impl Settings for Align {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         match self.to.0 {
-            0 => Err("`to` is zero: give the multiple, such as 4KiB"),
+            0 => Err(BadValue::new(
+                "to",
+                "zero",
+                "give the multiple, such as 4KiB",
+            )),
             _ => Ok(()),
         }
     }
