@@ -44,7 +44,7 @@ impl<O: Order> Irbw<O> {
     /// Whether a bundle consists of whole blocks, of which `whose` says what they are.
     fn multiple(bundle: u64, block: u64, whose: &str) -> Result<(), BadValue> {
         let why = || format!("it must be a multiple of {whose}{block} bytes");
-        want(bundle.is_multiple_of(block), "bundle", format!("{bundle} bytes"), why)
+        want(bundle.is_multiple_of(block), "bundle", Bytes(bundle), why)
     }
 }
 

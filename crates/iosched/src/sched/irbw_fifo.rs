@@ -202,6 +202,6 @@ mod tests {
             IrbwFifo::new(&tunables).unwrap_err().to_string()
         };
         assert!(error(0).contains("fathom probe --only logical_block"));
-        assert!(error(4097).contains("4097 bytes"));
+        assert!(error(4097).contains("4097B"));
     }
 }

@@ -1,10 +1,10 @@
 //! Why a target cannot be measured: what happened, where, and what to do.
 
 use super::key;
-use crate::near;
 use fathom_base::Bytes;
-use fathom_hostio::HostError;
+use fathom_base::near;
 use fathom_base::{BadValue, SpecError};
+use fathom_hostio::HostError;
 use std::fmt;
 use std::io;
 use std::ops::Range;

@@ -13,13 +13,13 @@ pub use error::{DriveFault, Place, TargetError};
 pub use refill::{fill, refill};
 pub use settings::Setting;
 
-use crate::near;
 use fathom_base::Bytes;
+use fathom_base::Named;
+use fathom_base::near;
 use fathom_block::Device;
 pub use fathom_hostio::QueueDepth;
 use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_model as model;
-use fathom_base::Named;
 use fathom_model::{Drive, Model};
 use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
