@@ -53,6 +53,7 @@ pub const DRIVE: Kind = Kind {
     list: "drives",
     summary: "The modelled drives",
     prefix: "model:",
+    option: "--on",
     text: Text::DriveFile,
 };
 

@@ -22,6 +22,8 @@ pub struct Kind {
     pub summary: &'static str,
     /// What stands before a name where other kinds of names may stand too, such as `generate:`; may be empty.
     pub prefix: &'static str,
+    /// The option of the command that takes one, such as `--sched`; may be empty.
+    pub option: &'static str,
     /// What the text of each is.
     pub text: Text,
 }
@@ -108,10 +110,33 @@ impl About {
 /// A key of a thing's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// As the structure has it: a file may have `-` for `_`.
-    pub name: &'static str,
+    /// The field of the structure.
+    pub field: &'static str,
+    /// Whether files have `-` where the field has `_`.
+    pub dashes: bool,
     /// What it is, with its unit.
     pub summary: &'static str,
+}
+
+impl Key {
+    /// As files have it.
+    pub fn name(&self) -> String {
+        match self.dashes {
+            true => self.field.replace('_', "-"),
+            false => self.field.to_owned(),
+        }
+    }
+}
+
+/// What a key is where nothing is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unset {
+    /// This value.
+    Value(String),
+    /// It has to be given, or comes from this parameter of a profile.
+    Needed(Option<&'static str>),
+    /// Nothing, or what follows from something else.
+    Open,
 }
 
 /// A thing with a name.
@@ -139,16 +164,21 @@ impl Named {
         }
     }
 
-    /// Its keys with their defaults as text: `None` for one that has to be given, or that follows from something else.
-    pub fn defaults(&self) -> Vec<(Key, Option<String>)> {
+    /// Its keys with what they are where nothing is said.
+    pub fn defaults(&self) -> Vec<(Key, Unset)> {
         let settings = self.about.settings.map(|settings| settings());
         let settings = settings.unwrap_or_default();
-        let given = |key: &str| self.about.example.contains(&format!(",{key}="));
         let default = |key: &Key| {
-            let (name, value) = settings
-                .iter()
-                .find(|(name, _)| name.replace('-', "_") == key.name)?;
-            (!given(name)).then(|| value.as_str().map_or(value.to_string(), str::to_owned))
+            let name = key.name();
+            if self.about.example.contains(&format!(",{name}=")) {
+                let mut needs = self.about.needs.iter();
+                let size = needs.find(|(key, _)| *key == name);
+                return Unset::Needed(size.map(|(_, parameter)| *parameter));
+            }
+            settings.get(&name).map_or(Unset::Open, |value| {
+                let text = value.as_str().map(str::to_owned);
+                Unset::Value(text.unwrap_or_else(|| value.to_string()))
+            })
         };
         let keys = self.about.keys.iter();
         keys.map(|key| (*key, default(key))).collect()

@@ -1,7 +1,7 @@
 //! Lists made by the macros: names lead to things and back, wrong ones are told with what is near, settings have defaults.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use fathom_base::registry::Text;
+use fathom_base::registry::{Text, Unset};
 use fathom_base::{About, Dur, Kind, keys, names};
 
 const COLOUR: Kind = Kind {
@@ -9,6 +9,7 @@ const COLOUR: Kind = Kind {
     list: "colours",
     summary: "Colours",
     prefix: "",
+    option: "",
     text: Text::Prose,
 };
 
@@ -42,6 +43,9 @@ keys! {
         /// Whether twice.
         #[serde(default)]
         twice: bool,
+        /// If at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_most: Option<u32>,
     }
 }
 
@@ -49,7 +53,7 @@ names! {
     /// A policy.
     enum Policy by "policy" of COLOUR in POLICIES, macro each {
         Wait(Wait) = "wait", About::new("waits").keys(Wait::KEYS);
-        Cut(Cut) = "cut", About::new("cuts").keys(Cut::KEYS).example("cut,cut-at=1");
+        Cut(Cut) = "cut", About::new("cuts").keys(Cut::KEYS).example("cut,cut-at=1").needs(&[("cut-at", "clustered_page")]);
     }
 }
 
@@ -107,22 +111,27 @@ fn settings_are_read_beside_the_name() {
 fn keys_have_their_comment_and_their_default() {
     let of = |at: usize| {
         let keys = POLICIES[at].defaults().into_iter();
-        keys.map(|(key, default)| (key.name, key.summary.trim(), default))
+        keys.map(|(key, default)| (key.name(), key.summary.trim(), default))
             .collect::<Vec<_>>()
     };
-    let some = |text: &str| Some(text.to_owned());
+    let value = |text: &str| Unset::Value(text.to_owned());
     assert_eq!(
         of(0),
         [
-            ("for_long", "How long it waits.", some("5ms")),
-            ("times", "How often.", some("3"))
+            ("for_long".to_owned(), "How long it waits.", value("5ms")),
+            ("times".to_owned(), "How often.", value("3"))
         ]
     );
     assert_eq!(
         of(1),
         [
-            ("cut_at", "Where.", None),
-            ("twice", "Whether twice.", some("false"))
+            (
+                "cut-at".to_owned(),
+                "Where.",
+                Unset::Needed(Some("clustered_page"))
+            ),
+            ("twice".to_owned(), "Whether twice.", value("false")),
+            ("at_most".replace('_', "-"), "If at all.", Unset::Open),
         ]
     );
 }

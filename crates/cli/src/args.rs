@@ -4,7 +4,7 @@ mod accuracy;
 
 pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use fathom_base::{Bytes, Dur, UnitError};
@@ -433,39 +433,11 @@ pub(crate) struct ReproduceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list; without it, what can be listed
-    #[arg(value_enum)]
-    pub(crate) what: Option<Listing>,
+    #[arg(value_parser = list())]
+    pub(crate) what: Option<String>,
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum Listing {
-    /// The modelled drives
-    Drives,
-    /// What can be measured
-    Parameters,
-    /// Translation layers
-    Ftls,
-    /// Write buffers
-    Buffers,
-    /// How a block is chosen for garbage collection
-    Victims,
-    /// I/O schedulers
-    Schedulers,
-    /// Where the block layer cuts requests
-    Splits,
-    /// Formats of traces
-    Traces,
-    /// Generators
-    Workloads,
-    /// Steps over a workload
-    Steps,
-    /// Papers that can be run again
-    Studies,
-    /// Commented files to start from: a drive, a study, jobs; `fathom explain NAME` prints one
-    Examples,
 }
 
 #[derive(Debug, Args)]
@@ -558,6 +530,12 @@ fn precondition(text: &str) -> Result<Precondition, String> {
         }
         _ => Err(wrong()),
     }
+}
+
+/// The lists that there are.
+fn list() -> PossibleValuesParser {
+    let lists = crate::names::lists().into_iter();
+    PossibleValuesParser::new(lists.map(|kind| PossibleValue::new(kind.list).help(kind.summary)))
 }
 
 fn method() -> impl clap::builder::TypedValueParser<Value = Method> {

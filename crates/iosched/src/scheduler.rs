@@ -149,6 +149,7 @@ const SCHEDULER: Kind = Kind {
     list: "schedulers",
     summary: "I/O schedulers",
     prefix: "",
+    option: "--sched",
     text: Text::Section("schedulers.md"),
 };
 

@@ -41,6 +41,7 @@ const GENERATOR: Kind = Kind {
     list: "workloads",
     summary: "Generators and programs",
     prefix: "generate:",
+    option: "",
     text: Text::Prose,
 };
 

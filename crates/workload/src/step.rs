@@ -85,6 +85,7 @@ const STEP: Kind = Kind {
     list: "steps",
     summary: "Steps over a workload",
     prefix: "",
+    option: "--step",
     text: Text::Prose,
 };
 

@@ -139,7 +139,7 @@ macro_rules! keys {
             }
         }
 
-        impl Default for $name {
+        impl ::std::default::Default for $name {
             fn default() -> Self {
                 Self { $($field: $default,)+ }
             }
@@ -155,12 +155,27 @@ macro_rules! keys {
         }
 
         impl $name {
+            const DASHES: bool = false $(|| $crate::dashes!($($meta)*))*;
+
             /// What can be set.
             pub const KEYS: &'static [$crate::registry::Key] = &[$($crate::registry::Key {
-                name: stringify!($field),
+                field: stringify!($field),
+                dashes: Self::DASHES,
                 summary: concat!($($crate::comment!($($attr)*)),*),
             }),*];
         }
+    };
+}
+
+/// Whether an attribute says that files have `-` for `_`: `rename_all` is the first that it says.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dashes {
+    (serde(rename_all = "kebab-case" $($rest:tt)*)) => {
+        true
+    };
+    ($($other:tt)*) => {
+        false
     };
 }
 

@@ -35,12 +35,19 @@ impl BadName {
     }
 }
 
+impl BadName {
+    /// What is wrong, without what is near.
+    pub fn message(&self) -> String {
+        match &self.problem {
+            Some(problem) => format!("`{}` is no {}: {problem}", self.said, self.kind),
+            None => format!("there is no {} `{}`", self.kind, self.said),
+        }
+    }
+}
+
 impl fmt::Display for BadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.problem {
-            Some(problem) => write!(f, "`{}` is no {}: {problem}", self.said, self.kind)?,
-            None => write!(f, "there is no {} `{}`", self.kind, self.said)?,
-        }
+        f.write_str(&self.message())?;
         match did_you_mean(&self.near) {
             Some(question) => write!(f, "; {question}"),
             None => Ok(()),

@@ -21,6 +21,7 @@ const SPLIT: Kind = Kind {
     list: "splits",
     summary: "Where the block layer cuts requests",
     prefix: "",
+    option: "--split",
     text: Text::Section("schedulers.md"),
 };
 

@@ -37,6 +37,7 @@ const BUFFER: Kind = Kind {
     list: "buffers",
     summary: "Write buffers",
     prefix: "",
+    option: "--buffer",
     text: Text::Prose,
 };
 

@@ -145,6 +145,7 @@ const FTL: Kind = Kind {
     list: "ftls",
     summary: "Translation layers",
     prefix: "",
+    option: "--ftl",
     text: Text::Prose,
 };
 

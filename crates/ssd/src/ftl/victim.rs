@@ -28,6 +28,7 @@ const VICTIM: Kind = Kind {
     list: "victims",
     summary: "How a block is chosen for garbage collection",
     prefix: "",
+    option: "",
     text: Text::Prose,
 };
 

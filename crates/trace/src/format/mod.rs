@@ -48,6 +48,7 @@ const FORMAT: Kind = Kind {
     list: "traces",
     summary: "Formats of traces",
     prefix: "",
+    option: "--format",
     text: Text::Prose,
 };
 

@@ -13,6 +13,7 @@ const PROGRAM: Kind = Kind {
     list: "workloads",
     summary: "Generators and programs",
     prefix: "program:",
+    option: "",
     text: Text::Prose,
 };
 
