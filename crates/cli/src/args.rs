@@ -7,7 +7,7 @@ pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use fathom_base::{Bytes, Dur, UnitError};
+use fathom_base::{BadValue, Bytes, Dur, UnitError};
 use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
 use fathom_run::Precondition;
@@ -495,41 +495,11 @@ fn endurance(text: &str) -> Result<Bytes, String> {
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {
-    let wrong = || "write open, closed:N or processes:P:N with P and N from 1 on".to_owned();
-    let many = |n: &str| n.parse().map_err(|_| wrong());
-    match text.split_once(':') {
-        None if text == "open" => Ok(Arrival::Open),
-        Some(("closed", n)) => {
-            let outstanding = many(n)?;
-            Ok(Arrival::Closed { outstanding })
-        }
-        Some(("processes", n)) => {
-            let (processes, outstanding) = n.split_once(':').unwrap_or((n, "1"));
-            Ok(Arrival::Processes {
-                processes: many(processes)?,
-                outstanding: many(outstanding)?,
-            })
-        }
-        _ => Err(wrong()),
-    }
+    text.parse().map_err(|bad: BadValue| bad.allowed)
 }
 
 fn precondition(text: &str) -> Result<Precondition, String> {
-    let wrong = || "write fresh, filled, or random:TIMES such as random:1.5".to_owned();
-    match text.split_once(':') {
-        None if text == "fresh" => Ok(Precondition::Fresh),
-        None if text == "filled" => Ok(Precondition::Filled),
-        Some(("random", times)) => {
-            let times: f64 = times.parse().map_err(|_| wrong())?;
-            let sane = (0.0..=1000.0).contains(&times);
-            sane.then_some(Precondition::Random {
-                times,
-                bytes: Bytes::kib(4),
-            })
-            .ok_or_else(wrong)
-        }
-        _ => Err(wrong()),
-    }
+    text.parse().map_err(|bad: BadValue| bad.allowed)
 }
 
 /// The lists that there are.

@@ -598,3 +598,17 @@ fn every_step_is_listed_once() {
         );
     }
 }
+
+#[test]
+fn an_arrival_is_written_as_it_is_read() {
+    for text in ["open", "closed:16", "processes:5:4"] {
+        assert_eq!(text.parse::<Arrival>().unwrap().to_string(), text);
+    }
+    assert_eq!(
+        "processes:5".parse::<Arrival>().unwrap().to_string(),
+        "processes:5:1"
+    );
+    for wrong in ["", "closed", "closed:0", "processes:0", "opened"] {
+        assert_eq!(wrong.parse::<Arrival>().unwrap_err().found, wrong);
+    }
+}
