@@ -185,6 +185,30 @@ impl Named {
     }
 }
 
+/// A list whose things all have the same keys besides the first, which names them; and settings, unless they have their own.
+///
+/// For a list that stands below the structure that has the keys.
+pub const fn keyed<const N: usize>(
+    list: &[Named],
+    keys: &'static [Key],
+    settings: Option<fn() -> Table>,
+) -> [Named; N] {
+    let mut all = [list[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = list[at];
+        all[at].about.keys = match keys {
+            [_name, keys @ ..] => keys,
+            [] => keys,
+        };
+        if settings.is_some() {
+            all[at].about.settings = settings;
+        }
+        at += 1;
+    }
+    all
+}
+
 impl std::ops::Deref for Named {
     type Target = About;
 

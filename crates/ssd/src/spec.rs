@@ -5,14 +5,17 @@
 //! `over_provisioning_percent`, so that capacity is a setting and not a consequence.
 
 mod check;
+mod listed;
 mod mapping;
 
-pub use crate::buffer::{BUFFERS, WritePolicy};
-pub use crate::ftl::{FTLS, MappingKind, VICTIMS, Victim};
+use crate::buffer::POLICIES;
+pub use crate::buffer::WritePolicy;
+pub use listed::{FTLS, MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
 
 pub use fathom_base::SpecError;
-use fathom_base::{Bytes, Dur, Rate, drive_file, keys};
+use fathom_base::registry::{keyed, table_of};
+use fathom_base::{Bytes, Dur, Named, Rate, drive_file, keys};
 use serde::{Deserialize, Serialize};
 
 /// The kind of drive that the file describes: this one, of those that there are.
@@ -234,6 +237,13 @@ keys! {
         pub cut: Cut,
     }
 }
+
+/// Write buffers: values of `write_buffer.policy`, and `no-cache`.
+pub const BUFFERS: &[Named] = &keyed::<{ POLICIES.len() }>(
+    POLICIES,
+    WriteBuffer::KEYS,
+    Some(|| table_of(&WriteBuffer::new(WritePolicy::Lru, Bytes::mib(8)))),
+);
 
 impl WriteBuffer {
     /// A volatile buffer that is drained when it is full, with every other setting's default.

@@ -17,6 +17,7 @@ mod config;
 mod iometer;
 mod likes;
 mod load;
+mod name;
 mod pacing;
 mod permutation;
 mod places;
@@ -25,49 +26,10 @@ mod sizes;
 mod stream;
 mod zipf;
 
-pub use config::Config;
+pub use config::{Config, GENERATORS};
 pub use load::{Load, Pacing, Pattern, Range, Side};
+pub use name::Name;
 pub use permutation::Permutation;
 pub use sizes::{Size, Sizes};
 pub use stream::Generator;
 pub use zipf::Zipf;
-
-use fathom_base::registry::{Key, Table, Text};
-use fathom_base::{About, Kind, names};
-
-/// Generators.
-const GENERATOR: Kind = Kind {
-    one: "generator",
-    list: "workloads",
-    summary: "Generators and programs",
-    prefix: "generate:",
-    option: "",
-    text: Text::Prose,
-};
-
-/// What can be set of a generator.
-const KEYS: &[Key] = match Config::KEYS {
-    [_generator, keys @ ..] => keys,
-    [] => &[],
-};
-
-/// A generator with its own numbers.
-const fn generator(summary: &'static str, numbers: fn() -> Table, text: &'static str) -> About {
-    About::new(summary).text(text).keys(KEYS).settings(numbers)
-}
-
-names! {
-    /// A generator by its name.
-    pub enum Name of GENERATOR in GENERATORS, pub fn load -> Load {
-        Uniform = "uniform", plain::UNIFORM => plain::uniform();
-        Sequential = "sequential", plain::SEQUENTIAL => plain::sequential();
-        Zipf = "zipf", plain::ZIPF => plain::zipf();
-        HotCold = "hot-cold", plain::HOT_COLD => plain::hot_cold();
-        Pareto = "pareto", plain::PARETO => plain::pareto();
-        IometerFileServer = "iometer-file-server", iometer::FILE_SERVER => iometer::file_server();
-        Financial1Like = "financial1-like", likes::FINANCIAL1 => likes::financial1();
-        Financial2Like = "financial2-like", likes::FINANCIAL2 => likes::financial2();
-        TpccLike = "tpcc-like", likes::TPCC => likes::tpcc();
-        WebSearchLike = "websearch-like", likes::WEBSEARCH => likes::websearch();
-    }
-}

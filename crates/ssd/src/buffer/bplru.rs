@@ -8,7 +8,6 @@
 //!
 //! Every write to the block breaks a sequence that it does not continue, until the block leaves.
 
-use super::KEYS;
 use super::groups::Groups;
 use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
@@ -22,8 +21,7 @@ written with it, so that log blocks can be switched instead of merged (page padd
 order from its first page to its last leaves next (LRU compensation). Source: Kim and Ahn, FAST 2008. Where
 neighbouring pages do not lie in one block, as with striping or page mapping, padding is work for nothing: this is
 what epo IV.B finds. It takes every page of a block for readable, and knows no elements.",
-)
-.keys(KEYS);
+);
 
 /// The next page would have to go backwards: the block is not written in order.
 const BROKEN: u32 = u32::MAX;

@@ -6,7 +6,6 @@
 //! Step 24 of the figure adds one block less than there are elements to the free pool, whatever left. A queue
 //! can be empty, and then gives no victim; here the pool grows by what left.
 
-use super::KEYS;
 use super::links::{Links, List};
 use super::policy::{Elements, How, Leaving, Policy, Shape};
 use fathom_base::About;
@@ -18,8 +17,7 @@ queue. When room is needed, one page leaves from the tail of every queue that is
 by itself, so that the elements work on them together. Requests of several pages are split. Source: epo, Figure 3;
 where the figure adds a fixed number of free blocks after that, here as many are free as pages have left. An element
 is known by the page number alone: a page that the drive puts elsewhere is in the wrong queue.",
-)
-.keys(KEYS);
+);
 
 /// A queue for every element.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! First in, first out (`parameter-aware-io` 4.3: a buffer, not a cache).
 
-use super::KEYS;
 use super::requests::Requests;
 use fathom_base::About;
 
@@ -9,8 +8,7 @@ pub(super) const ABOUT: About = About::new("evicts the oldest page; a rewrite ta
 Writes leave in the order in which they came. A page that is written again takes new room, unless nothing else was
 written in between; so rewriting saves no programming. Source: parameter-aware-io, 4.3 (three of its four drives).
 In front of a drive, a request leaves as it came. It knows no blocks, no streams and no elements.",
-)
-.keys(KEYS);
+);
 
 /// Requests in the order in which they came.
 pub(crate) type Order = Requests<false>;

@@ -10,7 +10,6 @@
 //! bit besides, and that of equal candidates the one that the hand met first leaves, is decided here. A step of
 //! the hand is paid for by the write that made the block recent, so that the cost of a page is constant.
 
-use super::KEYS;
 use super::groups::Groups;
 use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
@@ -23,8 +22,7 @@ Blocks on a clock. Among those that were not written since the hand last went ro
 the buffer leaves, whole and without padding. Source: Debnath, Subramanya, Du and Lilja, MASCOTS 2009; after its
 published outline, with the details that it leaves open decided here: the hand goes a full round at a time, and of
 equals the one that it met first leaves. It has no rule for sequential writes, and knows no elements.",
-)
-.keys(KEYS);
+);
 
 #[derive(Clone, Copy, Debug)]
 struct Block {

@@ -1,6 +1,5 @@
 //! Evicts the least recently written (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
 
-use super::KEYS;
 use super::requests::Requests;
 use fathom_base::About;
 
@@ -10,8 +9,7 @@ A page that is written again replaces the one in the buffer and is the newest; w
 first. In front of a drive, the age is that of whole requests (epo, IV.A): a request leaves with all pages that no
 later request has written, and a page that was written again belongs to the later one. Inside the drive, it is the
 age of clustered pages. It knows no blocks, no streams and no elements.",
-)
-.keys(KEYS);
+);
 
 /// Requests in the order in which they were written last.
 pub(crate) type Order = Requests<true>;

@@ -26,9 +26,8 @@ pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
 pub(crate) use policy::{Elements, Shape};
 pub(crate) use read::ReadLines;
 
-use crate::spec::WriteBuffer;
-use fathom_base::registry::{Key, Text, table_of};
-use fathom_base::{Bytes, Kind, names};
+use fathom_base::registry::Text;
+use fathom_base::{Kind, names};
 use policy::{Leaving, Policy};
 
 /// Write buffers: values of `write_buffer.policy`, and `no-cache`.
@@ -41,24 +40,14 @@ const BUFFER: Kind = Kind {
     text: Text::Prose,
 };
 
-/// What can be set of a buffer besides its policy.
-const KEYS: &[Key] = match WriteBuffer::KEYS {
-    [_policy, keys @ ..] => keys,
-    [] => &[],
-};
-
 /// One line for each policy: its name in a drive file, its entry (`ABOUT` of its file), and the way to it without dynamic
 /// dispatch.
 macro_rules! buffers {
     ($($policy:ident = $name:literal, $file:ident;)+) => {
         names! {
             /// How the memory for writes keeps order, and what leaves it when it is full.
-            pub enum WritePolicy of BUFFER in BUFFERS {
-                $(
-                    $policy = $name, $file::ABOUT
-                        .example(concat!($name, ",capacity=8MiB"))
-                        .settings(|| table_of(&WriteBuffer::new(WritePolicy::$policy, Bytes::mib(8))));
-                )+
+            pub enum WritePolicy of BUFFER in POLICIES {
+                $($policy = $name, $file::ABOUT.example(concat!($name, ",capacity=8MiB"));)+
             }
         }
 

@@ -11,7 +11,6 @@
 //! Chen and Yang ("CBM: a cooperative buffer management for SSD", MSST 2014). The detection and the order between
 //! streams are decided here.
 
-use super::KEYS;
 use super::groups::Groups;
 use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
@@ -25,8 +24,7 @@ is evicted first, whole; where there is none, the run that was written longest a
 what is written again and again. After Gill and Modha, FAST 2005 (sequential writes are never recent), and Wei, Chen
 and Yang, MSST 2014 (sequential and random writes apart); the detection and the order are Fathom's own. A stream that
 has left begins anew with its next page. It knows no blocks and no elements.",
-)
-.keys(KEYS);
+);
 
 /// Pages in a row that make a stream.
 pub(crate) const STREAM_PAGES: u32 = 4;

@@ -13,16 +13,8 @@ use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_program
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new("block mapping with a log block for each data block that is written (BAST)").text(
-    "Data blocks keep their units in order; writes to a block go to its own log block, page-mapped \
-within (Kim et al., IEEE Transactions on Consumer Electronics 2002; irbw 2.1, greedy-space II). A log written in \
-order becomes the data block (switch merge), an orderly beginning is completed (partial merge), anything else is \
-merged into a new block (full merge).",
-);
 
 const NO_LOG: u32 = u32::MAX;
 /// In a log's map: the unit is not in the log.

@@ -28,15 +28,8 @@ use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
 use cache::Cache;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::BTreeSet;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new("page mapping with the map in flash and a cache of it in memory").text(
-    "DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009): `mapping.map_cache` bytes of memory hold the \
-entries of the map that were used last; a miss reads a translation page, and a changed entry that leaves the cache \
-has its translation page read and written again.",
-);
 
 /// Bytes of a cached entry: a logical and a physical number.
 const CACHED_BYTES: u64 = 8;

@@ -18,15 +18,8 @@ use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new("log blocks shared by all data blocks, one of them for sequential writes (FAST)").text(
-    "Random writes fill log blocks in order of arrival whatever data block they belong to, and the \
-oldest log is reclaimed by merging every data block that has a unit in it; a sequential stream has a log of its \
-own that can be switched (Lee et al., ACM TECS 2007).",
-);
 
 /// The log for sequential writes.
 #[derive(Clone, Copy, Debug)]

@@ -23,17 +23,8 @@ use super::{FlashOp, Ftl, MergeCounts, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new(
-    "a page-mapped log, garbage-collected, over block-mapped data (irbw 2)",
-)
-.text(
-    "Writes go to a log that is page-mapped for every data block; its blocks are collected within \
-the log while little in them is valid, and merged into their data blocks otherwise (irbw 2.1).",
-);
 
 #[derive(Clone, Debug)]
 struct Group {

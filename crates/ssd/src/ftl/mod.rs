@@ -18,13 +18,19 @@ mod superblock;
 mod victim;
 
 pub use dftl::MapCounts;
-pub use victim::{VICTIMS, Victim};
+
+pub(crate) use block::BlockFtl;
+pub(crate) use dftl::Dftl;
+pub(crate) use fast::FastFtl;
+pub(crate) use hybrid::HybridFtl;
+pub(crate) use page::PageFtl;
+pub(crate) use replacement::ReplacementFtl;
+pub(crate) use superblock::SuperblockFtl;
 
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
-use fathom_base::registry::Text;
-use fathom_base::{Kind, Lpn, Ppn, names};
+use crate::spec::{MappingKind, Spec};
+use fathom_base::{Lpn, Ppn};
 
 /// No clustered block.
 pub(crate) const NO_CBLOCK: u32 = u32::MAX;
@@ -139,39 +145,21 @@ pub(crate) trait Ftl {
     fn state_bytes(&self) -> usize;
 }
 
-/// Translation layers: values of `mapping.kind`.
-const FTL: Kind = Kind {
-    one: "translation layer",
-    list: "ftls",
-    summary: "Translation layers",
-    prefix: "",
-    option: "--ftl",
-    text: Text::Prose,
-};
-
-/// One line for each mapping: its name in a drive file, its entry (`ABOUT` of its file), how it is made, and the way to it
-/// without dynamic dispatch.
+/// One line for each mapping: the enum, how it is made, and the way to it without dynamic dispatch.
 macro_rules! mappings {
-    ($($kind:ident = $name:literal, $file:ident::$ftl:ident;)+) => {
-        names! {
-            /// Kinds of mapping.
-            pub enum MappingKind of FTL in FTLS {
-                $($kind = $name, $file::ABOUT;)+
-            }
-        }
-
+    ($($kind:ident => $ftl:ty),+ $(,)?) => {
         /// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
         #[allow(clippy::large_enum_variant, reason = "a drive has one of it")]
         #[derive(Clone, Debug)]
         pub(crate) enum AnyFtl {
-            $($kind($file::$ftl)),+
+            $($kind($ftl)),+
         }
 
         impl AnyFtl {
             /// The mapping of a checked spec. `seed` is for what it draws.
             pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Self {
                 match spec.mapping.kind {
-                    $(MappingKind::$kind => AnyFtl::$kind($file::$ftl::new(spec, geometry, seed))),+
+                    $(MappingKind::$kind => AnyFtl::$kind(<$ftl>::new(spec, geometry, seed))),+
                 }
             }
         }
@@ -187,13 +175,13 @@ macro_rules! mappings {
 }
 
 mappings! {
-    Page = "page", page::PageFtl;
-    Dftl = "dftl", dftl::Dftl;
-    Block = "block", block::BlockFtl;
-    Replacement = "replacement", replacement::ReplacementFtl;
-    Fast = "fast", fast::FastFtl;
-    Superblock = "superblock", superblock::SuperblockFtl;
-    Hybrid = "hybrid", hybrid::HybridFtl;
+    Page => PageFtl,
+    Dftl => Dftl,
+    Block => BlockFtl,
+    Replacement => ReplacementFtl,
+    Fast => FastFtl,
+    Superblock => SuperblockFtl,
+    Hybrid => HybridFtl,
 }
 
 impl Ftl for AnyFtl {

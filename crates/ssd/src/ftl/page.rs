@@ -24,19 +24,12 @@ use super::{FlashOp, Ftl, Home, MergeCounts, NO_CBLOCK, Stall, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec};
-use fathom_base::{About, Lpn, Ppn, Rng};
+use fathom_base::{Lpn, Ppn, Rng};
 use heat::Heat;
 use map::Map;
 use std::collections::VecDeque;
 use step::InStep;
 use wear::Wear;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new("page mapping with garbage collection").text(
-    "Page mapping: a write goes to the next free page of the group whose turn it is (striping = \
-\"dynamic\") or that its address names (a static order of channel, way, die and plane). `[gc]` says which block \
-is collected, what is kept apart, and whether idle time is used. 4 bytes of map a unit.",
-);
 
 /// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
 const NOTHING: u32 = 0;

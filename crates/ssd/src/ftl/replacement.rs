@@ -24,17 +24,8 @@ use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new(
-    "block mapping with chains of replacement blocks in unit order (NFTL)",
-)
-.text(
-    "A write to a unit goes to the same place in the first block of its data block's chain where \
-that place is free; a chain that is too long is folded into one block (Ban, US patent 5,937,425).",
-);
 
 /// The most replacement blocks of one data block. The patent names no number; every further one makes reading
 /// longer, and the gain is in a fold that does not come yet.

@@ -25,17 +25,8 @@ use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{Lpn, Ppn};
 use std::collections::BTreeSet;
-
-/// What the list says of it.
-pub(super) const ABOUT: About = About::new(
-    "superblocks of neighbouring data blocks, with page mapping inside",
-)
-.text(
-    "Superblock mapping (Kang, Jo, Kim and Lee, EMSOFT 2006): a few neighbouring data blocks share \
-their log blocks and are page-mapped within, so that what is written often gathers in few blocks.",
-);
 
 /// Logical blocks of a superblock.
 const DATA_BLOCKS: u32 = 4;

@@ -16,57 +16,10 @@
 //! changed when some others have lost units after it; everything that looks at counts takes what is noted into account.
 
 use crate::geometry::Geometry;
-use crate::spec::Gc;
-use fathom_base::registry::{About, Kind, Text};
-use fathom_base::{Rng, names};
+use crate::spec::{Gc, Victim};
+use fathom_base::Rng;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
-
-/// Which block is collected: values of `gc.victim`.
-const VICTIM: Kind = Kind {
-    one: "victim policy",
-    list: "victims",
-    summary: "How a block is chosen for garbage collection",
-    prefix: "",
-    option: "",
-    text: Text::Prose,
-};
-
-names! {
-    /// Which block is collected.
-    #[derive(Default)]
-    pub enum Victim of VICTIM in VICTIMS {
-        /// The one with the fewest valid units, the first of equals.
-        #[default]
-        Greedy = "greedy", GREEDY;
-        /// The one with the highest (1 - u) x age / 2u (Kawaguchi, Nishioka and Motoda, USENIX 1995).
-        CostBenefit = "cost-benefit", COST_BENEFIT;
-        /// The one that was filled first.
-        Fifo = "fifo", FIFO;
-        /// The one with the fewest valid units among `choices` drawn at random (Van Houdt, SIGMETRICS 2013).
-        DChoices = "d-choices", D_CHOICES;
-    }
-}
-
-const GREEDY: About = About::new("the block with the fewest valid units").text(
-    "Moves the least data now. The best choice under uniform random writes (Desnoyers, SYSTOR 2012).",
-);
-
-const COST_BENEFIT: About = About::new("the highest (1 - u) x age / 2u").text(
-    "Waits longer with blocks that were written lately, because more of them may still become \
-invalid (Rosenblum and Ousterhout, ACM TOCS 1992; Kawaguchi, Nishioka and Motoda, USENIX 1995).",
-);
-
-const FIFO: About = About::new("the block that was filled first").text(
-    "Needs no count of valid units. Its write amplification under uniform random writes has a \
-closed form (Menon and Cormen 1991; Desnoyers, SYSTOR 2012).",
-);
-
-const D_CHOICES: About =
-    About::new("the fewest valid units among `gc.choices` blocks drawn at random").text(
-        "Close to greedy for a tenth of the work (Van Houdt, SIGMETRICS 2013; Li, Lee and Lui, \
-SIGMETRICS 2013).",
-    );
 
 /// Added to a block's count of valid units while it is no candidate for collection.
 const NOT_SEALED: u32 = 1 << 31;

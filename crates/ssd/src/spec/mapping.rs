@@ -1,6 +1,6 @@
 //! The translation layer's part of a drive file: mapping, striping, collection, faults.
 
-use crate::ftl::{MappingKind, Victim};
+use super::listed::{MappingKind, Victim};
 use fathom_base::{Bytes, Dur};
 use serde::{Deserialize, Serialize};
 

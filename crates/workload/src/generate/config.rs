@@ -1,7 +1,9 @@
 //! A generator in a study file: its name, and what is different from its own numbers.
 
+use super::name::NAMES;
 use super::{Generator, Load, Name, Pacing, Pattern, Range, Sizes};
-use fathom_base::{BadValue, Bytes, keys};
+use fathom_base::registry::keyed;
+use fathom_base::{BadValue, Bytes, Named, keys};
 
 keys! {
     /// A generator and the settings to override; what is left out stays as the generator has it.
@@ -50,6 +52,9 @@ keys! {
         pub pacing: Option<Pacing>,
     }
 }
+
+/// Every generator, in the order in which they are listed.
+pub const GENERATORS: &[Named] = &keyed::<{ NAMES.len() }>(NAMES, Config::KEYS, None);
 
 fn set<T: Clone>(to: &mut T, from: &Option<T>) {
     if let Some(from) = from {

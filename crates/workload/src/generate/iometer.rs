@@ -4,7 +4,8 @@
 //! one that `irbw` 5.1 runs. An Iometer worker keeps so many accesses outstanding, whatever they take: that is the
 //! arrival `closed:N` of a replay.
 
-use super::{Load, Pacing, Pattern, Range, Side, Sizes, generator};
+use super::load::generator;
+use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes};
 

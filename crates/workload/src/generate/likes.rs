@@ -20,7 +20,8 @@
 //! 10,000 of Financial1), bursts of seconds (the variance of requests in a second is 22 times their mean there, and
 //! about 10 times here), phases, and units of different character.
 
-use super::{Load, Pacing, Pattern, Range, Side, Sizes, generator};
+use super::load::generator;
+use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes, Dur};
 

@@ -1,7 +1,8 @@
 //! What a generator needs to know, and what is wrong with it, if anything.
 
 use super::Sizes;
-use fathom_base::{BadValue, Bytes, Dur, want};
+use fathom_base::registry::Table;
+use fathom_base::{About, BadValue, Bytes, Dur, want};
 use serde::{Deserialize, Serialize};
 
 /// Reads, or writes: how long they are and how they follow each other.
@@ -205,6 +206,15 @@ pub struct Load {
     pub repeat_depth: u32,
     /// When.
     pub pacing: Pacing,
+}
+
+/// What the list says of a generator with these numbers.
+pub(super) const fn generator(
+    summary: &'static str,
+    numbers: fn() -> Table,
+    text: &'static str,
+) -> About {
+    About::new(summary).text(text).settings(numbers)
 }
 
 /// Starts kept at most: 16 MiB of them.

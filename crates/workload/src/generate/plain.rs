@@ -1,6 +1,7 @@
 //! The loads without a source: one pattern each, and everything else to be overridden.
 
-use super::{Load, Pacing, Pattern, Range, Side, Sizes, generator};
+use super::load::generator;
+use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes};
 
