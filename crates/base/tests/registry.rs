@@ -52,8 +52,8 @@ keys! {
 names! {
     /// A policy.
     enum Policy by "policy" of COLOUR in POLICIES, macro each {
-        Wait(Wait) = "wait", About::new("waits").keys(Wait::KEYS);
-        Cut(Cut) = "cut", About::new("cuts").keys(Cut::KEYS).example("cut,cut-at=1").needs(&[("cut-at", "clustered_page")]);
+        Wait(Wait) = "wait", About::new("waits");
+        Cut(Cut) = "cut", About::new("cuts").example("cut,cut-at=1").needs(&[("cut-at", "clustered_page")]);
     }
 }
 

@@ -29,7 +29,7 @@ pub use survey::{ResolveError, Survey, resolve, survey};
 pub use time::{ScaleTime, TimeWindow};
 
 use fathom_base::registry::Text;
-use fathom_base::{BadValue, Kind, names};
+use fathom_base::{About, BadValue, Bytes, Kind, names, want};
 use fathom_block::Access;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -65,7 +65,9 @@ pub(crate) trait Work {
 /// The settings of a step.
 pub(crate) trait Settings {
     /// What is wrong with them, if anything.
-    fn check(&self) -> Result<(), BadValue>;
+    fn check(&self) -> Result<(), BadValue> {
+        Ok(())
+    }
 
     /// The step, ready to work.
     fn work(&self) -> Box<dyn Work>;
@@ -77,6 +79,11 @@ pub(crate) trait Settings {
 
     /// Takes what the first pass found.
     fn learn(&mut self, _survey: &Survey) {}
+}
+
+/// Refuses a length of zero; `how` says what to give.
+fn given(length: Bytes, key: &'static str, how: &str) -> Result<(), BadValue> {
+    want(length > Bytes(0), key, "zero", || how.to_owned())
 }
 
 /// Steps over a workload.
@@ -92,19 +99,19 @@ const STEP: Kind = Kind {
 names! {
     /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
     pub enum Step by "step" of STEP in STEPS, macro each {
-        WritesOnly(WritesOnly) = "writes-only", WritesOnly::ABOUT;
-        ReadsOnly(ReadsOnly) = "reads-only", ReadsOnly::ABOUT;
-        First(First) = "first", First::ABOUT;
-        TimeWindow(TimeWindow) = "time-window", TimeWindow::ABOUT;
-        ScaleTime(ScaleTime) = "scale-time", ScaleTime::ABOUT;
-        Disk(Disk) = "disk", Disk::ABOUT;
-        Concatenate(Concatenate) = "concatenate", Concatenate::ABOUT;
-        Shrink(Shrink) = "shrink", Shrink::ABOUT;
-        Wrap(Wrap) = "wrap", Wrap::ABOUT;
-        RoundToPages(RoundToPages) = "round-to-pages", RoundToPages::ABOUT;
-        Align(Align) = "align", Align::ABOUT;
-        Split(Split) = "split", Split::ABOUT;
-        Clip(Clip) = "clip", Clip::ABOUT;
+        WritesOnly(WritesOnly) = "writes-only", About::new("keep the writes, drop everything else");
+        ReadsOnly(ReadsOnly) = "reads-only", About::new("keep the reads, drop everything else");
+        First(First) = "first", About::new("stop after a number of accesses").example("first,accesses=100000");
+        TimeWindow(TimeWindow) = "time-window", About::new("keep the accesses between two times, and restart the clock there").example("time-window,from=0s,until=60s");
+        ScaleTime(ScaleTime) = "scale-time", About::new("multiply every time by a factor").example("scale-time,factor=0.5");
+        Disk(Disk) = "disk", About::new("keep one disk of a trace of several").example("disk,keep=0");
+        Concatenate(Concatenate) = "concatenate", About::new("place the disks of a trace one after another");
+        Shrink(Shrink) = "shrink", About::new("scale the addresses down to fit a capacity").example("shrink,capacity=2GiB");
+        Wrap(Wrap) = "wrap", About::new("take addresses modulo a capacity").example("wrap,capacity=2GiB");
+        RoundToPages(RoundToPages) = "round-to-pages", About::new("round every access out to whole pages").example("round-to-pages,page=4KiB");
+        Align(Align) = "align", About::new("round starts down to a multiple, keep lengths").example("align,to=4KiB");
+        Split(Split) = "split", About::new("cut accesses longer than a number of bytes").example("split,longest=256KiB");
+        Clip(Clip) = "clip", About::new("refuse, or drop and count, accesses past the end of a drive").example("clip,capacity=2GiB");
     }
 }
 

@@ -4,7 +4,7 @@
 ///
 /// `enum E of KIND in LIST` has names alone, and can have a value for each, which a function of the enum gives. `enum E by
 /// "tag" of KIND in LIST` has settings for each, which a file has beside `tag = "name"`; `each` is then a macro that does the same
-/// with the settings of whichever it is.
+/// with the settings of whichever it is. Their structures are made by [`keys!`](crate::keys).
 #[macro_export]
 macro_rules! names {
     ($(#[$meta:meta])* $vis:vis enum $enum:ident of $kind:ident in $list:ident, $fn_vis:vis fn $value_of:ident -> $type:ty {
@@ -103,7 +103,7 @@ macro_rules! names {
 
         /// All of them, in order.
         pub const $list: &[$crate::registry::Named] = &[$({
-            const ABOUT: $crate::registry::About = $about;
+            const ABOUT: $crate::registry::About = $about.keys(<$config>::KEYS);
             let settings = match ABOUT.settings {
                 Some(settings) => settings,
                 None => || $crate::registry::settings::<$enum>(ABOUT.example, $name),

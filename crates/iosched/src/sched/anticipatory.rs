@@ -29,8 +29,7 @@ use std::collections::BTreeMap;
 /// What the list says of it.
 pub(crate) const ABOUT: About = About::new(
     "an elevator that keeps the drive idle after a read, in case its process reads nearby",
-)
-.keys(Tunables::KEYS);
+);
 
 keys! {
     /// The names and the defaults of Linux, as they are at 250 Hz but for `antic_expire`.

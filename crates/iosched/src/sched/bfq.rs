@@ -48,8 +48,7 @@ use std::collections::BTreeMap;
 
 /// What the list says of it.
 pub(crate) const ABOUT: About =
-    About::new("a share of the throughput for each process by weight, in budgets of sectors")
-        .keys(Tunables::KEYS);
+    About::new("a share of the throughput for each process by weight, in budgets of sectors");
 
 keys! {
     /// The names and the defaults of Linux.

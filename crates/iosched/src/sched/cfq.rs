@@ -36,8 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the list says of it.
 pub(crate) const ABOUT: About = About::new(
     "a time slice for each process in turn; the drive idles briefly for the process just served",
-)
-.keys(Tunables::KEYS);
+);
 
 keys! {
     /// The names and the defaults of Linux.

@@ -22,8 +22,7 @@ use fathom_base::{About, BadValue, Dur, Time, keys};
 
 /// What the list says of it.
 pub(crate) const ABOUT: About =
-    About::new("batches in one direction, in address order; expired requests start the next batch")
-        .keys(Tunables::KEYS);
+    About::new("batches in one direction, in address order; expired requests start the next batch");
 
 keys! {
     /// The names and the defaults of Linux.

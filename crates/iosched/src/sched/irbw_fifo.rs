@@ -14,7 +14,6 @@ use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 /// What the list says of it.
 pub(crate) const ABOUT: About =
     About::new("bundles writes by logical block; reads and bundles go first come, first served")
-        .keys(Tunables::KEYS)
         .example("irbw-fifo,bundle=1MiB")
         .needs(NEEDS);
 

@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 /// What the list says of it.
 pub(crate) const ABOUT: About =
     About::new("irbw-fifo with read preference: reads go first, each bundle yields once")
-        .keys(Tunables::KEYS)
         .example("irbw-fifo-rp,bundle=1MiB")
         .needs(NEEDS);
 

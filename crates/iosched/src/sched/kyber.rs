@@ -20,7 +20,9 @@ use crate::{Era, Io, IoKey, Merging, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys, want};
 
 /// What the list says of it.
-pub(crate) const ABOUT: About = About::new("first come, first served for reads and for writes; limits requests in flight to meet a latency target").keys(Tunables::KEYS);
+pub(crate) const ABOUT: About = About::new(
+    "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
+);
 
 keys! {
     /// The defaults of Linux, whose names are `read_lat_nsec` and `write_lat_nsec`.

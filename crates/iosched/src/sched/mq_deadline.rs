@@ -23,8 +23,7 @@ use fathom_base::{About, BadValue, Dur, Time, keys};
 
 /// What the list says of it.
 pub(crate) const ABOUT: About =
-    About::new("deadline as in Linux today: longer batches, three priority classes")
-        .keys(Tunables::KEYS);
+    About::new("deadline as in Linux today: longer batches, three priority classes");
 
 keys! {
     /// The names and the defaults of Linux.

@@ -11,18 +11,19 @@
 use super::Fifo;
 use crate::scheduler::Policy;
 use crate::{Era, Io, Merging, Scheduler};
-use fathom_base::{About, BadValue, Dur, Time};
-use serde::{Deserialize, Serialize};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
 /// What the list says of it.
 pub(crate) const ABOUT: About = About::new(
     "no scheduler, as in Linux today: first come, first served; merges in the plug or with the latest eight",
 );
 
-/// None.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {}
+keys! {
+    /// None.
+    #[derive(Default)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Tunables {}
+}
 
 impl Policy for Tunables {
     /// The queue ahead of it, or a batch of each kind.

@@ -8,17 +8,18 @@
 use super::Fifo;
 use crate::scheduler::Policy;
 use crate::{Io, IoKey, Merging, Scheduler};
-use fathom_base::{About, BadValue, Dur, Time};
-use serde::{Deserialize, Serialize};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
 /// What the list says of it.
 pub(crate) const ABOUT: About =
     About::new("first come, first served; adjacent requests are merged");
 
-/// None.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {}
+keys! {
+    /// None.
+    #[derive(Default)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Tunables {}
+}
 
 impl Policy for Tunables {
     /// The queue ahead of it, or a batch of each kind.

@@ -28,7 +28,6 @@ const NEEDS: &[(&str, &str)] = &[
 /// What the list says of it.
 pub(crate) const ABOUT: About =
     About::new("well-split requests first; the others wait briefly for a merge")
-        .keys(Tunables::KEYS)
         .example("pai,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
         .needs(NEEDS);
 

@@ -7,7 +7,7 @@ use fathom_base::{About, Bytes, keys};
 use fathom_block::Op;
 
 /// What the list says of it.
-pub(super) const ABOUT: About = About::new("up to the generic limit, 512 KiB").keys(NoPas::KEYS);
+pub(super) const ABOUT: About = About::new("up to the generic limit, 512 KiB");
 
 keys! {
     /// One limit for all.

@@ -11,7 +11,6 @@ const NEEDS: &[(&str, &str)] = &[("read", "read_buffer"), ("write", "write_buffe
 
 /// What the list says of it.
 pub(super) const ABOUT: About = About::new("at the drive's read or write buffer size")
-    .keys(Pas::KEYS)
     .example("pas,read=256KiB,write=256KiB")
     .needs(NEEDS);
 

@@ -22,7 +22,6 @@ const NEEDS: &[(&str, &str)] = &[
 /// What the list says of it.
 pub(super) const ABOUT: About =
     About::new("as pas; unaligned requests are cut at the next boundary first")
-        .keys(Pasa::KEYS)
         .example("pasa,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
         .needs(NEEDS);
 

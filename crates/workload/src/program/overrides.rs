@@ -28,6 +28,9 @@ macro_rules! settings {
         }
 
         impl $overrides {
+            /// What can be set.
+            pub const KEYS: &'static [fathom_base::Key] = $settings::KEYS;
+
             /// The settings with what differs put in.
             pub fn onto(&self, mut settings: $settings) -> $settings {
                 $(

@@ -98,7 +98,6 @@ perform\" the transactions. How many files of its own Postmark had, the paper do
 the files that the drive is filled with, so that reads come from the drive; with `files = 500`, Postmark's own number, \
 all of them stay in memory. The paper varies the utilisation; 50 % where nothing is said.",
     )
-    .keys(Settings::KEYS)
     .settings(|| table_of(&type_a()));
 
 pub(super) const TYPE_B: About = About::new("Postmark with files of 1 to 16 MiB on a drive that is half full")
@@ -108,7 +107,6 @@ Postmark 1.5 with files of 1 to 16 MiB and 10,000 transactions on a drive that i
 (Figures 8b and 9b). The transactions use the files that the drive is filled with; see `postmark-type-a`. The paper \
 varies the utilisation; 50 % where nothing is said.",
     )
-    .keys(Settings::KEYS)
     .settings(|| table_of(&type_b()));
 
 pub(super) const FIXED: About = About::new("Postmark with 200 files of one size in 200 directories")
@@ -118,7 +116,6 @@ Postmark 1.51 with files of one size, 200 at once in 200 directories, as in `par
 paper goes from 256 KiB to 8 MiB (`sizes = { min = \"8MiB\", max = \"8MiB\" }`) with 3,000 transactions, and 300 on its \
 two slow drives. Where files have one size an append does nothing, so that half of the transactions read nothing.",
     )
-    .keys(Settings::KEYS)
     .settings(|| table_of(&fixed()));
 
 impl Settings {

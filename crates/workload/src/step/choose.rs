@@ -1,30 +1,24 @@
 //! Steps that choose: which accesses go on, none of them changed.
 
-use super::place::no_capacity;
+use super::place::given_capacity;
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::{About, BadValue, Bytes, keys};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
-/// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WritesOnly {}
-
-impl WritesOnly {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("keep the writes, drop everything else");
+keys! {
+    /// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct WritesOnly {}
 }
 
-/// Keeps the reads; writes, flushes and trims are dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadsOnly {}
-
-impl ReadsOnly {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("keep the reads, drop everything else");
+keys! {
+    /// Keeps the reads; writes, flushes and trims are dropped.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct ReadsOnly {}
 }
 
 keys! {
@@ -37,13 +31,6 @@ keys! {
     }
 }
 
-impl First {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("stop after a number of accesses")
-        .keys(First::KEYS)
-        .example("first,accesses=100000");
-}
-
 keys! {
     /// Keeps one disk of a trace of several.
     #[derive(Copy, Eq)]
@@ -52,13 +39,6 @@ keys! {
         /// Its number in the trace; it keeps that number.
         pub keep: u32,
     }
-}
-
-impl Disk {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("keep one disk of a trace of several")
-        .keys(Disk::KEYS)
-        .example("disk,keep=0");
 }
 
 /// What becomes of an access past the end of a drive.
@@ -83,14 +63,6 @@ keys! {
         #[serde(default)]
         pub past_end: PastEnd,
     }
-}
-
-impl Clip {
-    /// What the list says of it.
-    pub(super) const ABOUT: About =
-        About::new("refuse, or drop and count, accesses past the end of a drive")
-            .keys(Clip::KEYS)
-            .example("clip,capacity=2GiB");
 }
 
 fn pass_if(keep: bool, access: Access) -> Verdict {
@@ -150,36 +122,24 @@ impl Work for Clip {
 }
 
 impl Settings for WritesOnly {
-    fn check(&self) -> Result<(), BadValue> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for ReadsOnly {
-    fn check(&self) -> Result<(), BadValue> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for Disk {
-    fn check(&self) -> Result<(), BadValue> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for First {
-    fn check(&self) -> Result<(), BadValue> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Remaining(self.accesses))
     }
@@ -187,10 +147,7 @@ impl Settings for First {
 
 impl Settings for Clip {
     fn check(&self) -> Result<(), BadValue> {
-        match self.capacity.0 {
-            0 => Err(no_capacity()),
-            _ => Ok(()),
-        }
+        given_capacity(self.capacity)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)

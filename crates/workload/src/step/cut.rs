@@ -1,7 +1,7 @@
 //! The step that cuts long accesses.
 
-use super::{Settings, Verdict, Work};
-use fathom_base::{About, BadValue, Bytes, keys};
+use super::{Settings, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 
 keys! {
@@ -12,13 +12,6 @@ keys! {
         /// The longest piece; at least one byte.
         pub longest: Bytes,
     }
-}
-
-impl Split {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("cut accesses longer than a number of bytes")
-        .keys(Split::KEYS)
-        .example("split,longest=256KiB");
 }
 
 /// [`Split`] at work: what is left of the last access.
@@ -57,14 +50,11 @@ impl Work for Cutting {
 
 impl Settings for Split {
     fn check(&self) -> Result<(), BadValue> {
-        match self.longest.0 {
-            0 => Err(BadValue::new(
-                "longest",
-                "zero",
-                "give the longest piece, such as 128KiB",
-            )),
-            _ => Ok(()),
-        }
+        given(
+            self.longest,
+            "longest",
+            "give the longest piece, such as 128KiB",
+        )
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Cutting {

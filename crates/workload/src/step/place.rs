@@ -1,8 +1,8 @@
 //! Steps that move accesses into another address space.
 
 use super::cut::cut;
-use super::{Problem, Settings, Survey, Verdict, Work};
-use fathom_base::{About, BadValue, Bytes, keys};
+use super::{Problem, Settings, Survey, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,13 @@ pub(super) fn page_default() -> Bytes {
     Bytes::kib(4)
 }
 
-pub(super) fn no_page() -> BadValue {
-    BadValue::new("page", "zero", "give the page, such as 4KiB")
+pub(super) fn given_page(page: Bytes) -> Result<(), BadValue> {
+    given(page, "page", "give the page, such as 4KiB")
 }
 
-pub(super) fn no_capacity() -> BadValue {
-    BadValue::new(
-        "capacity",
-        "zero",
-        "give the drive's capacity, such as 192GiB",
-    )
+pub(super) fn given_capacity(capacity: Bytes) -> Result<(), BadValue> {
+    let how = "give the drive's capacity, such as 192GiB";
+    given(capacity, "capacity", how)
 }
 
 keys! {
@@ -50,13 +47,6 @@ keys! {
     }
 }
 
-impl Shrink {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("scale the addresses down to fit a capacity")
-        .keys(Shrink::KEYS)
-        .example("shrink,capacity=2GiB");
-}
-
 keys! {
     /// Takes addresses modulo a capacity: runs stay runs, and far places fall onto each other.
     ///
@@ -68,13 +58,6 @@ keys! {
         /// What it has to fit in.
         pub capacity: Bytes,
     }
-}
-
-impl Wrap {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("take addresses modulo a capacity")
-        .keys(Wrap::KEYS)
-        .example("wrap,capacity=2GiB");
 }
 
 /// A disk of a trace and where it ends.
@@ -101,12 +84,6 @@ keys! {
         #[serde(default = "page_default")]
         pub page: Bytes,
     }
-}
-
-impl Concatenate {
-    /// What the list says of it.
-    pub(super) const ABOUT: About =
-        About::new("place the disks of a trace one after another").keys(Concatenate::KEYS);
 }
 
 /// The multiple of `to` at or below.
@@ -150,12 +127,8 @@ impl Work for Shrinking {
 
 impl Settings for Shrink {
     fn check(&self) -> Result<(), BadValue> {
-        if self.page.0 == 0 {
-            return Err(no_page());
-        }
-        if self.capacity.0 == 0 {
-            return Err(no_capacity());
-        }
+        given_page(self.page)?;
+        given_capacity(self.capacity)?;
         match self.span {
             Some(Bytes(0)) => Err(BadValue::new("span", "zero", "give where the trace ends")),
             None => Err(BadValue::new(
@@ -209,10 +182,7 @@ impl Work for Wrapping {
 
 impl Settings for Wrap {
     fn check(&self) -> Result<(), BadValue> {
-        match self.capacity.0 {
-            0 => Err(no_capacity()),
-            _ => Ok(()),
-        }
+        given_capacity(self.capacity)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Wrapping {
@@ -258,9 +228,7 @@ impl Concatenate {
 
 impl Settings for Concatenate {
     fn check(&self) -> Result<(), BadValue> {
-        if self.page.0 == 0 {
-            return Err(no_page());
-        }
+        given_page(self.page)?;
         let Some(disks) = &self.disks else {
             return Err(BadValue::new(
                 "disks",

@@ -1,8 +1,8 @@
 //! Steps that bring accesses onto pages and other multiples.
 
-use super::place::{floor, no_page, page_default, placed};
-use super::{Problem, Settings, Verdict, Work};
-use fathom_base::{About, BadValue, Bytes, keys};
+use super::place::{floor, given_page, page_default, placed};
+use super::{Problem, Settings, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -41,13 +41,6 @@ keys! {
     }
 }
 
-impl RoundToPages {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("round every access out to whole pages")
-        .keys(RoundToPages::KEYS)
-        .example("round-to-pages,page=4KiB");
-}
-
 keys! {
     /// Moves every start down to a multiple, and keeps lengths.
     #[derive(Copy, Eq)]
@@ -56,13 +49,6 @@ keys! {
         /// The multiple, at least one byte.
         pub to: Bytes,
     }
-}
-
-impl Align {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("round starts down to a multiple, keep lengths")
-        .keys(Align::KEYS)
-        .example("align,to=4KiB");
 }
 
 impl RoundToPages {
@@ -118,10 +104,7 @@ impl Work for RoundToPages {
 
 impl Settings for RoundToPages {
     fn check(&self) -> Result<(), BadValue> {
-        match self.page.0 {
-            0 => Err(no_page()),
-            _ => Ok(()),
-        }
+        given_page(self.page)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
@@ -139,14 +122,7 @@ impl Work for Align {
 
 impl Settings for Align {
     fn check(&self) -> Result<(), BadValue> {
-        match self.to.0 {
-            0 => Err(BadValue::new(
-                "to",
-                "zero",
-                "give the multiple, such as 4KiB",
-            )),
-            _ => Ok(()),
-        }
+        given(self.to, "to", "give the multiple, such as 4KiB")
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)

@@ -1,7 +1,7 @@
 //! Steps that change when accesses are asked for.
 
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::{About, BadValue, Dur, Time, keys};
+use fathom_base::{BadValue, Dur, Time, keys};
 use fathom_block::Access;
 
 keys! {
@@ -13,13 +13,6 @@ keys! {
         /// exact below 2^53 ns (104 days).
         pub factor: f64,
     }
-}
-
-impl ScaleTime {
-    /// What the list says of it.
-    pub(super) const ABOUT: About = About::new("multiply every time by a factor")
-        .keys(ScaleTime::KEYS)
-        .example("scale-time,factor=0.5");
 }
 
 keys! {
@@ -36,14 +29,6 @@ keys! {
         /// Its end, later than `from`.
         pub until: Dur,
     }
-}
-
-impl TimeWindow {
-    /// What the list says of it.
-    pub(super) const ABOUT: About =
-        About::new("keep the accesses between two times, and restart the clock there")
-            .keys(TimeWindow::KEYS)
-            .example("time-window,from=0s,until=60s");
 }
 
 impl Work for ScaleTime {

@@ -95,7 +95,6 @@ Filebench's web server: 16 threads, each of which opens, reads whole and closes 
 to a log that all share. 1,000 files of 16 MiB on average, gamma-distributed, as in `parameter-aware-io` 6.3 (100 files \
 on its two slow drives); the workload file has 16 KiB and 100 threads. Reads are calls of 1 MiB.",
     )
-    .keys(FileSettings::KEYS)
     .settings(|| table_of(&webserver()));
 
 pub(super) const FILESERVER: About = About::new("filebench's file server: files are created, appended to, read, deleted")
@@ -105,7 +104,6 @@ Filebench's file server: 50 threads, each of which creates a file and writes it 
 reads a third whole, deletes one and looks at one. 10,000 files of 1 MiB on average, gamma-distributed, of which 80 % \
 are there at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.",
     )
-    .keys(FileSettings::KEYS)
     .settings(|| table_of(&fileserver()));
 
 pub(super) const OLTP: About = About::new("filebench's transaction processing: small writes to the drive, paced by readers")
@@ -117,7 +115,6 @@ drive (O_DSYNC). Readers wait where they run ahead of the writers by 2,000 (of t
 asked for. 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `parameter-aware-io` 6.3; they fit into \
 memory, so that the drive sees writes and hardly a read after the first seconds.",
     )
-    .keys(OltpSettings::KEYS)
     .settings(|| table_of(&oltp()));
 
 #[cfg(test)]
