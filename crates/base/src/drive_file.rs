@@ -3,9 +3,10 @@
 //!
 //! Knows TOML and no key.
 
+use crate::BadValue;
+use crate::registry::{Kind, Text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt::Display;
 
 /// A drive file that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,15 +22,8 @@ pub enum SpecError {
         message: String,
     },
     /// A value that makes no drive.
-    #[error("`{key}` is {found}: {allowed}")]
-    Value {
-        /// The key's path, such as `flash.clustered_page`.
-        key: &'static str,
-        /// What it says.
-        found: String,
-        /// What would do.
-        allowed: String,
-    },
+    #[error(transparent)]
+    Value(#[from] BadValue),
 }
 
 /// Reads the text of a drive file, whose values are not checked.
@@ -53,46 +47,25 @@ pub fn to_toml<T: Serialize>(spec: &T) -> String {
     toml::to_string(spec).unwrap_or_default()
 }
 
-/// Refuses the value of a key unless `holds`; `allowed` says what would do.
-///
-/// # Errors
-/// [`SpecError::Value`].
-pub fn want(
-    holds: bool,
-    key: &'static str,
-    found: impl Display,
-    allowed: impl FnOnce() -> String,
-) -> Result<(), SpecError> {
-    if holds {
-        return Ok(());
-    }
-    Err(SpecError::Value {
-        key,
-        found: found.to_string(),
-        allowed: allowed(),
-    })
-}
+/// Drives that come with Fathom.
+pub const DRIVE: Kind = Kind {
+    one: "drive",
+    list: "drives",
+    summary: "The modelled drives",
+    prefix: "model:",
+    option: "--on",
+    text: Text::DriveFile,
+};
 
-/// A drive that comes with Fathom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preset {
-    /// What it is called after `model:`.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Its drive file, with the source of every number.
-    pub toml: &'static str,
-}
-
-/// Lists of [`Preset`]s, by name and summary: a file `../presets/NAME.toml` for each, as seen from the file that calls it.
+/// Lists of drives, by name and summary: a file `../presets/NAME.toml` for each, as seen from the file that calls it.
 #[macro_export]
 macro_rules! presets {
     ($($(#[$doc:meta])* $list:ident { $($name:literal: $summary:literal,)* })*) => {$(
         $(#[$doc])*
-        pub const $list: &[$crate::drive_file::Preset] = &[$($crate::drive_file::Preset {
-            name: $name,
-            summary: $summary,
-            toml: include_str!(concat!("../presets/", $name, ".toml")),
-        }),*];
+        pub const $list: &[$crate::Named] = &[$($crate::Named::new(
+            &$crate::drive_file::DRIVE,
+            $name,
+            $crate::About::new($summary).text(include_str!(concat!("../presets/", $name, ".toml"))),
+        )),*];
     )*};
 }

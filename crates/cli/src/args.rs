@@ -4,10 +4,10 @@ mod accuracy;
 
 pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use fathom_base::{Bytes, Dur, UnitError};
+use fathom_base::{BadValue, Bytes, Dur, UnitError};
 use fathom_lab::target::Setting;
 use fathom_probe::{Method, Parameter};
 use fathom_run::Precondition;
@@ -433,39 +433,11 @@ pub(crate) struct ReproduceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list; without it, what can be listed
-    #[arg(value_enum)]
-    pub(crate) what: Option<Listing>,
+    #[arg(value_parser = list())]
+    pub(crate) what: Option<String>,
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum Listing {
-    /// The modelled drives
-    Drives,
-    /// What can be measured
-    Parameters,
-    /// Translation layers
-    Ftls,
-    /// Write buffers
-    Buffers,
-    /// How a block is chosen for garbage collection
-    Victims,
-    /// I/O schedulers
-    Schedulers,
-    /// Where the block layer cuts requests
-    Splits,
-    /// Formats of traces
-    Traces,
-    /// Generators
-    Workloads,
-    /// Steps over a workload
-    Steps,
-    /// Papers that can be run again
-    Studies,
-    /// Commented files to start from: a drive, a study, jobs; `fathom explain NAME` prints one
-    Examples,
 }
 
 #[derive(Debug, Args)]
@@ -523,41 +495,17 @@ fn endurance(text: &str) -> Result<Bytes, String> {
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {
-    let wrong = || "write open, closed:N or processes:P:N with P and N from 1 on".to_owned();
-    let many = |n: &str| n.parse().map_err(|_| wrong());
-    match text.split_once(':') {
-        None if text == "open" => Ok(Arrival::Open),
-        Some(("closed", n)) => {
-            let outstanding = many(n)?;
-            Ok(Arrival::Closed { outstanding })
-        }
-        Some(("processes", n)) => {
-            let (processes, outstanding) = n.split_once(':').unwrap_or((n, "1"));
-            Ok(Arrival::Processes {
-                processes: many(processes)?,
-                outstanding: many(outstanding)?,
-            })
-        }
-        _ => Err(wrong()),
-    }
+    text.parse().map_err(|bad: BadValue| bad.allowed)
 }
 
 fn precondition(text: &str) -> Result<Precondition, String> {
-    let wrong = || "write fresh, filled, or random:TIMES such as random:1.5".to_owned();
-    match text.split_once(':') {
-        None if text == "fresh" => Ok(Precondition::Fresh),
-        None if text == "filled" => Ok(Precondition::Filled),
-        Some(("random", times)) => {
-            let times: f64 = times.parse().map_err(|_| wrong())?;
-            let sane = (0.0..=1000.0).contains(&times);
-            sane.then_some(Precondition::Random {
-                times,
-                bytes: Bytes::kib(4),
-            })
-            .ok_or_else(wrong)
-        }
-        _ => Err(wrong()),
-    }
+    text.parse().map_err(|bad: BadValue| bad.allowed)
+}
+
+/// The lists that there are.
+fn list() -> PossibleValuesParser {
+    let lists = crate::names::lists().into_iter();
+    PossibleValuesParser::new(lists.map(|kind| PossibleValue::new(kind.list).help(kind.summary)))
 }
 
 fn method() -> impl clap::builder::TypedValueParser<Value = Method> {

@@ -228,14 +228,12 @@ impl From<SourceError> for Failure {
         let code = match &error {
             SourceError::Open { .. } => "fathom::workload::open",
             SourceError::Trace { .. } | SourceError::Misnamed { .. } => "fathom::trace",
-            SourceError::Load { .. } => "fathom::workload::generator",
-            SourceError::BadStep { .. } | SourceError::Step { .. } => "fathom::workload::step",
+            SourceError::Setting { .. } => "fathom::workload::setting",
+            SourceError::Step { .. } => "fathom::workload::step",
             SourceError::Buffer { .. } => "fathom::workload::reshape",
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
             SourceError::Jobs { .. } => "fathom::workload::jobs",
-            SourceError::BadProgram { .. } | SourceError::Program { .. } => {
-                "fathom::workload::program"
-            }
+            SourceError::Program { .. } => "fathom::workload::program",
             SourceError::Verify { .. } => "fathom::workload::verify",
         };
         let mut failure = Self::input(code, error.to_string()).help(error.help());

@@ -7,6 +7,7 @@ mod args;
 mod cmd;
 mod failure;
 mod input;
+mod names;
 mod out;
 mod progress;
 mod screen;

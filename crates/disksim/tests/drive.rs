@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::conformance::{Options, check};
 use fathom_block::{Device, IoErrorKind, Op, Request};
@@ -232,7 +233,7 @@ fn what_cannot_be_built_is_refused_by_its_key() {
     ];
     for (text, wanted) in cases {
         match Spec::from_toml(text) {
-            Err(SpecError::Value { key, .. }) => assert_eq!(key, wanted, "{text}"),
+            Err(SpecError::Value(BadValue { key, .. })) => assert_eq!(key, wanted, "{text}"),
             other => panic!("{text}: {other:?}"),
         }
     }

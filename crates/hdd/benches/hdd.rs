@@ -20,7 +20,7 @@ fn main() {
 
 fn disk() -> Hdd {
     let preset = presets::find("hitachi-7k160").unwrap();
-    Hdd::new(&Spec::from_toml(preset.toml).unwrap(), 1).unwrap()
+    Hdd::new(&Spec::from_toml(preset.text).unwrap(), 1).unwrap()
 }
 
 /// Sends [`REQUESTS`] requests, `depth` at a time, and waits for all.

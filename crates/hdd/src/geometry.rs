@@ -197,7 +197,7 @@ mod tests {
 
     /// 7200 turns a minute: a turn is 8333333 1/3 ns.
     fn geometry() -> Geometry {
-        let text = presets::PRESETS.first().unwrap().toml;
+        let text = presets::PRESETS.first().unwrap().text;
         Geometry::new(&Spec::from_toml(text).unwrap(), 12_345)
     }
 

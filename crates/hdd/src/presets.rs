@@ -1,9 +1,9 @@
 //! Disks by name: the two of `irbw` Table 2.
 
-use fathom_base::drive_file::Preset;
+use fathom_base::Named;
 
 /// The preset of that name.
-pub fn find(name: &str) -> Option<&'static Preset> {
+pub fn find(name: &str) -> Option<&'static Named> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 

@@ -5,7 +5,7 @@
 
 use crate::seek::SeekCurve;
 pub use fathom_base::SpecError;
-use fathom_base::drive_file::{self, want};
+use fathom_base::{BadValue, drive_file, want};
 use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -195,8 +195,8 @@ impl Spec {
     /// Whether such a disk can be built.
     ///
     /// # Errors
-    /// [`SpecError::Value`] for the first value that cannot be.
-    pub fn check(&self) -> Result<(), SpecError> {
+    /// [`BadValue`] for the first value that cannot be.
+    pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_mechanics()?;
         self.check_zones()?;
@@ -204,7 +204,7 @@ impl Spec {
         self.check_caches()
     }
 
-    fn check_host(&self) -> Result<(), SpecError> {
+    fn check_host(&self) -> Result<(), BadValue> {
         let host = &self.host;
         let deepest = match host.link {
             LinkKind::Pata => 1,
@@ -233,7 +233,7 @@ impl Spec {
         )
     }
 
-    fn check_mechanics(&self) -> Result<(), SpecError> {
+    fn check_mechanics(&self) -> Result<(), BadValue> {
         let m = &self.mechanics;
         for (key, n, most) in [
             ("mechanics.rpm", m.rpm, 100_000),
@@ -256,7 +256,7 @@ impl Spec {
         Ok(())
     }
 
-    fn check_zones(&self) -> Result<(), SpecError> {
+    fn check_zones(&self) -> Result<(), BadValue> {
         for zone in &self.zones {
             let n = zone.sectors_per_track;
             want(
@@ -295,7 +295,7 @@ impl Spec {
         })
     }
 
-    fn check_seeks(&self) -> Result<(), SpecError> {
+    fn check_seeks(&self) -> Result<(), BadValue> {
         let m = &self.mechanics;
         want(
             m.seek_single <= m.seek_full,
@@ -315,7 +315,7 @@ impl Spec {
         )
     }
 
-    fn check_caches(&self) -> Result<(), SpecError> {
+    fn check_caches(&self) -> Result<(), BadValue> {
         let size = "a positive multiple of 512B, at most 1GiB";
         if let Some(cache) = &self.read_cache {
             want(
@@ -360,6 +360,6 @@ fn sectors(length: Bytes) -> bool {
 }
 
 /// Times of a disk are far below ten seconds; sums of them must not overflow.
-fn short(key: &'static str, time: Dur) -> Result<(), SpecError> {
+fn short(key: &'static str, time: Dur) -> Result<(), BadValue> {
     want(time <= Dur::ms(10_000), key, time, || "at most 10s".into())
 }

@@ -5,6 +5,7 @@
 mod common;
 
 use common::small;
+use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::{Device, Op};
 use fathom_hdd::spec::{Destage, LinkKind, ReadCache, WriteCache, Zone};
@@ -14,7 +15,7 @@ use fathom_hdd::{Hdd, Spec, SpecError, presets};
 fn refused(change: impl FnOnce(&mut Spec)) -> (&'static str, String) {
     let mut spec = small();
     change(&mut spec);
-    let Err(SpecError::Value { key, allowed, .. }) = spec.check() else {
+    let Err(BadValue { key, allowed, .. }) = spec.check() else {
         panic!("{spec:?} was taken");
     };
     assert!(Hdd::new(&spec, 1).is_err());
@@ -91,11 +92,11 @@ fn a_syntax_error_names_line_and_column() {
 #[test]
 fn a_disk_file_survives_being_written_and_read() {
     for preset in presets::PRESETS {
-        let spec = Spec::from_toml(preset.toml).unwrap();
+        let spec = Spec::from_toml(preset.text).unwrap();
         assert_eq!(spec.name, preset.name);
         assert_eq!(Spec::from_toml(&spec.to_toml()), Ok(spec));
         assert!(presets::find(preset.name).is_some());
-        assert!(preset.toml.contains("# Assumption:"));
+        assert!(preset.text.contains("# Assumption:"));
     }
     assert!(presets::find("floppy").is_none());
 }

@@ -46,7 +46,7 @@ fn latencies(drive: &mut Hdd, start: Time) -> Vec<Dur> {
 #[test]
 fn what_a_disk_does_takes_equally_long_at_any_time() {
     for preset in presets::PRESETS {
-        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        let mut spec = Spec::from_toml(preset.text).unwrap();
         spec.noise.command_percent = 0.0;
         let disk = Hdd::new(&spec, 1).unwrap();
         let early = latencies(&mut disk.clone(), at(1));
@@ -60,7 +60,7 @@ fn what_a_disk_does_takes_equally_long_at_any_time() {
 #[test]
 fn what_would_end_after_the_end_of_time_fails_with_its_place() {
     for preset in presets::PRESETS {
-        let spec = Spec::from_toml(preset.toml).unwrap();
+        let spec = Spec::from_toml(preset.text).unwrap();
         let mut disk = Hdd::new(&spec, 1).unwrap();
         disk.wait(Time(Time::END.0 - 100_000), &mut Vec::new());
         let read = Request::new(7, Op::Read, 128 << 10, 64 << 10);

@@ -9,7 +9,7 @@ use divan::counter::ItemsCount;
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Device, DeviceInfo, Op, Request};
-use fathom_iosched::{BlockQueue, Config, QueueConfig};
+use fathom_iosched::{BlockQueue, QueueConfig};
 
 /// Requests of a sample; there are ten samples.
 const REQUESTS: usize = 100_000;
@@ -40,7 +40,7 @@ fn drive() -> NullDevice {
 
 fn queue(scheduler: &str) -> BlockQueue<NullDevice> {
     let config = QueueConfig {
-        scheduler: Config::named(scheduler).unwrap(),
+        scheduler: scheduler.parse().unwrap(),
         depth: Some(DEPTH),
         ..QueueConfig::default()
     };

@@ -8,6 +8,7 @@
 //! processor.
 
 pub mod check;
+mod config;
 mod io;
 mod priority;
 pub mod queue;
@@ -15,8 +16,9 @@ pub mod sched;
 mod scheduler;
 pub mod split;
 
+pub use config::{Config, SCHEDULERS};
 pub use io::{Io, IoKey};
 pub use priority::{Class, Priority};
 pub use queue::{BlockQueue, Bundled, Dispatched, Plug, QueueConfig, QueueStats};
-pub use scheduler::{BadConfig, Config, Entry, Era, Merging, SCHEDULERS, Scheduler};
+pub use scheduler::{Era, Merging, Scheduler};
 pub use split::{SPLITS, Split};

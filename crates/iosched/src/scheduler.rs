@@ -1,13 +1,8 @@
-//! What a scheduler is, and the list of them.
+//! What a scheduler is.
 
-use crate::sched::{
-    anticipatory, bfq, cfq, deadline, irbw_fifo, irbw_fifo_rp, kyber, mq_deadline, mq_none, noop,
-    pai,
-};
 use crate::{Bundled, Io, IoKey};
-use fathom_base::Time;
+use fathom_base::{BadValue, Bytes, Dur, Time, want};
 use fathom_block::{DeviceInfo, Op};
-use serde::{Deserialize, Serialize};
 
 /// Of which Linux a scheduler is, which says how the queue above it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +73,8 @@ pub trait Scheduler: std::fmt::Debug {
     /// Whether it can stand above a drive with logical blocks of so many bytes.
     ///
     /// # Errors
-    /// [`BadConfig`] names the tunable that does not fit.
-    fn check(&self, _logical_block: u64) -> Result<(), BadConfig> {
+    /// [`BadValue`] names the tunable that does not fit.
+    fn check(&self, _logical_block: u64) -> Result<(), BadValue> {
         Ok(())
     }
 
@@ -120,116 +115,25 @@ pub trait Scheduler: std::fmt::Debug {
     }
 }
 
-/// A setting of the block layer that cannot be, or something that it needs and was not given.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{part}: `{key}` {problem}")]
-pub struct BadConfig {
-    /// Which scheduler, or `split`, or `queue`.
-    pub part: &'static str,
-    /// Which tunable.
-    pub key: &'static str,
-    /// What is wrong with it, and what it may be.
-    pub problem: String,
+/// What a scheduler's tunables say and make.
+pub(crate) trait Policy {
+    /// The longest that the check suite lets a request wait behind a stream of others: what the scheduler promises, and some
+    /// to spare.
+    const STARVATION: Dur;
+
+    /// The scheduler.
+    ///
+    /// # Errors
+    /// [`BadValue`] names the tunable that cannot be.
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue>;
+
+    /// Takes what it leaves to the drive.
+    fn over(&mut self, _info: &DeviceInfo) {}
 }
 
-/// A scheduler of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-}
-
-/// The list: one line for each scheduler yields the configuration, the names and how one is made.
-macro_rules! schedulers {
-    ($($module:ident :: $variant:ident $name:literal $summary:literal,)+) => {
-        /// Which scheduler, and its tunables.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "name", rename_all = "kebab-case")]
-        pub enum Config {
-            $(#[doc = $summary] #[serde(rename = $name)] $variant($module::Tunables),)+
-        }
-
-        /// Every scheduler, in the order in which they are listed.
-        pub const SCHEDULERS: &[Entry] = &[$(Entry { name: $name, summary: $summary },)+];
-
-        impl Config {
-            /// The scheduler of that name with its defaults.
-            pub fn named(name: &str) -> Option<Config> {
-                match name {
-                    $($name => Some(Config::$variant($module::Tunables::default())),)+
-                    _ => None,
-                }
-            }
-
-            /// What it is called.
-            pub fn name(&self) -> &'static str {
-                match self { $(Config::$variant(_) => $name,)+ }
-            }
-
-            /// The scheduler.
-            ///
-            /// # Errors
-            /// [`BadConfig`] names the tunable that cannot be.
-            pub fn build(&self) -> Result<Box<dyn Scheduler>, BadConfig> {
-                match self {
-                    $(Config::$variant(tunables) => Ok(Box::new($module::$variant::new(tunables)?)),)+
-                }
-            }
-        }
-    };
-}
-
-schedulers! {
-    noop::Noop "noop" "first come, first served; adjacent requests are merged",
-    deadline::Deadline "deadline" "batches in one direction, in address order; expired requests start the next batch",
-    anticipatory::Anticipatory "anticipatory" "an elevator that keeps the drive idle after a read, in case its process reads nearby",
-    cfq::Cfq "cfq" "a time slice for each process in turn; the drive idles briefly for the process just served",
-    pai::Pai "pai" "well-split requests first; the others wait briefly for a merge",
-    irbw_fifo::IrbwFifo "irbw-fifo" "bundles writes by logical block; reads and bundles go first come, first served",
-    irbw_fifo_rp::IrbwFifoRp "irbw-fifo-rp" "irbw-fifo with read preference: reads go first, each bundle yields once",
-    mq_none::MqNone "mq-none" "no scheduler, as in Linux today: first come, first served; merges in the plug or with the latest eight",
-    mq_deadline::MqDeadline "mq-deadline" "deadline as in Linux today: longer batches, three priority classes",
-    kyber::Kyber "kyber" "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
-    bfq::Bfq "bfq" "a share of the throughput for each process by weight, in budgets of sectors",
-}
-
-impl Config {
-    /// With what it leaves to the drive.
-    pub(crate) fn over(&self, info: &DeviceInfo) -> Self {
-        let mut config = self.clone();
-        if let Config::Bfq(tunables) = &mut config {
-            tunables.rotational = tunables.rotational.or(info.rotational);
-        }
-        config
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Linux 6.12, `block/bfq-iosched.c`: `blk_queue_nonrot(bfqd->queue)`, which is `queue/rotational`.
-    #[test]
-    fn bfq_asks_the_drive_whether_it_has_a_head_unless_it_is_told() {
-        let drive = |rotational| DeviceInfo {
-            rotational,
-            ..fathom_block::devices::modelled_info("drive", 1 << 20)
-        };
-        let over = |said: Option<bool>, drive: &DeviceInfo| {
-            let tunables = bfq::Tunables {
-                rotational: said,
-                ..bfq::Tunables::default()
-            };
-            match Config::Bfq(tunables).over(drive) {
-                Config::Bfq(tunables) => tunables.is_rotational(),
-                _ => panic!("not bfq"),
-            }
-        };
-        for (disk, expected) in [(Some(true), true), (Some(false), false), (None, false)] {
-            assert_eq!(over(None, &drive(disk)), expected);
-            assert!(over(Some(true), &drive(disk)) && !over(Some(false), &drive(disk)));
-        }
-    }
+/// Refuses a size of the drive that was not given.
+pub(crate) fn given(size: Bytes, key: &'static str, parameter: &str) -> Result<(), BadValue> {
+    want(size > Bytes(0), key, "missing", || {
+        format!("it is the drive's `{parameter}`, which `fathom probe --only {parameter}` measures")
+    })
 }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{config, starvation};
-use fathom_iosched::SCHEDULERS;
+use common::config;
 use fathom_iosched::check::{Options, check};
+use fathom_iosched::{Config, SCHEDULERS};
 
 #[test]
 fn every_scheduler_gives_everything_once_and_keeps_nothing_back() {
@@ -17,7 +17,7 @@ fn every_scheduler_gives_everything_once_and_keeps_nothing_back() {
                 seed,
                 requests: 2000,
                 depth,
-                starvation: starvation(entry.name),
+                starvation: config.starvation(),
             };
             let make = || config.build().unwrap();
             let decisions = check(&make, &options)
@@ -35,10 +35,10 @@ fn every_scheduler_gives_everything_once_and_keeps_nothing_back() {
 #[test]
 fn names_are_unique_and_lead_to_their_scheduler() {
     for entry in SCHEDULERS {
-        let config = fathom_iosched::Config::named(entry.name).unwrap();
-        assert_eq!(config.name(), entry.name);
+        assert_eq!(config(entry.name).name(), entry.name);
         let same = SCHEDULERS.iter().filter(|other| other.name == entry.name);
         assert_eq!(same.count(), 1);
     }
-    assert_eq!(fathom_iosched::Config::named("no-such"), None);
+    let unknown = "mq-deadlin".parse::<Config>().unwrap_err();
+    assert_eq!(unknown.near, ["mq-deadline"]);
 }

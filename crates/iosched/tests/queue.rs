@@ -480,7 +480,7 @@ fn what_a_queue_cannot_be_is_said() {
         "{error}"
     );
     let error = build(QueueConfig {
-        scheduler: Config::named("pai").unwrap(),
+        scheduler: "pai".parse().unwrap(),
         ..QueueConfig::default()
     });
     assert!(error.contains("fathom probe --only read_buffer"), "{error}");

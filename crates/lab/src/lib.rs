@@ -5,7 +5,6 @@
 pub mod ab;
 pub mod accuracy;
 pub mod compare;
-pub mod near;
 pub mod parse;
 pub mod queue;
 pub mod replay;

@@ -1,9 +1,10 @@
 //! The block layer above a drive, as a user names it, with the sizes of the drive from its profile.
 
-use crate::near::meant;
 use crate::parse;
+use fathom_base::BadValue;
+use fathom_base::near::meant;
 use fathom_iosched::split::NoPas;
-use fathom_iosched::{BadConfig, QueueConfig};
+use fathom_iosched::{QueueConfig, SCHEDULERS, SPLITS};
 use fathom_probe::{Parameter, Profile, Verdict};
 use serde::Deserialize as _;
 use toml::{Table, Value};
@@ -16,7 +17,7 @@ pub enum QueueError {
     Syntax(String),
     /// A scheduler, a splitter or the queue itself.
     #[error(transparent)]
-    Config(#[from] BadConfig),
+    Config(#[from] BadValue),
     /// Sizes of the drive are needed, and nothing gives them.
     #[error("{}", .problems.join("; "))]
     Sizes {
@@ -74,8 +75,8 @@ impl QueueError {
 }
 
 /// What to do about a setting that cannot be, on the command line and in a study.
-pub(crate) fn config_help(error: &BadConfig) -> &'static str {
-    match error.part {
+pub(crate) fn config_help(error: &BadValue) -> &'static str {
+    match &*error.part {
         "queue" => "docs/schedulers.md says what a queue takes",
         _ => {
             "give it beside the name (NAME,KEY=VALUE; in a study, under [queue]), or take it from a profile of the drive \
@@ -83,22 +84,6 @@ pub(crate) fn config_help(error: &BadConfig) -> &'static str {
         }
     }
 }
-
-/// What a key of a scheduler or a splitter is called in a profile.
-const SIZES: [(&str, &str, Parameter); 10] = [
-    ("pas", "read", Parameter::ReadBuffer),
-    ("pas", "write", Parameter::WriteBuffer),
-    ("pasa", "read", Parameter::ReadBuffer),
-    ("pasa", "write", Parameter::WriteBuffer),
-    ("pasa", "read_boundary", Parameter::ClusteredPage),
-    ("pasa", "write_boundary", Parameter::ClusteredPage),
-    ("pai", "read", Parameter::ReadBuffer),
-    ("pai", "write", Parameter::WriteBuffer),
-    ("pai", "read_boundary", Parameter::ClusteredPage),
-    ("pai", "write_boundary", Parameter::ClusteredPage),
-];
-/// The same of the schedulers that bundle writes.
-const BUNDLES: [&str; 2] = ["irbw-fifo", "irbw-fifo-rp"];
 
 /// A block layer from a table as a study file has it (`scheduler`, `split`, `plug`, ...), with what it leaves open
 /// taken from a profile.
@@ -166,17 +151,14 @@ fn unsized_parts(table: &mut Table) -> Unsized {
         };
         let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
         let name = name.to_owned();
-        let missing: Vec<_> = sizes()
-            .filter(|(wants, key, _)| *wants == name && !part.contains_key(*key))
+        let missing: Vec<_> = sizes(&name)
+            .filter(|(key, _)| !part.contains_key(*key))
             .collect();
         if missing.is_empty() {
             continue;
         }
-        let keys: Vec<String> = missing
-            .iter()
-            .map(|(_, key, _)| format!("`{key}`"))
-            .collect();
-        let given = missing.iter().map(|(_, key, _)| format!(",{key}=16KiB"));
+        let keys: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
+        let given = missing.iter().map(|(key, _)| format!(",{key}=16KiB"));
         found
             .examples
             .push(format!("{flag} {name}{}", given.collect::<String>()));
@@ -184,7 +166,7 @@ fn unsized_parts(table: &mut Table) -> Unsized {
             "`{name}` needs sizes of the drive: {}",
             keys.join(", ")
         ));
-        for (_, key, parameter) in missing {
+        for (key, parameter) in missing {
             found.parameters.push(parameter);
             part.insert(key.to_owned(), "16KiB".into());
         }
@@ -192,10 +174,14 @@ fn unsized_parts(table: &mut Table) -> Unsized {
     found
 }
 
-/// Every size of a drive that a scheduler or a splitter needs: who, by which key, and what it is called in a profile.
-fn sizes() -> impl Iterator<Item = (&'static str, &'static str, Parameter)> {
-    let bundles = BUNDLES.map(|name| (name, "bundle", Parameter::LogicalBlock));
-    SIZES.into_iter().chain(bundles)
+/// The sizes of a drive that a scheduler or a splitter needs: by which key, and what it is called in a profile.
+fn sizes(name: &str) -> impl Iterator<Item = (&'static str, Parameter)> + use<> {
+    let mut all = SCHEDULERS.iter().chain(SPLITS);
+    let needs = all
+        .find(|named| named.name == name)
+        .map_or(&[][..], |named| named.needs);
+    let size = |&(key, parameter)| Some((key, Parameter::from_name(parameter)?));
+    needs.iter().filter_map(size)
 }
 
 fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {
@@ -214,8 +200,8 @@ fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    for (wants, key, parameter) in sizes() {
-        if wants != name || part.contains_key(key) {
+    for (key, parameter) in sizes(&name) {
+        if part.contains_key(key) {
             continue;
         }
         let verdict = profile

@@ -13,7 +13,7 @@ use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 
 fn drive() -> Drive {
-    let model = Model::from_toml(find("mtron-sata3025").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("mtron-sata3025").unwrap().text).unwrap();
     prepared(model.build(1).unwrap(), Precondition::Filled, 1).unwrap()
 }
 

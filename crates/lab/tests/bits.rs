@@ -32,7 +32,7 @@ impl Observer for Quiet {
 }
 
 fn drive() -> Model {
-    Model::from_toml(find("null-write-buffer").unwrap().toml).unwrap()
+    Model::from_toml(find("null-write-buffer").unwrap().text).unwrap()
 }
 
 /// A measurement of one parameter, of which a few samples are kept.

@@ -15,7 +15,7 @@ const ROW: u64 = 32 << 10;
 
 /// `ssd-a` with another mapping and another number of pages in a block; its size.
 fn drive(kind: MappingKind, pages: u32) -> (Spec, u64) {
-    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {
         panic!("ssd-a is a drive of flash");
     };

@@ -16,7 +16,7 @@ const BYTES: [u64; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 const SECONDS: [u64; 7] = [1, 5, 20, 60, 180, 400, 1000];
 
 fn measured(name: &str, config: &RunConfig) -> Profile {
-    let spec = Spec::from_toml(presets::find(name).unwrap().toml).unwrap();
+    let spec = Spec::from_toml(presets::find(name).unwrap().text).unwrap();
     let mut drive = Ssd::new(&spec, config.seed).unwrap();
     let announced = announce(config, drive.info());
     let profile = solve(&run(&mut drive, config, None, &mut Unobserved).unwrap());
@@ -155,7 +155,7 @@ fn what_a_budget_does_not_reach_says_what_would() {
 
 #[test]
 fn memory_that_holds_much_of_what_is_prepared_is_not_absent() {
-    let mut spec = Spec::from_toml(presets::find("null-write-buffer").unwrap().toml).unwrap();
+    let mut spec = Spec::from_toml(presets::find("null-write-buffer").unwrap().text).unwrap();
     let memory = spec.read_buffer.as_mut().unwrap();
     memory.capacity.0 = 90 * MIB;
     for budget in [256, 1024, 3072] {

@@ -34,7 +34,7 @@ fn the_example_is_a_drive_and_says_every_key() {
     keys(&spec.to_toml().parse().unwrap(), "", &mut all);
     // What a preset has and the example has not would be missing here.
     for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
-        let resolved = Spec::from_toml(preset.toml).unwrap().to_toml();
+        let resolved = Spec::from_toml(preset.text).unwrap().to_toml();
         keys(&resolved.parse().unwrap(), "", &mut all);
     }
     assert_eq!(said, all);

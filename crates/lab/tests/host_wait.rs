@@ -25,7 +25,7 @@ fn outcome(policy: WritePolicy, arrival: Arrival) -> Outcome {
         writeln!(text, "{}.000000 0 {} 8 0", page * 1000, page * 8).unwrap();
     }
     std::fs::write(&path, text).unwrap();
-    let mut model = Model::from_toml(find("ms-ssd").unwrap().toml).unwrap();
+    let mut model = Model::from_toml(find("ms-ssd").unwrap().text).unwrap();
     let Model::Disksim(spec) = &mut model else {
         panic!("another kind of drive");
     };

@@ -13,7 +13,7 @@ const SEEDS: std::ops::Range<u64> = 0..8;
 
 /// A small `ssd-a`, changed.
 fn drive(change: impl Fn(&mut Spec)) -> Spec {
-    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {
         panic!("ssd-a is a drive of flash");
     };
@@ -52,7 +52,7 @@ fn all_absent(spec: &Spec, parameter: Parameter) {
 
 #[test]
 fn a_flush_that_takes_no_time_is_none_that_drains() {
-    let model = Model::from_toml(find("epo").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("epo").unwrap().text).unwrap();
     let Model::Ssd(spec) = model else {
         panic!("epo is a drive of flash");
     };

@@ -242,7 +242,7 @@ fn keeps(announced: Announcement, written: u64, name: &str) {
 }
 
 fn spec(name: &str) -> Spec {
-    Spec::from_toml(presets::find(name).unwrap().toml).unwrap()
+    Spec::from_toml(presets::find(name).unwrap().text).unwrap()
 }
 
 #[test]

@@ -34,7 +34,7 @@ const DRIVES: [&str; 9] = [
 ];
 
 fn drive(name: &str, seed: u64) -> Ssd {
-    let spec = Spec::from_toml(presets::find(name).unwrap().toml).unwrap();
+    let spec = Spec::from_toml(presets::find(name).unwrap().text).unwrap();
     Ssd::new(&spec, seed).unwrap()
 }
 
@@ -146,7 +146,7 @@ fn of_a_drive_that_was_written_in_part_nothing_is_said() {
             let mut answers = probe(&mut device, (Method::Robust, true), *seed);
             let drive_name = format!("{name}, {} seed {seed}", parts[*part].0);
             // A second read that is faster shows flash; its edge may be found where enough was written.
-            let own = Spec::from_toml(presets::find(name).unwrap().toml)
+            let own = Spec::from_toml(presets::find(name).unwrap().text)
                 .unwrap()
                 .read_buffer;
             let own = own.map(|buffer| Value::Bytes(buffer.capacity.0));

@@ -114,7 +114,7 @@ fn a_study_file_that_is_wrong_never_panics() {
 #[test]
 fn a_drive_file_of_any_kind_that_is_wrong_never_panics() {
     for entry in catalog() {
-        let model = Model::from_toml(entry.toml).unwrap();
+        let model = Model::from_toml(entry.text).unwrap();
         assert_eq!(
             Model::from_toml(&model.to_toml()).unwrap(),
             model,
@@ -123,7 +123,7 @@ fn a_drive_file_of_any_kind_that_is_wrong_never_panics() {
         );
         let (mut refused, mut fine) = (0, 0);
         for seed in 0..300 {
-            match Model::from_toml(&mutated(entry.toml, &mut Rng::new(seed, 1))) {
+            match Model::from_toml(&mutated(entry.text, &mut Rng::new(seed, 1))) {
                 Ok(_) => fine += 1,
                 Err(_) => refused += 1,
             }

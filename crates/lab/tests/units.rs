@@ -16,7 +16,7 @@ fn drive(kind: MappingKind, planes: u32, unit: Option<u64>) -> Spec {
 
 /// The same with planes of so many bytes.
 fn with_pages(kind: MappingKind, (planes, plane): (u32, u64), unit: Option<u64>) -> Spec {
-    let model = Model::from_toml(find("ssd-a").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {
         panic!("ssd-a is a drive of flash");
     };

@@ -4,8 +4,7 @@ mod disksim;
 mod hdd;
 mod ssd;
 
-use fathom_base::drive_file::{self, Preset};
-use fathom_base::{Bytes, SpecError, Time};
+use fathom_base::{BadValue, Bytes, Named, SpecError, Time, drive_file};
 use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveStats, QueueWork, Request, Subject, Wear,
 };
@@ -18,7 +17,7 @@ trait Kind: Sized {
     /// What it models, in one line.
     const SUMMARY: &'static str;
     /// Its drives that come with Fathom, in the order in which they are listed.
-    const PRESETS: &'static [&'static [Preset]];
+    const PRESETS: &'static [&'static [Named]];
     /// What is built from it.
     type Drive: Modelled;
 
@@ -85,7 +84,7 @@ macro_rules! kinds {
         const KINDS: &[(&str, &str)] = &[$((<$spec as Kind>::NAME, <$spec as Kind>::SUMMARY)),*];
 
         /// Every drive that comes with Fathom, in the order in which they are listed.
-        pub fn catalog() -> impl Iterator<Item = &'static Preset> {
+        pub fn catalog() -> impl Iterator<Item = &'static Named> {
             let lists = [$(<$spec as Kind>::PRESETS),*];
             lists.into_iter().flatten().copied().flatten()
         }
@@ -226,9 +225,6 @@ kinds! {
 fn wrong_kind(found: String) -> SpecError {
     let one = |(name, summary): &(&str, &str)| format!("`kind = \"{name}\"` ({summary})");
     let all: Vec<String> = KINDS.iter().map(one).collect();
-    SpecError::Value {
-        key: "kind",
-        found,
-        allowed: format!("a drive file begins with one of {}", all.join(", ")),
-    }
+    let allowed = format!("a drive file begins with one of {}", all.join(", "));
+    BadValue::new("kind", found, allowed).into()
 }

@@ -17,16 +17,17 @@
 
 mod kinds;
 
+use fathom_base::Named;
 pub use fathom_base::SpecError;
-pub use fathom_base::drive_file::Preset;
+use fathom_base::registry::BadName;
 pub use kinds::{Drive, Model, catalog};
 
 /// No drive that comes with Fathom has this name, or its file makes no drive here.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UnknownDrive {
     /// The name.
-    #[error("there is no drive `{0}`; `fathom_model::catalog` lists all")]
-    Name(String),
+    #[error(transparent)]
+    Name(#[from] BadName),
     /// The drive file.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -37,12 +38,12 @@ impl std::str::FromStr for Model {
     type Err = UnknownDrive;
 
     fn from_str(name: &str) -> Result<Self, UnknownDrive> {
-        let preset = find(name).ok_or_else(|| UnknownDrive::Name(name.to_owned()))?;
-        Ok(Model::from_toml(preset.toml)?)
+        let preset = find(name).ok_or_else(|| BadName::unknown(name, catalog()))?;
+        Ok(Model::from_toml(preset.text)?)
     }
 }
 
 /// The drive of that name.
-pub fn find(name: &str) -> Option<&'static Preset> {
+pub fn find(name: &str) -> Option<&'static Named> {
     catalog().find(|preset| preset.name == name)
 }

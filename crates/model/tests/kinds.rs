@@ -7,9 +7,9 @@ use fathom_model::{Model, catalog, find};
 #[test]
 fn every_drive_is_read_and_written_with_its_kind() {
     for preset in catalog() {
-        let model = Model::from_toml(preset.toml).unwrap();
+        let model = Model::from_toml(preset.text).unwrap();
         let written = model.to_toml();
-        let kind = preset.toml.lines().find(|line| line.starts_with("kind = "));
+        let kind = preset.text.lines().find(|line| line.starts_with("kind = "));
         assert!(written.lines().any(|line| Some(line) == kind), "{written}");
         assert_eq!(
             Model::from_toml(&written).unwrap(),
@@ -31,7 +31,7 @@ fn every_name_is_one_drive() {
 #[test]
 fn a_file_without_its_kind_is_refused_with_the_kinds() {
     let refused = |text: &str| Model::from_toml(text).unwrap_err().to_string();
-    let disk = find("hitachi-7k160").unwrap().toml;
+    let disk = find("hitachi-7k160").unwrap().text;
     for (found, text) in [
         ("`kind` is missing", disk.replace("kind = \"hdd\"\n", "")),
         ("`kind` is \"tape\"", disk.replace("\"hdd\"", "\"tape\"")),

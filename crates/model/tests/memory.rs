@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use fathom_base::BadValue;
 use fathom_base::Bytes;
 use fathom_disksim::{self as ms, MsSsd};
 use fathom_ssd::{Spec, SpecError, Ssd, presets};
@@ -30,14 +31,14 @@ fn a_drive_that_memory_does_not_hold_is_refused() {
 }
 
 fn nvme() -> Spec {
-    Spec::from_toml(presets::find("nvme").unwrap().toml).unwrap()
+    Spec::from_toml(presets::find("nvme").unwrap().text).unwrap()
 }
 
 fn with_little_memory() {
     let mut spec = ms::Spec::default();
     spec.element.blocks_per_plane = 65_536;
     let key = |error| match error {
-        SpecError::Value { key, .. } => key,
+        SpecError::Value(BadValue { key, .. }) => key,
         other => panic!("{other}"),
     };
     assert_eq!(key(MsSsd::new(&spec).unwrap_err()), "elements");

@@ -49,7 +49,7 @@ fn latencies(drive: &mut impl Device, start: Time) -> Vec<Dur> {
 #[test]
 fn what_a_drive_does_takes_equally_long_at_any_time() {
     for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
-        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        let mut spec = Spec::from_toml(preset.text).unwrap();
         // Which noise comes follows from the time.
         spec.noise = Noise::default();
         let mut drive = Ssd::new(&spec, 1).unwrap();
@@ -131,7 +131,7 @@ fn ends(drive: &mut impl Device) {
 #[test]
 fn what_would_end_after_the_end_of_time_fails_with_its_place() {
     for preset in presets::PRESETS {
-        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        let mut spec = Spec::from_toml(preset.text).unwrap();
         spec.noise = Noise::default();
         ends(&mut Ssd::new(&spec, 1).unwrap());
     }

@@ -34,5 +34,5 @@ mod thread;
 pub use counter::Counter;
 pub use host::Host;
 pub use machine::{Benchmark, Machine, Script};
-pub use settings::{BadProgram, System, want};
+pub use settings::System;
 pub use step::{Failed, Step};

@@ -1,6 +1,6 @@
 //! What the machine under a program is like: memory, write-back, read-ahead, processors.
 
-use fathom_base::{Bytes, Dur};
+use fathom_base::{BadValue, Bytes, Dur, want};
 use fathom_fs::files::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
@@ -55,73 +55,59 @@ impl Default for System {
     }
 }
 
-/// A setting of a program that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}`: {problem}")]
-pub struct BadProgram {
-    /// The key's path, such as `system.memory`.
-    pub key: &'static str,
-    /// What is wrong with its value, and what would do.
-    pub problem: String,
-}
-
-/// Refuses a key unless `holds`.
-///
-/// # Errors
-/// [`BadProgram`].
-pub fn want(holds: bool, key: &'static str, problem: impl Into<String>) -> Result<(), BadProgram> {
-    let problem = problem.into();
-    if holds {
-        Ok(())
-    } else {
-        Err(BadProgram { key, problem })
-    }
-}
-
 impl System {
     /// What is wrong with it, if anything.
     ///
     /// # Errors
     /// The first key whose value cannot be.
-    pub fn check(&self) -> Result<(), BadProgram> {
+    pub fn check(&self) -> Result<(), BadValue> {
         let percent = |p: f64| p > 0.0 && p <= 100.0;
         let memory = self.memory.0 / BLOCK_BYTES;
         want(
             (1024..1 << 31).contains(&memory),
             "system.memory",
-            "must be at least 4MiB and below 8TiB",
+            self.memory,
+            || "must be at least 4MiB and below 8TiB".into(),
         )?;
         want(
             percent(self.background_percent),
             "system.background-percent",
-            "must be above 0 and at most 100",
+            self.background_percent,
+            || "must be above 0 and at most 100".into(),
         )?;
         want(
             percent(self.dirty_percent) && self.dirty_percent >= self.background_percent,
             "system.dirty-percent",
-            "must be at least `background-percent` and at most 100",
+            self.dirty_percent,
+            || "must be at least `background-percent` and at most 100".into(),
         )?;
         want(
             self.commit > Dur::ZERO,
             "system.commit",
-            "must be above zero",
+            self.commit,
+            || "must be above zero".into(),
         )?;
-        want(self.window > 0, "system.window", "must be at least 1")?;
+        want(self.window > 0, "system.window", self.window, || {
+            "must be at least 1".into()
+        })?;
         want(
             self.longest_write.0 >= BLOCK_BYTES && self.longest_write.0 <= 1 << 30,
             "system.longest-write",
-            "must be at least 4KiB and at most 1GiB",
+            self.longest_write,
+            || "must be at least 4KiB and at most 1GiB".into(),
         )?;
         let pages = self.read_ahead.0 / BLOCK_BYTES;
         want(
             pages.is_power_of_two() && pages <= 1 << 16,
             "system.read-ahead",
-            "must be a power of two, at least 4KiB and at most 256MiB",
+            self.read_ahead,
+            || "must be a power of two, at least 4KiB and at most 256MiB".into(),
         )?;
         want(
             self.processors > 0,
             "system.processors",
-            "must be at least 1",
+            self.processors,
+            || "must be at least 1".into(),
         )
     }
 

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 
 fn drive() -> Drive {
     let entry = find("null-write-buffer").unwrap();
-    let model = Model::from_toml(entry.toml).unwrap();
+    let model = Model::from_toml(entry.text).unwrap();
     model.build(1).unwrap()
 }
 
@@ -62,7 +62,7 @@ fn nothing_is_read_ahead_of_what_the_drive_takes() {
 
 #[test]
 fn an_interrupt_ends_a_wait_however_long_it_is() {
-    let mut model = Model::from_toml(find("null-write-buffer").unwrap().toml).unwrap();
+    let mut model = Model::from_toml(find("null-write-buffer").unwrap().text).unwrap();
     let Model::Ssd(spec) = &mut model else {
         panic!("another kind of drive");
     };
@@ -295,7 +295,7 @@ fn an_access_that_the_drive_refuses_is_named() {
 #[test]
 fn the_device_is_busy_as_long_as_it_has_an_access() {
     // It takes several at a time.
-    let model = Model::from_toml(find("ms-ssd").unwrap().toml).unwrap();
+    let model = Model::from_toml(find("ms-ssd").unwrap().text).unwrap();
     let mut drive = model.build(1).unwrap();
     // Four overlap, then there is a pause.
     let accesses = (0..200u64)

@@ -1,6 +1,6 @@
 //! What is done to a modelled drive before a run, so that it starts as a drive in use.
 
-use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_base::{BadValue, Bytes, Dur, Rng, Time};
 use fathom_block::{Device, IoError, Op, Request};
 use fathom_model::{Drive, Model};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,30 @@ pub enum Precondition {
         /// Length of a write.
         bytes: Bytes,
     },
+}
+
+/// `fresh`, `filled`, or `random:TIMES` in pieces of 4 KiB.
+impl std::str::FromStr for Precondition {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let wrong = || {
+            let allowed = "write fresh, filled, or random:TIMES such as random:1.5";
+            BadValue::new("precondition", text, allowed)
+        };
+        match text.split_once(':') {
+            None if text == "fresh" => Ok(Self::Fresh),
+            None if text == "filled" => Ok(Self::Filled),
+            Some(("random", times)) => {
+                let times: f64 = times.parse().map_err(|_| wrong())?;
+                let sane = (0.0..=1000.0).contains(&times);
+                let bytes = Bytes::kib(4);
+                sane.then_some(Self::Random { times, bytes })
+                    .ok_or_else(wrong)
+            }
+            _ => Err(wrong()),
+        }
+    }
 }
 
 impl Precondition {

@@ -1,9 +1,9 @@
 //! Drives by name: the drives of the papers, a drive of today, and nulls that lack one feature each.
 
-use fathom_base::drive_file::Preset;
+use fathom_base::Named;
 
 /// The preset of that name.
-pub fn find(name: &str) -> Option<&'static Preset> {
+pub fn find(name: &str) -> Option<&'static Named> {
     let all = PRESETS.iter().chain(STUDIED);
     all.into_iter().find(|preset| preset.name == name)
 }

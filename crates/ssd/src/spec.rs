@@ -8,12 +8,14 @@ mod check;
 mod listed;
 mod mapping;
 
-pub use crate::buffer::{BUFFERS, WritePolicy};
-pub use listed::{FTLS, Listed, VICTIMS};
-pub use mapping::{Faults, Gc, Mapping, MappingKind, Separation, Striping, Victim};
+use crate::buffer::POLICIES;
+pub use crate::buffer::WritePolicy;
+pub use listed::{FTLS, MappingKind, VICTIMS, Victim};
+pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
 
 pub use fathom_base::SpecError;
-use fathom_base::{Bytes, Dur, Rate, drive_file};
+use fathom_base::registry::{keyed, table_of};
+use fathom_base::{Bytes, Dur, Named, Rate, drive_file, keys};
 use serde::{Deserialize, Serialize};
 
 /// The kind of drive that the file describes: this one, of those that there are.
@@ -199,41 +201,49 @@ pub struct Prefetch {
     pub depth: Bytes,
 }
 
-/// The memory for writes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WriteBuffer {
-    /// What leaves it first.
-    pub policy: WritePolicy,
-    /// Bytes of data that it holds.
-    pub capacity: Bytes,
-    /// What `bplru` and `lb-clock` take for a block; left out for any other, and for the clustered block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub block: Option<Bytes>,
-    /// When it is drained, besides at a flush.
-    #[serde(default)]
-    pub drain: Drain,
-    /// How long no write may come before an idle drain starts.
-    #[serde(default)]
-    pub idle_delay: Dur,
-    /// Whether it survives a power cut, so that FLUSH need not drain it.
-    #[serde(default)]
-    pub battery: bool,
-    /// Whether `fifo` joins a write to the clustered page that was written last; else every command's part of a page is
-    /// programmed by itself.
-    #[serde(default = "yes")]
-    pub combine: bool,
-    /// Once full, all of it is drained before more is taken ("as soon as the buffer is full", `parameter-aware-io` 4.3);
-    /// else only as much as makes room.
-    #[serde(default)]
-    pub drain_whole: bool,
-    /// What a command waits for that is longer than the buffer.
-    #[serde(default)]
-    pub oversize: Oversize,
-    /// Where a command is cut into what is programmed together.
-    #[serde(default)]
-    pub cut: Cut,
+keys! {
+    /// The memory for writes.
+    #[serde(deny_unknown_fields)]
+    pub struct WriteBuffer {
+        /// What leaves it first.
+        pub policy: WritePolicy,
+        /// Bytes of data that it holds.
+        pub capacity: Bytes,
+        /// What `bplru` and `lb-clock` take for a block; left out for any other, and for the clustered block.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub block: Option<Bytes>,
+        /// When it is drained, besides at a flush.
+        #[serde(default)]
+        pub drain: Drain,
+        /// How long no write may come before an idle drain starts.
+        #[serde(default)]
+        pub idle_delay: Dur,
+        /// Whether it survives a power cut, so that FLUSH need not drain it.
+        #[serde(default)]
+        pub battery: bool,
+        /// Whether `fifo` joins a write to the clustered page that was written last; else every command's part of a page is
+        /// programmed by itself.
+        #[serde(default = "yes")]
+        pub combine: bool,
+        /// Once full, all of it is drained before more is taken ("as soon as the buffer is full", `parameter-aware-io` 4.3);
+        /// else only as much as makes room.
+        #[serde(default)]
+        pub drain_whole: bool,
+        /// What a command waits for that is longer than the buffer.
+        #[serde(default)]
+        pub oversize: Oversize,
+        /// Where a command is cut into what is programmed together.
+        #[serde(default)]
+        pub cut: Cut,
+    }
 }
+
+/// Write buffers: values of `write_buffer.policy`, and `no-cache`.
+pub const BUFFERS: &[Named] = &keyed::<{ POLICIES.len() }>(
+    POLICIES,
+    WriteBuffer::KEYS,
+    Some(|| table_of(&WriteBuffer::new(WritePolicy::Lru, Bytes::mib(8)))),
+);
 
 impl WriteBuffer {
     /// A volatile buffer that is drained when it is full, with every other setting's default.

@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn setups() -> impl Strategy<Value = PageBufferSetup> {
-    let policy = proptest::sample::select(WritePolicy::ALL);
+    let policy = proptest::sample::select(WritePolicy::ALL.to_vec());
     (policy, 1u32..24, 1u32..7, 1u32..9, 1u32..4).prop_map(
         |(policy, capacity, elements, block, stride)| PageBufferSetup {
             stride_pages: stride,
@@ -331,12 +331,13 @@ fn every_policy_has_a_name_of_its_own_and_a_word_about_it() {
         .collect();
     assert_eq!(names, of_enum);
     for listed in BUFFERS {
-        let policy = WritePolicy::from_name(listed.name).unwrap();
+        let policy: WritePolicy = listed.name.parse().unwrap();
         assert_eq!(policy.name(), listed.name);
-        assert!(!listed.summary.is_empty() && listed.explanation.len() > listed.summary.len());
+        assert!(!listed.summary.is_empty() && listed.text.len() > listed.summary.len());
     }
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), BUFFERS.len());
-    assert_eq!(WritePolicy::from_name("mru"), None);
+    let unknown = "mru".parse::<WritePolicy>().unwrap_err();
+    assert_eq!(unknown.near, ["lru"]);
 }

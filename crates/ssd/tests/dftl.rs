@@ -310,7 +310,7 @@ fn a_map_in_flash_takes_no_more_flash() {
         .iter()
         .chain(fathom_ssd::presets::STUDIED);
     for preset in presets {
-        let mut spec = Spec::from_toml(preset.toml).unwrap();
+        let mut spec = Spec::from_toml(preset.text).unwrap();
         let blocks = |spec: &Spec| fathom_ssd::Geometry::new(spec).cblocks();
         spec.mapping.kind = MappingKind::Page;
         let page = blocks(&spec);

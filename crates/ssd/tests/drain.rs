@@ -7,7 +7,7 @@ mod common;
 use common::run;
 use fathom_base::{Bytes, Rng};
 use fathom_block::{Device, Op, Request};
-use fathom_ssd::spec::{BUFFERS, MappingKind, Noise, ProgramMode, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{MappingKind, Noise, ProgramMode, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd, presets};
 
 const KIB: u64 = 1024;
@@ -15,7 +15,7 @@ const KIB: u64 = 1024;
 /// The NVMe preset without noise, on 2 GiB.
 fn nvme() -> Spec {
     let preset = presets::PRESETS.iter().find(|p| p.name == "nvme").unwrap();
-    let mut spec = Spec::from_toml(preset.toml).unwrap();
+    let mut spec = Spec::from_toml(preset.text).unwrap();
     (spec.noise, spec.capacity) = (Noise::default(), Bytes::mib(2048));
     spec
 }
@@ -53,10 +53,7 @@ fn a_cache_does_not_throttle_the_flash_array() {
     let array = array_rate(&spec);
     // 32 dies, 64 KiB in 82 us over the bus and 700 us in the array.
     assert!((array - 2.68e9).abs() < 0.01e9, "{array}");
-    for policy in BUFFERS
-        .iter()
-        .filter_map(|b| WritePolicy::from_name(b.name))
-    {
+    for policy in WritePolicy::ALL {
         for capacity in [Bytes::mib(8), Bytes::mib(16), Bytes::mib(128)] {
             let mut spec = spec.clone();
             spec.write_buffer = (policy != WritePolicy::NoCache).then(|| {
@@ -94,13 +91,11 @@ fn eight_dies() -> Spec {
 fn shares(mut spec: Spec, len: u64, sequential: bool) -> Vec<(WritePolicy, f64)> {
     spec.write_buffer = None;
     let without = write_rate(&spec, len, spec.capacity.0, sequential);
-    let policies = BUFFERS
-        .iter()
-        .filter_map(|b| WritePolicy::from_name(b.name));
     let mut rate = |policy| {
         spec.write_buffer = Some(WriteBuffer::new(policy, Bytes::mib(8)));
         write_rate(&spec, len, spec.capacity.0, sequential) / without
     };
+    let policies = WritePolicy::ALL.into_iter();
     policies
         .filter(|&policy| policy != WritePolicy::NoCache)
         .map(|policy| (policy, rate(policy)))

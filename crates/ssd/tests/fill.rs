@@ -89,7 +89,7 @@ fn quiet(mut spec: Spec) -> Spec {
 #[test]
 fn every_preset_is_filled_at_once_as_by_requests() {
     for preset in presets::PRESETS {
-        let spec = quiet(Spec::from_toml(preset.toml).unwrap());
+        let spec = quiet(Spec::from_toml(preset.text).unwrap());
         assert_eq!(difference(&spec), None, "{}", preset.name);
     }
 }
@@ -130,7 +130,7 @@ fn static_stripes_are_filled_at_once_as_by_requests() {
 
 #[test]
 fn what_was_written_before_is_not_filled_at_once() {
-    let spec = Spec::from_toml(presets::find("nvme").unwrap().toml).unwrap();
+    let spec = Spec::from_toml(presets::find("nvme").unwrap().text).unwrap();
     let mut drive = Ssd::new(&spec, 1).unwrap();
     run(&mut drive, 1, [Request::new(0, Op::Write, 0, 4096)]);
     assert_eq!(drive.fill(), 0);

@@ -199,7 +199,7 @@ fn counters_count_what_went_through() {
 
 #[test]
 fn the_last_page_numbers_are_taken_and_what_lies_beyond_is_left_out() {
-    for &policy in WritePolicy::ALL {
+    for policy in WritePolicy::ALL {
         let setup = PageBufferSetup {
             drive_pages: u32::MAX,
             ..setup(policy, 3, 4)
@@ -245,7 +245,7 @@ proptest! {
     /// One page at a time, so that it is known which version a page has when it leaves.
     #[test]
     fn every_page_ends_as_its_newest_version(
-        policy in proptest::sample::select(WritePolicy::ALL),
+        policy in proptest::sample::select(WritePolicy::ALL.to_vec()),
         capacity in 1u32..16,
         elements in 1u32..6,
         pages in proptest::collection::vec(0u32..40, 1..200),
@@ -278,7 +278,7 @@ proptest! {
     /// Of requests: nothing is lost, batches and times do not fall, and equal writes give an equal stream.
     #[test]
     fn nothing_is_lost_on_the_way(
-        policy in proptest::sample::select(WritePolicy::ALL),
+        policy in proptest::sample::select(WritePolicy::ALL.to_vec()),
         capacity in 1u32..16,
         elements in 1u32..6,
         input in proptest::collection::vec((0u32..34, 0u32..9), 1..100),

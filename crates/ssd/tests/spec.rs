@@ -5,6 +5,7 @@
 mod common;
 
 use common::base;
+use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, SpecError, Ssd};
@@ -12,7 +13,7 @@ use fathom_ssd::{Spec, SpecError, Ssd};
 fn refused(change: impl FnOnce(&mut Spec)) -> (&'static str, String) {
     let mut spec = base();
     change(&mut spec);
-    let Err(SpecError::Value { key, allowed, .. }) = spec.check() else {
+    let Err(BadValue { key, allowed, .. }) = spec.check() else {
         panic!("{spec:?} was taken");
     };
     assert!(Ssd::new(&spec, 1).is_err());

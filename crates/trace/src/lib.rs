@@ -25,8 +25,8 @@ pub use compress::Compression;
 pub use detect::detect;
 pub use error::{ErrorKind, Place, TraceError};
 pub use fathom_block::Access;
-pub use format::Format;
 pub use format::parquet::Writer as ParquetWriter;
+pub use format::{FORMATS, Format};
 pub use options::{BlockEvent, Options};
 pub use reader::{Skipped, Trace};
 

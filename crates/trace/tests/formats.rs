@@ -342,10 +342,10 @@ fn blktrace_in_both_byte_orders() {
 #[test]
 fn every_format_tells_its_name_and_explains_itself() {
     for format in Format::ALL {
-        assert_eq!(Format::from_name(format.name()), Some(format));
-        assert!(format.about().len() < 80, "{format}");
-        assert!(format.explain().len() > 100, "{format}");
-        assert!(!format.about().contains('\n'), "{format}");
+        assert_eq!(format.name().parse(), Ok(format));
+        assert!(format.named().summary.len() < 80, "{format}");
+        assert!(format.named().text.len() > 100, "{format}");
+        assert!(!format.named().summary.contains('\n'), "{format}");
     }
-    assert_eq!(Format::from_name("nothing"), None);
+    assert!("nothing".parse::<Format>().is_err());
 }

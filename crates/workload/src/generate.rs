@@ -17,6 +17,7 @@ mod config;
 mod iometer;
 mod likes;
 mod load;
+mod name;
 mod pacing;
 mod permutation;
 mod places;
@@ -25,85 +26,10 @@ mod sizes;
 mod stream;
 mod zipf;
 
-pub use config::Config;
-pub use load::{BadLoad, Load, Pacing, Pattern, Range, Side};
+pub use config::{Config, GENERATORS};
+pub use load::{Load, Pacing, Pattern, Range, Side};
+pub use name::Name;
 pub use permutation::Permutation;
 pub use sizes::{Size, Sizes};
 pub use stream::Generator;
 pub use zipf::Zipf;
-
-use serde::{Deserialize, Serialize};
-
-/// A generator as it is listed and explained.
-#[derive(Clone, Copy, Debug)]
-pub struct GeneratorEntry {
-    /// What it is called in a study file.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub help: &'static str,
-    /// What it does and where its numbers come from.
-    pub explanation: &'static str,
-}
-
-/// No generator has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no generator `{0}`")]
-pub struct UnknownGenerator(pub String);
-
-macro_rules! generators {
-    ($($variant:ident: $name:literal, $load:path, $help:literal, $explanation:expr;)*) => {
-        /// A generator by its name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum Name {
-            $(
-                #[doc = $help]
-                #[serde(rename = $name)]
-                $variant,
-            )*
-        }
-
-        impl std::str::FromStr for Name {
-            type Err = UnknownGenerator;
-
-            fn from_str(name: &str) -> Result<Self, UnknownGenerator> {
-                let found = Name::ALL.iter().find(|n| n.entry().name == name);
-                found.copied().ok_or_else(|| UnknownGenerator(name.to_owned()))
-            }
-        }
-
-        impl Name {
-            /// Every generator, in the order in which they are listed.
-            pub const ALL: &[Name] = &[$(Name::$variant),*];
-
-            /// What it is called and what it does.
-            pub fn entry(self) -> &'static GeneratorEntry {
-                &GENERATORS[self as usize]
-            }
-
-            /// Its numbers, where nothing else is said.
-            pub fn load(self) -> Load {
-                match self {
-                    $(Name::$variant => $load(),)*
-                }
-            }
-        }
-
-        /// Every generator, in the order in which they are listed.
-        pub const GENERATORS: &[GeneratorEntry] = &[
-            $(GeneratorEntry { name: $name, help: $help, explanation: $explanation }),*
-        ];
-    };
-}
-
-generators! {
-    Uniform: "uniform", plain::uniform, "uniformly random addresses", plain::UNIFORM;
-    Sequential: "sequential", plain::sequential, "each access follows the one before, and wraps around", plain::SEQUENTIAL;
-    Zipf: "zipf", plain::zipf, "Zipf-distributed addresses: a power law", plain::ZIPF;
-    HotCold: "hot-cold", plain::hot_cold, "a hot share of the space and a cold rest", plain::HOT_COLD;
-    Pareto: "pareto", plain::pareto, "self-similar: 20 % of the space takes 80 % of the accesses, recursively", plain::PARETO;
-    IometerFileServer: "iometer-file-server", iometer::file_server, "Iometer's file server: small and large, mostly reads, all at random", iometer::FILE_SERVER_EXPLANATION;
-    Financial1Like: "financial1-like", likes::financial1, "OLTP, write-dominant, like Financial1 in its published figures", likes::FINANCIAL1;
-    Financial2Like: "financial2-like", likes::financial2, "OLTP, read-dominant, like Financial2 in its published figures", likes::FINANCIAL2;
-    TpccLike: "tpcc-like", likes::tpcc, "TPC-C on a large array: random, mostly 8 KiB", likes::TPCC;
-    WebSearchLike: "websearch-like", likes::websearch, "a search engine's reads, like WebSearch1 in its published figures", likes::WEBSEARCH;
-}

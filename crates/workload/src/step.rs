@@ -28,9 +28,13 @@ pub use shaped::{Counts, Problem, ShapeError, Shaped, StepCounts, StepError, app
 pub use survey::{ResolveError, Survey, resolve, survey};
 pub use time::{ScaleTime, TimeWindow};
 
+use fathom_base::registry::Text;
+use fathom_base::{About, BadValue, Bytes, Kind, names, want};
 use fathom_block::Access;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::num::NonZeroU32;
+use std::str::FromStr;
 
 /// What a step says to one access.
 pub(crate) enum Verdict {
@@ -61,7 +65,9 @@ pub(crate) trait Work {
 /// The settings of a step.
 pub(crate) trait Settings {
     /// What is wrong with them, if anything.
-    fn check(&self) -> Result<(), &'static str>;
+    fn check(&self) -> Result<(), BadValue> {
+        Ok(())
+    }
 
     /// The step, ready to work.
     fn work(&self) -> Box<dyn Work>;
@@ -75,82 +81,48 @@ pub(crate) trait Settings {
     fn learn(&mut self, _survey: &Survey) {}
 }
 
-/// A step whose settings cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("step {number} ({step}): {what}")]
-pub struct BadStep {
-    /// Which of the list, counted from 1.
-    pub number: usize,
-    /// Its name.
-    pub step: &'static str,
-    /// What is wrong and what to do.
-    pub what: &'static str,
+/// Refuses a length of zero; `how` says what to give.
+fn given(length: Bytes, key: &'static str, how: &str) -> Result<(), BadValue> {
+    want(length > Bytes(0), key, "zero", || how.to_owned())
 }
 
-/// A step as it is listed.
-#[derive(Clone, Copy, Debug)]
-pub struct StepEntry {
-    /// Its name in a study file.
-    pub name: &'static str,
-    /// What it does, in one line.
-    pub help: &'static str,
-    /// The step as `--step` takes it, with what it needs.
-    pub example: &'static str,
+/// Steps over a workload.
+const STEP: Kind = Kind {
+    one: "step",
+    list: "steps",
+    summary: "Steps over a workload",
+    prefix: "",
+    option: "--step",
+    text: Text::Prose,
+};
+
+names! {
+    /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
+    pub enum Step by "step" of STEP in STEPS, macro each {
+        WritesOnly(WritesOnly) = "writes-only", About::new("keep the writes, drop everything else");
+        ReadsOnly(ReadsOnly) = "reads-only", About::new("keep the reads, drop everything else");
+        First(First) = "first", About::new("stop after a number of accesses").example("first,accesses=100000");
+        TimeWindow(TimeWindow) = "time-window", About::new("keep the accesses between two times, and restart the clock there").example("time-window,from=0s,until=60s");
+        ScaleTime(ScaleTime) = "scale-time", About::new("multiply every time by a factor").example("scale-time,factor=0.5");
+        Disk(Disk) = "disk", About::new("keep one disk of a trace of several").example("disk,keep=0");
+        Concatenate(Concatenate) = "concatenate", About::new("place the disks of a trace one after another");
+        Shrink(Shrink) = "shrink", About::new("scale the addresses down to fit a capacity").example("shrink,capacity=2GiB");
+        Wrap(Wrap) = "wrap", About::new("take addresses modulo a capacity").example("wrap,capacity=2GiB");
+        RoundToPages(RoundToPages) = "round-to-pages", About::new("round every access out to whole pages").example("round-to-pages,page=4KiB");
+        Align(Align) = "align", About::new("round starts down to a multiple, keep lengths").example("align,to=4KiB");
+        Split(Split) = "split", About::new("cut accesses longer than a number of bytes").example("split,longest=256KiB");
+        Clip(Clip) = "clip", About::new("refuse, or drop and count, accesses past the end of a drive").example("clip,capacity=2GiB");
+    }
 }
 
-macro_rules! steps {
-    ($($variant:ident: $name:literal, $help:literal, $example:literal;)*) => {
-        /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "step")]
-        pub enum Step {
-            $(
-                #[doc = $help]
-                #[serde(rename = $name)]
-                $variant($variant),
-            )*
-        }
+impl Step {
+    fn settings(&self) -> &dyn Settings {
+        each!(self, settings => settings)
+    }
 
-        impl Step {
-            /// Its name in a study file.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Step::$variant(_) => $name,)*
-                }
-            }
-
-            fn settings(&self) -> &dyn Settings {
-                match self {
-                    $(Step::$variant(settings) => settings,)*
-                }
-            }
-
-            fn settings_mut(&mut self) -> &mut dyn Settings {
-                match self {
-                    $(Step::$variant(settings) => settings,)*
-                }
-            }
-        }
-
-        /// Every step, in the order in which they are listed.
-        pub const STEPS: &[StepEntry] = &[$(StepEntry { name: $name, help: $help, example: $example }),*];
-    };
-}
-
-steps! {
-    WritesOnly: "writes-only", "keep the writes, drop everything else", "writes-only";
-    ReadsOnly: "reads-only", "keep the reads, drop everything else", "reads-only";
-    First: "first", "stop after a number of accesses", "first,accesses=100000";
-    TimeWindow: "time-window", "keep the accesses between two times, and restart the clock there", "time-window,from=0s,until=60s";
-    ScaleTime: "scale-time", "multiply every time by a factor", "scale-time,factor=0.5";
-    Disk: "disk", "keep one disk of a trace of several", "disk,keep=0";
-    Concatenate: "concatenate", "place the disks of a trace one after another", "concatenate";
-    Shrink: "shrink", "scale the addresses down to fit a capacity", "shrink,capacity=2GiB";
-    Wrap: "wrap", "take addresses modulo a capacity", "wrap,capacity=2GiB";
-    RoundToPages: "round-to-pages", "round every access out to whole pages", "round-to-pages,page=4KiB";
-    Align: "align", "round starts down to a multiple, keep lengths", "align,to=4KiB";
-    Split: "split", "cut accesses longer than a number of bytes", "split,longest=256KiB";
-    Clip: "clip", "refuse, or drop and count, accesses past the end of a drive", "clip,capacity=2GiB";
+    fn settings_mut(&mut self) -> &mut dyn Settings {
+        each!(self, settings => settings)
+    }
 }
 
 /// How accesses are handed to a drive: named here so that a study file can say it; the run loop does it.
@@ -172,4 +144,44 @@ pub enum Arrival {
         /// Accesses of each in flight, at least 1.
         outstanding: NonZeroU32,
     },
+}
+
+/// `open`, `closed:N`, `processes:P` or `processes:P:N`.
+impl FromStr for Arrival {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let wrong = || {
+            let allowed = "write open, closed:N or processes:P:N with P and N from 1 on";
+            BadValue::new("arrival", text, allowed)
+        };
+        let many = |n: &str| n.parse().map_err(|_| wrong());
+        match text.split_once(':') {
+            None if text == "open" => Ok(Self::Open),
+            Some(("closed", n)) => Ok(Self::Closed {
+                outstanding: many(n)?,
+            }),
+            Some(("processes", n)) => {
+                let (processes, outstanding) = n.split_once(':').unwrap_or((n, "1"));
+                Ok(Self::Processes {
+                    processes: many(processes)?,
+                    outstanding: many(outstanding)?,
+                })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open => f.write_str("open"),
+            Self::Closed { outstanding } => write!(f, "closed:{outstanding}"),
+            Self::Processes {
+                processes,
+                outstanding,
+            } => write!(f, "processes:{processes}:{outstanding}"),
+        }
+    }
 }

@@ -209,14 +209,14 @@ fn ranges_and_depths_that_cannot_be_are_refused() {
 #[test]
 fn every_generator_is_listed_and_works_as_it_is() {
     assert_eq!(GENERATORS.len(), Name::ALL.len());
-    for &name in Name::ALL {
-        let entry = name.entry();
+    for name in Name::ALL {
+        let entry = name.named();
         let config: Config = toml::from_str(&format!("generator = \"{}\"", entry.name)).unwrap();
         assert_eq!(config.generator, name);
         config.load().unwrap();
-        assert!(!entry.help.is_empty() && entry.explanation.len() > entry.help.len());
+        assert!(!entry.summary.is_empty() && entry.text.len() > entry.summary.len());
         // Like a trace in some figures, never the trace itself.
-        let named = entry.help.contains("like ") || entry.name.ends_with("-like");
+        let named = entry.summary.contains("like ") || entry.name.ends_with("-like");
         assert!(!named || entry.name.ends_with("-like"));
     }
 }

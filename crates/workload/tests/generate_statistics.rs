@@ -537,7 +537,7 @@ fn a_change_of_pacing_leaves_everything_else() {
 
 #[test]
 fn a_seed_gives_the_same_accesses_again_and_another_seed_others() {
-    for &name in Name::ALL {
+    for name in Name::ALL {
         let mut config = Config::of(name);
         config.accesses = Some(2_000);
         let draw = |seed| config.generator(seed).unwrap().collect::<Vec<_>>();
@@ -548,7 +548,7 @@ fn a_seed_gives_the_same_accesses_again_and_another_seed_others() {
 
 #[test]
 fn a_stream_has_no_end_that_memory_could_set() {
-    for &name in Name::ALL {
+    for name in Name::ALL {
         let mut config = Config::of(name);
         config.accesses = Some(u64::MAX);
         let mut generator = config.generator(0).unwrap();

@@ -1,6 +1,7 @@
 //! Each step on accesses small enough to work out by hand.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use fathom_base::registry::{Key, Unset};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Access;
 use fathom_block::Op;
@@ -573,7 +574,9 @@ fn settings_that_cannot_be_are_refused_before_the_first_access() {
     for step in bad {
         let steps = [Step::WritesOnly(WritesOnly {}), step];
         let error = apply(&steps, plain([])).err();
-        assert_eq!(error.map(|error| error.number), Some(2), "{:?}", steps[1]);
+        let part = error.map(|error| error.part);
+        let second = format!("step 2 ({})", steps[1].name());
+        assert_eq!(part, Some(second), "{:?}", steps[1]);
     }
 }
 
@@ -583,5 +586,29 @@ fn every_step_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), STEPS.len());
-    assert!(STEPS.iter().all(|entry| !entry.help.is_empty()));
+    for entry in STEPS {
+        assert!(!entry.summary.is_empty());
+        let step: Step = entry.example().parse().unwrap();
+        assert_eq!(step.name(), entry.name);
+        let needed = |(_, default): &(Key, Unset)| matches!(default, Unset::Needed(_));
+        let given = entry.example().matches('=').count();
+        assert_eq!(
+            entry.defaults().iter().filter(|key| needed(key)).count(),
+            given
+        );
+    }
+}
+
+#[test]
+fn an_arrival_is_written_as_it_is_read() {
+    for text in ["open", "closed:16", "processes:5:4"] {
+        assert_eq!(text.parse::<Arrival>().unwrap().to_string(), text);
+    }
+    assert_eq!(
+        "processes:5".parse::<Arrival>().unwrap().to_string(),
+        "processes:5:1"
+    );
+    for wrong in ["", "closed", "closed:0", "processes:0", "opened"] {
+        assert_eq!(wrong.parse::<Arrival>().unwrap_err().found, wrong);
+    }
 }

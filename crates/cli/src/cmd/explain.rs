@@ -4,158 +4,103 @@ mod markdown;
 
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
-use crate::out;
-use fathom_iosched::{SCHEDULERS, SPLITS};
-use fathom_lab::near::{did_you_mean, nearest};
-use fathom_lab::{reproduce, target};
-use fathom_model as model;
-use fathom_probe::Parameter;
-use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
-use fathom_trace::Format;
-use fathom_workload::generate::GENERATORS;
-use fathom_workload::program::PROGRAMS;
-use fathom_workload::step::STEPS;
+use crate::{names, out};
+use fathom_base::Named;
+use fathom_base::near::{did_you_mean, nearest};
+use fathom_base::registry::{Text, Unset};
 use markdown::wrap;
 
-/// The page on the block layer.
-const SCHEDULERS_PAGE: &str = include_str!("../../../../docs/schedulers.md");
-
-/// Files to start from: name, what it is, and its text.
-pub(super) const EXAMPLES: [(&str, &str, &str); 5] = [
-    (
-        "drive.toml",
-        "a drive file with every key and what it may be",
-        include_str!("../../../../examples/drive.toml"),
-    ),
-    (
-        "study.toml",
-        "a study for `fathom run`",
-        include_str!("../../../../examples/study.toml"),
-    ),
-    (
-        "schedulers.toml",
-        "a study of schedulers over one drive",
-        include_str!("../../../../examples/schedulers.toml"),
-    ),
-    (
-        "file-server.fio",
-        "jobs for `fathom bench`: a file server",
-        include_str!("../../../../examples/file-server.fio"),
-    ),
-    (
-        "five-readers.fio",
-        "jobs for `fathom bench`: five processes that read at random",
-        include_str!("../../../../examples/five-readers.fio"),
-    ),
-];
-
-/// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
-fn page(parameter: Parameter) -> &'static str {
-    macro_rules! page {
-        ($name:literal) => {
-            include_str!(concat!("../../../../docs/parameters/", $name, ".md"))
-        };
-    }
-    match parameter {
-        Parameter::ClusteredPage => page!("clustered_page"),
-        Parameter::ClusteredBlock => page!("clustered_block"),
-        Parameter::LogicalBlock => page!("logical_block"),
-        Parameter::ReadBuffer => page!("read_buffer"),
-        Parameter::WriteBuffer => page!("write_buffer"),
-        Parameter::Prefetch => page!("prefetch"),
-        Parameter::WritePolicy => page!("write_policy"),
-    }
-}
-
-/// What a parameter is, in one line: the title of its page after its name.
-pub(super) fn title(parameter: Parameter) -> &'static str {
-    let first = page(parameter).lines().next().unwrap_or_default();
-    first.split_once(": ").map_or(first, |(_, title)| title)
-}
+/// Pages of the documentation with a section for each thing of a kind.
+const PAGES: [(&str, &str); 1] = [(
+    "schedulers.md",
+    include_str!("../../../../docs/schedulers.md"),
+)];
 
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let name = args.name.replace('-', "_");
-    if let Some(parameter) = Parameter::from_name(&name) {
-        show(page(parameter))?;
-        return Ok(Exit::Done);
-    }
-    if let Some((_, _, text)) = EXAMPLES.iter().find(|(name, ..)| *name == args.name) {
-        out::data(text)?;
-        return Ok(Exit::Done);
-    }
-    if let Some(paper) = args.name.strip_prefix("paper:").and_then(reproduce::find) {
-        show(paper.readme)?;
-        return Ok(Exit::Done);
-    }
-    if let Some(mut text) = choice(&args.name) {
-        // A paper and its write buffer have one name.
-        if let Some(paper) = reproduce::find(&args.name) {
-            text += &format!(
-                "\nThe paper of this name, run again: fathom explain paper:{}\n",
-                paper.name
-            );
-        }
-        show(&text)?;
-        return Ok(Exit::Done);
-    }
-    let drive = args.name.strip_prefix("model:").unwrap_or(&args.name);
-    let Some(preset) = model::find(drive) else {
-        return Err(unknown(&args.name, drive));
+    let all = names::all();
+    let mut found: Vec<&Named> = all.iter().filter(|named| is(named, &args.name)).collect();
+    // A name alone is first that of what has no other; a drive or a paper may be called the same.
+    found.sort_by_key(|named| !named.kind.prefix.is_empty());
+    let Some(first) = found.first() else {
+        return Err(unknown(&args.name, &all));
     };
-    let comments = header(preset.toml);
-    out::text(&format!(
-        "# model:{}: {}\n\n{comments}\n",
-        preset.name, preset.summary
-    ))?;
+    if first.kind.text == Text::File {
+        out::data(first.text)?;
+        return Ok(Exit::Done);
+    }
+    let mut text = page(first);
+    for other in found.iter().skip(1) {
+        let (one, prefix, name) = (other.kind.one, other.kind.prefix, other.name);
+        text += &match prefix {
+            "" => format!("\n{}", page(other)),
+            _ => format!("\nThe {one} of this name: fathom explain {prefix}{name}\n"),
+        };
+    }
+    out::text(&markdown::set(&text, out::screen()))?;
     Ok(Exit::Done)
 }
 
-/// Prints a page, set for the terminal.
-fn show(page: &str) -> Result<(), Failure> {
-    out::text(&markdown::set(page, out::screen()))
+/// Whether a thing is meant; `-` stands for `_`.
+fn is(named: &Named, said: &str) -> bool {
+    let bare = said.strip_prefix(named.kind.prefix).unwrap_or(said);
+    bare == named.name || bare.replace('-', "_") == named.name
 }
 
-/// A page on what has a name and is neither a parameter nor a drive.
-fn choice(name: &str) -> Option<String> {
-    let page = |kind: &str, summary: &str, text: &str| {
-        format!("# {kind} {name}: {summary}\n\n{}\n", wrap(text))
-    };
-    if let Some(ftl) = FTLS.iter().find(|ftl| ftl.name == name) {
-        return Some(page("translation layer", ftl.summary, ftl.explanation));
+/// What there is to say of a thing, in Markdown.
+fn page(named: &Named) -> String {
+    let (kind, name, summary) = (named.kind, named.name, named.summary);
+    let title = format!("# {} {name}: {summary}\n", kind.one);
+    let keys = keys(named);
+    match kind.text {
+        Text::Page | Text::File => named.text.to_owned(),
+        Text::DriveFile => {
+            format!(
+                "# {}{name}: {summary}\n\n{}\n",
+                kind.prefix,
+                header(named.text)
+            )
+        }
+        Text::Section(page) => format!("{title}\n{}\n{keys}", section(page, name)),
+        Text::Prose if named.text.is_empty() => format!("{title}{keys}"),
+        Text::Prose => format!("{title}\n{}\n{keys}", wrap(named.text)),
     }
-    if let Some(buffer) = BUFFERS.iter().find(|buffer| buffer.name == name) {
-        return Some(page("write buffer", buffer.summary, buffer.explanation));
-    }
-    if let Some(victim) = VICTIMS.iter().find(|victim| victim.name == name) {
-        return Some(page("victim policy", victim.summary, victim.explanation));
-    }
-    if let Some(text) = section(name) {
-        return Some(text);
-    }
-    if let Some(format) = Format::from_name(name) {
-        return Some(page("trace format", format.about(), format.explain()));
-    }
-    let generator = name.strip_prefix("generate:").unwrap_or(name);
-    if let Some(entry) = GENERATORS.iter().find(|entry| entry.name == generator) {
-        return Some(page("generator", entry.help, entry.explanation));
-    }
-    let program = name.strip_prefix("program:").unwrap_or(name);
-    if let Some(entry) = PROGRAMS.iter().find(|entry| entry.name == program) {
-        return Some(page("program", entry.help, entry.explanation));
-    }
-    let step = STEPS.iter().find(|step| step.name == name)?;
-    Some(format!(
-        "# step {name}: {}\n\nSuch as --step {}; docs/workloads.md says what it takes.\n",
-        step.help, step.example
-    ))
 }
 
-/// The section of docs/schedulers.md on a scheduler or a splitter.
-fn section(name: &str) -> Option<String> {
+/// The section of a page under a name, without its tables: the keys are shown as the thing has them.
+fn section(page: &str, name: &str) -> String {
+    let page = PAGES.iter().find(|(path, _)| *path == page);
     let start = format!("\n## `{name}`: ");
-    let (_, rest) = SCHEDULERS_PAGE.split_once(&start)?;
-    let end = rest.find("\n#").unwrap_or(rest.len());
-    Some(format!("# {name}: {}\n", rest.get(..end)?.trim_end()))
+    let section = page.and_then(|(_, text)| text.split_once(&start));
+    let section = section.map_or("", |(_, rest)| rest);
+    let end = section.find("\n#").unwrap_or(section.len());
+    let text = section.get(..end).unwrap_or_default().lines().skip(1);
+    let text: Vec<&str> = text.filter(|line| !line.starts_with('|')).collect();
+    text.join("\n").trim().to_owned()
+}
+
+/// A table of what can be set, and how a thing is named with what it needs.
+fn keys(named: &Named) -> String {
+    if named.keys.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n| key | default | |\n|---|---|---|\n".to_owned();
+    for (key, default) in named.defaults() {
+        let default = match default {
+            Unset::Value(value) => value,
+            Unset::Needed(None) => "needed".to_owned(),
+            Unset::Needed(Some(parameter)) => format!("needed: {parameter} of a profile"),
+            Unset::Open => String::new(),
+        };
+        text += &format!(
+            "| `{}` | {default} | {} |\n",
+            key.name(),
+            key.summary.trim()
+        );
+    }
+    if !named.kind.option.is_empty() {
+        text += &format!("\nSuch as {} {}\n", named.kind.option, named.example());
+    }
+    text
 }
 
 /// The comments that a drive file begins with.
@@ -165,56 +110,32 @@ fn header(toml: &str) -> String {
     bare.collect::<Vec<_>>().join("\n")
 }
 
-fn unknown(name: &str, drive: &str) -> Failure {
-    let wanted = name.replace('-', "_");
-    let near = |p: &Parameter| p.name().starts_with(&wanted) || p.name().ends_with(&wanted);
-    let parameters = Parameter::ALL.into_iter().filter(near);
-    let entries = GENERATORS.iter().map(|entry| entry.name);
-    let entries = entries
-        .chain(PROGRAMS.iter().map(|entry| entry.name))
-        .chain(STEPS.iter().map(|entry| entry.name))
-        .chain(SCHEDULERS.iter().chain(SPLITS).map(|entry| entry.name))
-        .chain(FTLS.iter().chain(BUFFERS).chain(VICTIMS).map(|l| l.name));
-    let names: Vec<String> = parameters
-        .map(|p| p.name().to_owned())
-        .chain(target::nearest(drive))
-        .chain(nearest(name, entries).into_iter().map(str::to_owned))
-        .collect();
-    let help = did_you_mean(&names).unwrap_or_else(|| {
+fn unknown(said: &str, all: &[Named]) -> Failure {
+    let bare = said.split_once(':').map_or(said, |(_, name)| name);
+    let mut near = nearest(bare, all.iter().map(|named| named.name));
+    near.dedup();
+    let help = did_you_mean(&near).unwrap_or_else(|| {
         "`fathom list` shows what there is: parameters, drives and more".to_owned()
     });
-    let message = format!("there is nothing that is called `{name}`");
+    let message = format!("there is nothing that is called `{said}`");
     Failure::input("fathom::explain::unknown", message).help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
-        for parameter in Parameter::ALL {
-            let text = page(parameter);
-            assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
-            for part in [
-                "identified",
-                "absent",
-                "not identifiable",
-                "inconclusive",
-                "--method paper",
-            ] {
-                assert!(text.contains(part), "{parameter} lacks {part}");
-            }
-        }
-    }
+    use fathom_iosched::{SCHEDULERS, SPLITS};
 
     #[test]
     fn every_scheduler_and_splitter_has_its_section() {
-        for entry in SCHEDULERS.iter().chain(SPLITS) {
-            let text = choice(entry.name).unwrap();
-            let title = format!("# {}: {}\n\n", entry.name, entry.summary);
-            assert!(text.starts_with(&title), "{text}");
-            assert!(text.lines().count() > 2 && !text.contains("\n#"), "{text}");
+        for named in SCHEDULERS.iter().chain(SPLITS) {
+            let Text::Section(path) = named.kind.text else {
+                panic!("{}", named.name)
+            };
+            let heading = format!("\n## `{}`: {}\n\n", named.name, named.summary);
+            assert!(PAGES[0].1.contains(&heading), "{heading}");
+            let text = section(path, named.name);
+            assert!(text.len() > 60 && !text.contains("\n#"), "{text}");
         }
     }
 

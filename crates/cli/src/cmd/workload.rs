@@ -3,17 +3,19 @@
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
 use crate::input;
-use fathom_lab::near::{did_you_mean, meant, nearest};
+use fathom_base::Named;
+use fathom_base::near::{did_you_mean, meant, nearest};
+use fathom_base::registry::{self, BadName, find};
 use fathom_lab::parse::problems;
 use fathom_lab::source::{Reshape, Workload};
-use fathom_lab::target::Setting;
 use fathom_lab::target::describes_drive;
-use fathom_trace::Format;
-use fathom_workload::generate::{Config, GENERATORS, Name};
-use fathom_workload::program::{self, PROGRAMS};
+use fathom_trace::FORMATS;
+use fathom_workload::generate::{Config, GENERATORS};
+use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::{STEPS, Step};
 use serde::de::DeserializeOwned;
 use std::path::Path;
+use std::str::FromStr;
 
 /// What stands before the name of a generator, and of a program.
 const GENERATE: &str = "generate:";
@@ -24,10 +26,10 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     let mut workload = if let Some(name) = args.workload.strip_prefix(GENERATE) {
         Workload::of_generator(Config {
             accesses: args.accesses,
-            ..Config::of(generator(name)?)
+            ..Config::of(named(name, GENERATORS)?)
         })
     } else if let Some(name) = args.workload.strip_prefix(PROGRAM) {
-        Workload::of_program(program(name)?)
+        Workload::of_program(named(name, PROGRAMS)?)
     } else if args.workload.ends_with(".fio") {
         input::text(Path::new(&args.workload))?;
         Workload::of_jobs(Path::new(&args.workload))
@@ -39,7 +41,7 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
         trace(&args.workload)?
     };
     if let Some(name) = &args.format {
-        workload.read.format = Some(format(name)?);
+        workload.read.format = Some(named(name, FORMATS)?);
     }
     workload.read.lenient |= args.lenient;
     workload.read.reorder = args.reorder.or(workload.read.reorder);
@@ -52,48 +54,30 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-fn generator(name: &str) -> Result<Name, Failure> {
-    let found = Name::ALL.iter().find(|n| n.entry().name == name);
-    found.copied().ok_or_else(|| {
-        let names = GENERATORS.iter().map(|entry| entry.name);
-        unknown(("generator", GENERATE), name, &names.collect::<Vec<_>>())
+/// One of a list by its name, or that nothing of the kind has this name, with the nearest or all that there are.
+fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Failure> {
+    name.parse().map_err(|error: BadName| {
+        let prefix = list.first().map_or("", |named| named.kind.prefix);
+        let near = error.near.iter().map(|near| format!("{prefix}{near}"));
+        let help = did_you_mean(&near.collect::<Vec<_>>()).unwrap_or_else(|| {
+            let names: Vec<&str> = list.iter().map(|named| named.name).collect();
+            format!("there are {}", names.join(", "))
+        });
+        Failure::input("fathom::replay::unknown", error.message()).help(help)
     })
-}
-
-fn program(name: &str) -> Result<program::Config, Failure> {
-    let found = program::Name::ALL.iter().find(|n| n.entry().name == name);
-    found.map(|name| name.config()).ok_or_else(|| {
-        let names = PROGRAMS.iter().map(|entry| entry.name);
-        unknown(("program", PROGRAM), name, &names.collect::<Vec<_>>())
-    })
-}
-
-/// That nothing of a kind has this name, with the nearest, or all there are.
-fn unknown((kind, prefix): (&str, &str), name: &str, names: &[&str]) -> Failure {
-    let near = nearest(name, names.iter().copied());
-    let near: Vec<String> = near.iter().map(|near| format!("{prefix}{near}")).collect();
-    let help = did_you_mean(&near).unwrap_or_else(|| format!("there are {}", names.join(", ")));
-    Failure::input(
-        "fathom::replay::unknown",
-        format!("there is no {kind} `{name}`"),
-    )
-    .help(help)
 }
 
 /// A trace, which has to be there where it is named like something else that can be played.
 fn trace(name: &str) -> Result<Workload, Failure> {
     let path = Path::new(name);
-    let generators = GENERATORS.iter().map(|entry| (entry.name, GENERATE));
-    let all: Vec<_> = generators
-        .chain(PROGRAMS.iter().map(|entry| (entry.name, PROGRAM)))
-        .collect();
-    let near = nearest(name, all.iter().map(|(name, _)| *name));
+    let all = || GENERATORS.iter().chain(PROGRAMS);
+    let near = nearest(name, all().map(|named| named.name));
     if near.is_empty() || path.symlink_metadata().is_ok() {
         return Ok(Workload::of_trace(path));
     }
     let prefixed = near.iter().filter_map(|near| {
-        let (name, prefix) = all.iter().find(|(name, _)| name == near)?;
-        Some(format!("{prefix}{name}"))
+        let named = all().find(|named| named.name == *near)?;
+        Some(format!("{}{}", named.kind.prefix, named.name))
     });
     let failure = Failure::input(
         "fathom::workload::open",
@@ -120,28 +104,10 @@ pub(super) fn no_drive_file(path: &Path, wanted: &str) -> Result<(), Failure> {
     )
 }
 
-fn format(name: &str) -> Result<Format, Failure> {
-    Format::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Failure::input(
-            "fathom::replay::format",
-            format!("there is no trace format `{name}`"),
-        )
-        .help(format!("there are {}", names.join(", ")))
-    })
-}
-
 /// `NAME,KEY=VALUE,...` as a study file would have it, with the name under `key`.
 pub(super) fn table(key: &str, text: &str) -> Result<toml::Value, Failure> {
-    let mut parts = text.split(',');
-    let mut table = toml::Table::new();
-    table.insert(key.into(), parts.next().unwrap_or_default().trim().into());
-    for part in parts {
-        let setting: Setting = part.parse()?;
-        if let Some(value) = setting.value {
-            table.insert(setting.key, value);
-        }
-    }
+    let table = registry::table(key, text);
+    let table = table.map_err(|problem| Failure::input("fathom::setting", problem))?;
     Ok(toml::Value::Table(table))
 }
 
@@ -164,13 +130,13 @@ fn made<T: DeserializeOwned>(table: toml::Value) -> Result<T, (String, Option<St
 fn step(text: &str) -> Result<Step, Failure> {
     made(table("step", text)?).map_err(|(problems, near)| {
         let name = text.split(',').next().unwrap_or_default();
-        let named = |name: &str| STEPS.iter().find(|step| step.name == name);
-        let example = named(name).or_else(|| named(near.as_deref()?));
+        let example = find(STEPS, name).or_else(|| find(STEPS, near.as_deref()?));
         let help = match (near, example) {
             (Some(near), None) => format!("did you mean `{near}`?"),
             (_, Some(step)) => format!(
                 "such as --step {}; `fathom explain {}` says more",
-                step.example, step.name
+                step.example(),
+                step.name
             ),
             (None, None) => {
                 "`fathom list steps` shows all; docs/workloads.md says what each takes".to_owned()

@@ -2,21 +2,20 @@
 
 use super::{Pool, Spec};
 use fathom_base::Dur;
-use fathom_base::SpecError;
-use fathom_base::drive_file::want;
+use fathom_base::{BadValue, want};
 
 impl Spec {
     /// Whether such a drive can be built.
     ///
     /// # Errors
-    /// [`SpecError::Value`] for the first value that cannot be.
-    pub fn check(&self) -> Result<(), SpecError> {
+    /// [`BadValue`] for the first value that cannot be.
+    pub fn check(&self) -> Result<(), BadValue> {
         self.check_counts()?;
         self.check_shape()?;
         self.check_room()
     }
 
-    fn check_counts(&self) -> Result<(), SpecError> {
+    fn check_counts(&self) -> Result<(), BadValue> {
         let (e, driver) = (&self.element, &self.driver);
         let counts = [
             ("elements", self.elements, 1, 4096),
@@ -49,7 +48,7 @@ impl Spec {
         Ok(())
     }
 
-    fn check_shape(&self) -> Result<(), SpecError> {
+    fn check_shape(&self) -> Result<(), BadValue> {
         let (e, a) = (&self.element, &self.allocation);
         let page = e.page.0;
         let fits = (512..=1 << 20).contains(&page) && page.is_multiple_of(512);
@@ -77,7 +76,7 @@ impl Spec {
         })
     }
 
-    fn check_room(&self) -> Result<(), SpecError> {
+    fn check_room(&self) -> Result<(), BadValue> {
         let (e, low) = (&self.element, self.low_blocks());
         let min_free = self.cleaning.min_free_percent;
         let fits = (0.0..=50.0).contains(&min_free) && low >= 1;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = io::stdout().lock();
     for preset in presets::PRESETS {
-        let spec = Spec::from_toml(preset.toml)?;
+        let spec = Spec::from_toml(preset.text)?;
         let sizes = (2..=14).map(|exponent| 1024 << exponent);
         let rows: Vec<_> = sizes.map(|size| measure::row(&spec, size, 1)).collect();
         writeln!(out, "### `{}`\n", preset.name)?;

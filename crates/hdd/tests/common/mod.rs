@@ -40,7 +40,7 @@ pub(crate) fn small() -> Spec {
 }
 
 pub(crate) fn preset(name: &str) -> Spec {
-    Spec::from_toml(presets::find(name).unwrap().toml).unwrap()
+    Spec::from_toml(presets::find(name).unwrap().text).unwrap()
 }
 
 /// Nanoseconds of a transfer over the link.

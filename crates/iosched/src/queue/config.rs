@@ -1,7 +1,7 @@
 //! What a queue is set to.
 
-use crate::{BadConfig, Config, Era, Priority, Split};
-use fathom_base::{Bytes, Dur};
+use crate::{Config, Era, Priority, Split};
+use fathom_base::{BadValue, Bytes, Dur, want};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,61 +86,56 @@ impl QueueConfig {
     /// Looks for what no queue can have, whatever the drive.
     ///
     /// # Errors
-    /// [`BadConfig`] names the setting.
-    pub fn check(&self) -> Result<(), BadConfig> {
-        let zero = match (self.depth, self.requests) {
-            (Some(0), _) => "depth",
-            (_, Some(0)) => "requests",
-            _ => return self.priorities().map(|_| ()),
-        };
-        Err(BadConfig {
-            part: "queue",
-            key: zero,
-            problem: "is 0, and must be at least 1".into(),
-        })
+    /// [`BadValue`] names the setting.
+    pub fn check(&self) -> Result<(), BadValue> {
+        for (key, given) in [("depth", self.depth), ("requests", self.requests)] {
+            let why = || "it must be at least 1".into();
+            want(given != Some(0), key, 0, why).map_err(|bad| bad.of("queue"))?;
+        }
+        self.priorities().map(|_| ())
     }
 
     /// Looks for priorities of processes that are not there.
     ///
     /// # Errors
-    /// [`BadConfig`] names the first one.
-    pub fn check_processes(&self, processes: usize) -> Result<(), BadConfig> {
+    /// [`BadValue`] names the first one.
+    pub fn check_processes(&self, processes: usize) -> Result<(), BadValue> {
         let missing = |number: &&u32| **number as usize >= processes;
         let priorities = self.priorities()?;
         match priorities.keys().find(missing) {
             None => Ok(()),
-            Some(number) => Err(BadConfig {
-                part: "queue",
-                key: "priorities",
-                problem: format!(
-                    "gives process {number} a priority, and there {}: they are numbered from 0",
-                    match processes {
-                        1 => "is 1 process".to_owned(),
-                        many => format!("are {many} processes"),
-                    }
-                ),
-            }),
+            Some(number) => {
+                let there = match processes {
+                    1 => "is 1 process".to_owned(),
+                    many => format!("are {many} processes"),
+                };
+                Err(bad_priorities(format!(
+                    "it gives process {number} a priority, and there {there}: they are numbered from 0"
+                )))
+            }
         }
     }
 
     /// The priorities by process.
     ///
     /// # Errors
-    /// [`BadConfig`] where a process is no number.
-    pub(super) fn priorities(&self) -> Result<BTreeMap<u32, Priority>, BadConfig> {
+    /// [`BadValue`] where a process is no number.
+    pub(super) fn priorities(&self) -> Result<BTreeMap<u32, Priority>, BadValue> {
         let read = |(process, &priority): (&String, &Priority)| {
             let number = process.parse().ok();
             let pair = number.map(|number| (number, priority));
-            pair.ok_or_else(|| BadConfig {
-                part: "queue",
-                key: "priorities",
-                problem: format!(
-                    "gives `{process}` the priority {priority}; it takes numbers of processes"
-                ),
+            pair.ok_or_else(|| {
+                bad_priorities(format!(
+                    "it gives `{process}` the priority {priority}, and takes numbers of processes"
+                ))
             })
         };
         self.priorities.iter().map(read).collect()
     }
+}
+
+fn bad_priorities(problem: String) -> BadValue {
+    BadValue::new("priorities", "", problem).of("queue")
 }
 
 impl Default for QueueConfig {

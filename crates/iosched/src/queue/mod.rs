@@ -29,8 +29,8 @@ mod stats;
 pub use config::{Plug, QueueConfig};
 pub use stats::{Bundled, Dispatched, QueueStats};
 
-use crate::{BadConfig, Era, IoKey, Merging, Priority, Scheduler};
-use fathom_base::{Dur, Slab, Time};
+use crate::{Era, IoKey, Merging, Priority, Scheduler};
+use fathom_base::{BadValue, Dur, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, QueueWork, Request};
 use merge::Mergeable;
 use order::Order;
@@ -102,10 +102,11 @@ impl<D: Device> BlockQueue<D> {
     /// A queue with nothing in it.
     ///
     /// # Errors
-    /// [`BadConfig`] names the setting that cannot be.
-    pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadConfig> {
+    /// [`BadValue`] names the setting that cannot be.
+    pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadValue> {
         let scheduler = config.scheduler.over(inner.info()).build()?;
-        Self::with_scheduler(inner, config, scheduler)
+        let name = config.scheduler.name();
+        Self::with_scheduler(inner, config, scheduler).map_err(|bad| bad.of(name))
     }
 
     /// A queue with nothing in it, under a scheduler of one's own; what `config` says of a scheduler only decides how many
@@ -117,7 +118,7 @@ impl<D: Device> BlockQueue<D> {
         inner: D,
         config: QueueConfig,
         scheduler: Box<dyn Scheduler>,
-    ) -> Result<Self, BadConfig> {
+    ) -> Result<Self, BadValue> {
         let block = u64::from(inner.info().logical_block_bytes);
         let priorities = config.priorities()?;
         config.split.check(block)?;

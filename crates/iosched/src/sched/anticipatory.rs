@@ -21,37 +21,39 @@
 
 use super::seek::{Habit, Head, Mean};
 use super::{Line, Place, Pool, place};
-use crate::{BadConfig, Io, Scheduler};
-use fathom_base::{Dur, Time};
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Io, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 use std::collections::BTreeMap;
 
-/// The names and the defaults of Linux, as they are at 250 Hz but for `antic_expire`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// How long a read waits before it goes whatever is anticipated; 124 ms (`HZ / 8`). `irbw` 3 tries 124 to 4 ms.
-    pub read_expire: Dur,
-    /// The same for a write; 248 ms (`HZ / 4`).
-    pub write_expire: Dur,
-    /// How long reads go on while writes wait; 500 ms (`HZ / 2`).
-    pub read_batch_expire: Dur,
-    /// How long writes go on while reads wait, as a goal; 124 ms (`HZ / 8`).
-    pub write_batch_expire: Dur,
-    /// How long the next read of a process is waited for; 6 ms (`HZ / 150` at 1000 Hz; one tick of 4 ms at 250 Hz). With
-    /// 0, nothing is anticipated.
-    pub antic_expire: Dur,
+/// What the list says of it.
+pub(crate) const ABOUT: About = About::new(
+    "an elevator that keeps the drive idle after a read, in case its process reads nearby",
+);
+
+keys! {
+    /// The names and the defaults of Linux, as they are at 250 Hz but for `antic_expire`.
+    pub struct Tunables {
+        /// How long a read waits before it goes whatever is anticipated (`HZ / 8`). `irbw` 3 tries 124 to 4 ms.
+        pub read_expire: Dur = Dur::ms(124),
+        /// The same for a write (`HZ / 4`).
+        pub write_expire: Dur = Dur::ms(248),
+        /// How long reads go on while writes wait (`HZ / 2`).
+        pub read_batch_expire: Dur = Dur::ms(500),
+        /// How long writes go on while reads wait, as a goal (`HZ / 8`).
+        pub write_batch_expire: Dur = Dur::ms(124),
+        /// How long the next read of a process is waited for (`HZ / 150` at 1000 Hz; one tick of 4 ms at 250 Hz). With
+        /// 0, nothing is anticipated.
+        pub antic_expire: Dur = Dur::ms(6),
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            read_expire: Dur::ms(124),
-            write_expire: Dur::ms(248),
-            read_batch_expire: Dur::ms(500),
-            write_batch_expire: Dur::ms(124),
-            antic_expire: Dur::ms(6),
-        }
+impl Policy for Tunables {
+    /// Half a second of reads before writes.
+    const STARVATION: Dur = Dur::ms(1_000);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Anticipatory::new(self)?))
     }
 }
 
@@ -139,7 +141,7 @@ impl Anticipatory {
     ///
     /// # Errors
     /// None: every setting can be.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let head = Head {
             at: 0,
             back_max: BACK_MAX,

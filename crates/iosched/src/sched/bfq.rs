@@ -37,60 +37,63 @@ mod turn;
 use super::seek::Head;
 use super::wf2q::{CLASSES, Wf2q};
 use super::{Place, Pool, place};
-use crate::{BadConfig, Class, Era, Io, IoKey, Scheduler};
-use fathom_base::{Bytes, Dur, SECTOR_BYTES, Time};
+use crate::scheduler::Policy;
+use crate::{Class, Era, Io, IoKey, Scheduler};
+use fathom_base::{About, BadValue, Bytes, Dur, SECTOR_BYTES, Time, keys, want};
+use fathom_block::DeviceInfo;
 use queue::Queue;
 use raise::Burst;
 use rate::{Depth, Rate};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The names and the defaults of Linux.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// How long the drive is kept idle for the next request of a process; 8 ms. With 0, never.
-    pub slice_idle: Dur,
-    /// The longest turn; 125 ms (`HZ / 8`, which a kernel of 250 Hz shows as 124). Not 0.
-    pub timeout_sync: Dur,
-    /// Whether what seems to be interactive or soft real-time is preferred; yes.
-    pub low_latency: bool,
-    /// The largest budget, at least 16 KiB; 0, the default, is what the drive transfers in `timeout_sync` at its peak
-    /// rate, and 8 MiB (`bfq_default_max_budget`) before that is known.
-    pub max_budget: Bytes,
-    /// After how long what is waited for goes first in its queue; 125 ms.
-    pub fifo_expire_sync: Dur,
-    /// The same for what nobody waits for; 250 ms.
-    pub fifo_expire_async: Dur,
-    /// How far the head goes back; 16 MiB.
-    pub back_seek_max: Bytes,
-    /// How many bytes ahead are as good as one byte back, from 1; 2.
-    pub back_seek_penalty: u64,
-    /// Whether the drive has a head that seeks. Unless given, what the drive says of itself, as in Linux
-    /// (`queue/rotational`); no where it says nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rotational: Option<bool>,
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("a share of the throughput for each process by weight, in budgets of sectors");
+
+keys! {
+    /// The names and the defaults of Linux.
+    pub struct Tunables {
+        /// How long the drive is kept idle for the next request of a process. With 0, never.
+        pub slice_idle: Dur = Dur::ms(8),
+        /// The longest turn (`HZ / 8`, which a kernel of 250 Hz shows as 124). Not 0.
+        pub timeout_sync: Dur = Dur::ms(125),
+        /// Whether what seems to be interactive or soft real-time is preferred.
+        pub low_latency: bool = true,
+        /// The largest budget, at least 16 KiB; 0, the default, is what the drive transfers in `timeout_sync` at its peak
+        /// rate, and 8 MiB (`bfq_default_max_budget`) before that is known.
+        pub max_budget: Bytes = Bytes(0),
+        /// After how long what is waited for goes first in its queue.
+        pub fifo_expire_sync: Dur = Dur::ms(125),
+        /// The same for what nobody waits for.
+        pub fifo_expire_async: Dur = Dur::ms(250),
+        /// How far the head goes back.
+        pub back_seek_max: Bytes = Bytes::mib(16),
+        /// How many bytes ahead are as good as one byte back, from 1.
+        pub back_seek_penalty: u64 = 2,
+        /// Whether the drive has a head that seeks. Unless given, what the drive says of itself, as in Linux
+        /// (`queue/rotational`); no where it says nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rotational: Option<bool> = None,
+    }
+}
+
+impl Policy for Tunables {
+    /// Turns of one other process, of an eighth of a second and a tenth.
+    const STARVATION: Dur = Dur::ms(500);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Bfq::new(self)?))
+    }
+
+    /// Linux 6.12, `block/bfq-iosched.c`: `blk_queue_nonrot(bfqd->queue)`, which is `queue/rotational`.
+    fn over(&mut self, info: &DeviceInfo) {
+        self.rotational = self.rotational.or(info.rotational);
+    }
 }
 
 impl Tunables {
     pub(crate) fn is_rotational(&self) -> bool {
         self.rotational == Some(true)
-    }
-}
-
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            slice_idle: Dur::ms(8),
-            timeout_sync: Dur::ms(125),
-            low_latency: true,
-            max_budget: Bytes(0),
-            fifo_expire_sync: Dur::ms(125),
-            fifo_expire_async: Dur::ms(250),
-            back_seek_max: Bytes::mib(16),
-            back_seek_penalty: 2,
-            rotational: None,
-        }
     }
 }
 
@@ -156,8 +159,8 @@ impl Bfq {
     /// Nothing is held.
     ///
     /// # Errors
-    /// [`BadConfig`] where turns have no time, a budget is too small, or going back costs less than going ahead.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where turns have no time, a budget is too small, or going back costs less than going ahead.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         check(tunables)?;
         let budget = match tunables.max_budget {
             Bytes(0) => DEFAULT_BUDGET,
@@ -204,26 +207,20 @@ fn head(tunables: &Tunables, at: u64) -> Head {
     }
 }
 
-fn check(tunables: &Tunables) -> Result<(), BadConfig> {
+fn check(tunables: &Tunables) -> Result<(), BadValue> {
     let smallest = MIN_BUDGET_PART * SECTOR_BYTES;
     let budget = tunables.max_budget;
-    let (key, problem) = if tunables.timeout_sync == Dur::ZERO {
-        ("timeout_sync", "is 0; a turn needs some time".to_owned())
-    } else if budget != Bytes(0) && budget.0 < smallest {
-        let problem = format!("is {} bytes; it must be 0 or at least {smallest}", budget.0);
-        ("max_budget", problem)
-    } else if tunables.back_seek_penalty == 0 {
-        (
-            "back_seek_penalty",
-            "is 0; it must be at least 1".to_owned(),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(BadConfig {
-        part: "bfq",
-        key,
-        problem,
+    let timed = tunables.timeout_sync > Dur::ZERO;
+    want(timed, "timeout_sync", 0, || "a turn needs some time".into())?;
+    want(
+        budget == Bytes(0) || budget.0 >= smallest,
+        "max_budget",
+        format!("{} bytes", budget.0),
+        || format!("it must be 0 or at least {smallest}"),
+    )?;
+    let costs = tunables.back_seek_penalty > 0;
+    want(costs, "back_seek_penalty", 0, || {
+        "it must be at least 1".into()
     })
 }
 

@@ -27,49 +27,47 @@ mod turn;
 
 use super::seek::Head;
 use super::{Place, Pool, place};
-use crate::{BadConfig, Class, Io, Scheduler};
-use fathom_base::{Bytes, Dur, Time};
+use crate::scheduler::Policy;
+use crate::{Class, Io, Scheduler};
+use fathom_base::{About, BadValue, Bytes, Dur, Time, keys, want};
 use queue::Queue;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The names and the defaults of Linux.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// Requests of one queue in a round; it has no new round while the drive has so many of it, and others wait; 4.
-    pub quantum: u32,
-    /// How long what is waited for may wait before its queue begins with it; 124 ms (`HZ / 8` at 250 Hz).
-    pub fifo_expire_sync: Dur,
-    /// The same for what nobody waits for; 248 ms (`HZ / 4`).
-    pub fifo_expire_async: Dur,
-    /// How far the head goes back; 16 MiB.
-    pub back_seek_max: Bytes,
-    /// How many bytes ahead are as good as one byte back, from 1; 2.
-    pub back_seek_penalty: u64,
-    /// The slice of a sync queue of priority 4; 100 ms (`HZ / 10`).
-    pub slice_sync: Dur,
-    /// The slice of an async queue of priority 4; 40 ms (`HZ / 25`).
-    pub slice_async: Dur,
-    /// A round of twice this, times 8 less the priority, ends the slice of an async queue; 2.
-    pub slice_async_rq: u32,
-    /// The longest wait for the next request of a process; 8 ms (`HZ / 125`). With 0, none.
-    pub slice_idle: Dur,
+/// What the list says of it.
+pub(crate) const ABOUT: About = About::new(
+    "a time slice for each process in turn; the drive idles briefly for the process just served",
+);
+
+keys! {
+    /// The names and the defaults of Linux.
+    pub struct Tunables {
+        /// Requests of one queue in a round; it has no new round while the drive has so many of it, and others wait.
+        pub quantum: u32 = 4,
+        /// How long what is waited for may wait before its queue begins with it (`HZ / 8` at 250 Hz).
+        pub fifo_expire_sync: Dur = Dur::ms(124),
+        /// The same for what nobody waits for (`HZ / 4`).
+        pub fifo_expire_async: Dur = Dur::ms(248),
+        /// How far the head goes back.
+        pub back_seek_max: Bytes = Bytes::mib(16),
+        /// How many bytes ahead are as good as one byte back, from 1.
+        pub back_seek_penalty: u64 = 2,
+        /// The slice of a sync queue of priority 4 (`HZ / 10`).
+        pub slice_sync: Dur = Dur::ms(100),
+        /// The slice of an async queue of priority 4 (`HZ / 25`).
+        pub slice_async: Dur = Dur::ms(40),
+        /// A round of twice this, times 8 less the priority, ends the slice of an async queue.
+        pub slice_async_rq: u32 = 2,
+        /// The longest wait for the next request of a process (`HZ / 125`). With 0, none.
+        pub slice_idle: Dur = Dur::ms(8),
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            quantum: 4,
-            fifo_expire_sync: Dur::ms(124),
-            fifo_expire_async: Dur::ms(248),
-            back_seek_max: Bytes::mib(16),
-            back_seek_penalty: 2,
-            slice_sync: Dur::ms(100),
-            slice_async: Dur::ms(40),
-            slice_async_rq: 2,
-            slice_idle: Dur::ms(8),
-        }
+impl Policy for Tunables {
+    /// Turns of one other process, of an eighth of a second and a tenth.
+    const STARVATION: Dur = Dur::ms(500);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Cfq::new(self)?))
     }
 }
 
@@ -126,18 +124,14 @@ impl Cfq {
     /// No process yet.
     ///
     /// # Errors
-    /// [`BadConfig`] where `quantum` or `back_seek_penalty` is 0.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where `quantum` or `back_seek_penalty` is 0.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let positive = [
             ("quantum", u64::from(tunables.quantum)),
             ("back_seek_penalty", tunables.back_seek_penalty),
         ];
-        if let Some(&(key, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return Err(BadConfig {
-                part: "cfq",
-                key,
-                problem: "is 0; it is at least 1".into(),
-            });
+        for (key, value) in positive {
+            want(value > 0, key, 0, || "it is at least 1".into())?;
         }
         let classes = [Class::RealTime, Class::BestEffort, Class::Idle];
         let levels = |class| (0..PRIORITIES).map(move |priority| (class, priority));

@@ -16,35 +16,36 @@
 //! place may be held here, where Linux lets the first go at once.
 
 use super::{Line, Place, Pool, place};
-use crate::{BadConfig, Io, Scheduler};
-use fathom_base::{Dur, Time};
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Io, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// The names and the defaults of Linux.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// How long a read waits before a batch begins with it; 500 ms (`HZ / 2`).
-    pub read_expire: Dur,
-    /// How long a write waits before a batch begins with it; 5 s (`5 * HZ`).
-    pub write_expire: Dur,
-    /// The most requests of one batch; 16. With 0, every request is decided upon by itself.
-    pub fifo_batch: u32,
-    /// How often reads are preferred while writes wait; 2.
-    pub writes_starved: u32,
-    /// Whether a request may be merged in front of another one; yes.
-    pub front_merges: bool,
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("batches in one direction, in address order; expired requests start the next batch");
+
+keys! {
+    /// The names and the defaults of Linux.
+    pub struct Tunables {
+        /// How long a read waits before a batch begins with it (`HZ / 2`).
+        pub read_expire: Dur = Dur::ms(500),
+        /// How long a write waits before a batch begins with it (`5 * HZ`).
+        pub write_expire: Dur = Dur::ms(5000),
+        /// The most requests of one batch. With 0, every request is decided upon by itself.
+        pub fifo_batch: u32 = 16,
+        /// How often reads are preferred while writes wait.
+        pub writes_starved: u32 = 2,
+        /// Whether a request may be merged in front of another one.
+        pub front_merges: bool = true,
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            read_expire: Dur::ms(500),
-            write_expire: Dur::ms(5000),
-            fifo_batch: 16,
-            writes_starved: 2,
-            front_merges: true,
-        }
+impl Policy for Tunables {
+    /// Its expiry is five seconds, and a batch may be under way.
+    const STARVATION: Dur = Dur::ms(6_000);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Deadline::new(self)?))
     }
 }
 
@@ -73,7 +74,7 @@ impl Deadline {
     ///
     /// # Errors
     /// None: every setting can be.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self {
             tunables: tunables.clone(),
             pool: Pool::default(),

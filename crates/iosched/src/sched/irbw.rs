@@ -4,15 +4,16 @@
 //! between reads and bundles: an [`Order`] does.
 
 use super::bundles::Bundles;
-use crate::{BadConfig, Bundled, Io, Scheduler};
-use fathom_base::{Bytes, SECTOR_BYTES, Time};
+use crate::scheduler::given;
+use crate::{Bundled, Io, Scheduler};
+use fathom_base::{BadValue, Bytes, SECTOR_BYTES, Time, want};
 use fathom_block::Op;
+
+/// Keys that are sizes of the drive, and what a profile calls them.
+pub(super) const NEEDS: &[(&str, &str)] = &[("bundle", "logical_block")];
 
 /// What sets one of these schedulers apart from another.
 pub trait Order: std::fmt::Debug {
-    /// The scheduler's name in the list.
-    const NAME: &'static str;
-
     /// Takes out what goes next; `None` only where nothing is held.
     fn next(&mut self, held: &mut Bundles, now: Time) -> Option<Io>;
 }
@@ -28,31 +29,22 @@ impl<O: Order> Irbw<O> {
     /// Nothing is held; a bundle is that large, and begins at a multiple of it.
     ///
     /// # Errors
-    /// [`BadConfig`] where the size is 0 or no multiple of 512 bytes.
-    pub(super) fn of(Bytes(bundle): Bytes, order: O) -> Result<Self, BadConfig> {
-        if bundle == 0 {
-            return Self::bad(
-                "is missing; it is the drive's `logical_block`, which `fathom probe --only logical_block` measures"
-                    .into(),
-            );
+    /// [`BadValue`] where the size is 0 or no multiple of 512 bytes.
+    pub(super) fn of(Bytes(bundle): Bytes, order: O) -> Result<Self, BadValue> {
+        for (key, parameter) in NEEDS {
+            given(Bytes(bundle), key, parameter)?;
         }
-        if !bundle.is_multiple_of(SECTOR_BYTES) {
-            return Self::bad(format!(
-                "is {bundle} bytes; it must be a multiple of {SECTOR_BYTES} bytes"
-            ));
-        }
+        Self::multiple(bundle, SECTOR_BYTES, "")?;
         Ok(Self {
             held: Bundles::new(bundle),
             order,
         })
     }
 
-    fn bad<T>(problem: String) -> Result<T, BadConfig> {
-        Err(BadConfig {
-            part: O::NAME,
-            key: "bundle",
-            problem,
-        })
+    /// Whether a bundle consists of whole blocks, of which `whose` says what they are.
+    fn multiple(bundle: u64, block: u64, whose: &str) -> Result<(), BadValue> {
+        let why = || format!("it must be a multiple of {whose}{block} bytes");
+        want(bundle.is_multiple_of(block), "bundle", Bytes(bundle), why)
     }
 }
 
@@ -77,15 +69,12 @@ impl<O: Order> Scheduler for Irbw<O> {
         self.held.len()
     }
 
-    fn check(&self, logical_block: u64) -> Result<(), BadConfig> {
-        let bundle = self.held.bundle();
-        if bundle.is_multiple_of(logical_block) {
-            return Ok(());
-        }
-        Self::bad(format!(
-            "is {}, and must be a multiple of the drive's logical block of {logical_block} bytes",
-            Bytes(bundle)
-        ))
+    fn check(&self, logical_block: u64) -> Result<(), BadValue> {
+        Self::multiple(
+            self.held.bundle(),
+            logical_block,
+            "the drive's logical block of ",
+        )
     }
 
     fn room(&self, op: Op, offset: u64) -> u64 {

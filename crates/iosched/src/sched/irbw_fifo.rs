@@ -6,18 +6,33 @@
 //! `irbw.rs`. What came at one instant goes in the order in which it came to the scheduler.
 
 use super::bundles::Bundles;
-use super::irbw::{Irbw, Order};
-use crate::{BadConfig, Io};
-use fathom_base::{Bytes, Time};
-use serde::{Deserialize, Serialize};
+use super::irbw::{Irbw, NEEDS, Order};
+use crate::scheduler::Policy;
+use crate::{Io, Scheduler};
+use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 
-/// The drive's logical block, from its profile.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The size of a bundle, which begins at a multiple of it: a multiple of 512 bytes. It has no default; `irbw` 4.1
-    /// measures 4 MiB and 8 MiB on its drives.
-    pub bundle: Bytes,
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("bundles writes by logical block; reads and bundles go first come, first served")
+        .example("irbw-fifo,bundle=1MiB")
+        .needs(NEEDS);
+
+keys! {
+    /// The drive's logical block, from its profile.
+    pub struct Tunables {
+        /// The size of a bundle, which begins at a multiple of it: a multiple of 512 bytes. It has no default; `irbw` 4.1
+        /// measures 4 MiB and 8 MiB on its drives.
+        pub bundle: Bytes = Bytes(0),
+    }
+}
+
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(IrbwFifo::new(self)?))
+    }
 }
 
 /// See the module.
@@ -31,15 +46,13 @@ impl IrbwFifo {
     /// Nothing is held.
     ///
     /// # Errors
-    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where the size of a bundle is missing or no multiple of 512 bytes.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Self::of(tunables.bundle, FirstCome)
     }
 }
 
 impl Order for FirstCome {
-    const NAME: &'static str = "irbw-fifo";
-
     fn next(&mut self, held: &mut Bundles, _now: Time) -> Option<Io> {
         let read = held.read_age();
         let bundle = held.bundle_age();
@@ -188,6 +201,6 @@ mod tests {
             IrbwFifo::new(&tunables).unwrap_err().to_string()
         };
         assert!(error(0).contains("fathom probe --only logical_block"));
-        assert!(error(4097).contains("4097 bytes"));
+        assert!(error(4097).contains("4097B"));
     }
 }

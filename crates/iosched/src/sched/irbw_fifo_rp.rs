@@ -17,19 +17,35 @@
 //! in `irbw.rs`.
 
 use super::bundles::Bundles;
-use super::irbw::{Irbw, Order};
-use crate::{BadConfig, Io};
-use fathom_base::{Bytes, Time};
+use super::irbw::{Irbw, NEEDS, Order};
+use crate::scheduler::Policy;
+use crate::{Io, Scheduler};
+use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 use serde::{Deserialize, Serialize};
 
-/// The drive's logical block, from its profile, and how far a bundle yields.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The size of a bundle, as of `irbw-fifo`.
-    pub bundle: Bytes,
-    /// Which reads pass a bundle when it yields.
-    pub pass: Pass,
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("irbw-fifo with read preference: reads go first, each bundle yields once")
+        .example("irbw-fifo-rp,bundle=1MiB")
+        .needs(NEEDS);
+
+keys! {
+    /// The drive's logical block, from its profile, and how far a bundle yields.
+    pub struct Tunables {
+        /// The size of a bundle, as of `irbw-fifo`.
+        pub bundle: Bytes = Bytes(0),
+        /// Which reads pass a bundle when it yields.
+        pub pass: Pass = Pass::One,
+    }
+}
+
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(IrbwFifoRp::new(self)?))
+    }
 }
 
 /// How "yield to a read request only once" is read (`irbw` 4.2).
@@ -58,8 +74,8 @@ impl IrbwFifoRp {
     /// Nothing is held.
     ///
     /// # Errors
-    /// [`BadConfig`] where the size of a bundle is missing or no multiple of 512 bytes.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where the size of a bundle is missing or no multiple of 512 bytes.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let order = ReadsFirst {
             pass: tunables.pass,
             yielded_at: None,
@@ -69,8 +85,6 @@ impl IrbwFifoRp {
 }
 
 impl Order for ReadsFirst {
-    const NAME: &'static str = "irbw-fifo-rp";
-
     fn next(&mut self, held: &mut Bundles, now: Time) -> Option<Io> {
         let Some(read) = held.read_age() else {
             return held.pop_write();
@@ -95,6 +109,7 @@ impl Order for ReadsFirst {
 mod tests {
     use super::super::irbw::by_hand::{self, BUNDLE, keys, read, write};
     use super::*;
+    use crate::Config;
     use crate::Scheduler;
 
     fn passing(pass: Pass, requests: &[Io]) -> IrbwFifoRp {
@@ -229,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_size_of_a_bundle_is_asked_for_in_its_own_name() {
-        let error = IrbwFifoRp::new(&Tunables::default()).unwrap_err();
-        assert_eq!((error.part, error.key), ("irbw-fifo-rp", "bundle"));
+        let error = Config::IrbwFifoRp(Tunables::default()).build().unwrap_err();
+        assert_eq!((&*error.part, error.key), ("irbw-fifo-rp", "bundle"));
     }
 }

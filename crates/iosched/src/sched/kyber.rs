@@ -15,26 +15,31 @@
 //! processor, so that there is one queue and one batch. The depths and batch sizes are constants there and here.
 
 use super::Fifo;
-use crate::{BadConfig, Era, Io, IoKey, Merging, Scheduler};
-use fathom_base::{Dur, Time};
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Era, Io, IoKey, Merging, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys, want};
 
-/// The defaults of Linux, whose names are `read_lat_nsec` and `write_lat_nsec`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The latency that reads are to keep to; 2 ms. Not 0.
-    pub read_lat: Dur,
-    /// The latency that writes are to keep to; 10 ms. Not 0.
-    pub write_lat: Dur,
+/// What the list says of it.
+pub(crate) const ABOUT: About = About::new(
+    "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
+);
+
+keys! {
+    /// The defaults of Linux, whose names are `read_lat_nsec` and `write_lat_nsec`.
+    pub struct Tunables {
+        /// The latency that reads are to keep to. Not 0.
+        pub read_lat: Dur = Dur::ms(2),
+        /// The latency that writes are to keep to. Not 0.
+        pub write_lat: Dur = Dur::ms(10),
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            read_lat: Dur::ms(2),
-            write_lat: Dur::ms(10),
-        }
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Kyber::new(self)?))
     }
 }
 
@@ -165,20 +170,15 @@ impl Kyber {
     /// Nothing is held.
     ///
     /// # Errors
-    /// [`BadConfig`] where a target is 0.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where a target is 0.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let targets = [
             ("read_lat", tunables.read_lat),
             ("write_lat", tunables.write_lat),
         ];
         for (key, target) in targets {
-            if target == Dur::ZERO {
-                return Err(BadConfig {
-                    part: "kyber",
-                    key,
-                    problem: "is 0; it must be above 0, for no request takes no time".into(),
-                });
-            }
+            let why = || "it must be above 0, for no request takes no time".into();
+            want(target > Dur::ZERO, key, 0, why)?;
         }
         Ok(Self {
             domains: [0, 1].map(|domain| Domain::new(targets[domain].1, DEPTH[domain])),

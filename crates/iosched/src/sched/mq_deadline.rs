@@ -17,38 +17,38 @@
 //! hardware queue.
 
 use super::{Line, Place, Pool, place};
-use crate::{BadConfig, Class as Priority, Era, Io, Scheduler};
-use fathom_base::{Dur, Time};
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Class as Priority, Era, Io, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// The names and the defaults of Linux.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// How long a read waits before a batch begins with it; 500 ms.
-    pub read_expire: Dur,
-    /// How long a write waits before a batch begins with it; 5 s.
-    pub write_expire: Dur,
-    /// The most requests of one batch; 16. With 0, every request is decided upon by itself.
-    pub fifo_batch: u32,
-    /// How often reads are preferred while writes wait; 2.
-    pub writes_starved: u32,
-    /// Whether a request may be merged in front of another one; yes.
-    pub front_merges: bool,
-    /// How long a request waits for those of a higher class; 10 s.
-    pub prio_aging_expire: Dur,
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("deadline as in Linux today: longer batches, three priority classes");
+
+keys! {
+    /// The names and the defaults of Linux.
+    pub struct Tunables {
+        /// How long a read waits before a batch begins with it.
+        pub read_expire: Dur = Dur::ms(500),
+        /// How long a write waits before a batch begins with it.
+        pub write_expire: Dur = Dur::ms(5_000),
+        /// The most requests of one batch. With 0, every request is decided upon by itself.
+        pub fifo_batch: u32 = 16,
+        /// How often reads are preferred while writes wait.
+        pub writes_starved: u32 = 2,
+        /// Whether a request may be merged in front of another one.
+        pub front_merges: bool = true,
+        /// How long a request waits for those of a higher class.
+        pub prio_aging_expire: Dur = Dur::ms(10_000),
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            read_expire: Dur::ms(500),
-            write_expire: Dur::ms(5_000),
-            fifo_batch: 16,
-            writes_starved: 2,
-            front_merges: true,
-            prio_aging_expire: Dur::ms(10_000),
-        }
+impl Policy for Tunables {
+    /// Its expiry is five seconds, and a batch may be under way.
+    const STARVATION: Dur = Dur::ms(6_000);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(MqDeadline::new(self)?))
     }
 }
 
@@ -122,7 +122,7 @@ impl MqDeadline {
     ///
     /// # Errors
     /// None: every setting can be.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self {
             tunables: tunables.clone(),
             pool: Pool::default(),

@@ -9,14 +9,30 @@
 //! queue has room for as many as the drive takes, unless it is given less to do at a time (`depth`).
 
 use super::Fifo;
-use crate::{BadConfig, Era, Io, Merging, Scheduler};
-use fathom_base::Time;
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Era, Io, Merging, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// None.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {}
+/// What the list says of it.
+pub(crate) const ABOUT: About = About::new(
+    "no scheduler, as in Linux today: first come, first served; merges in the plug or with the latest eight",
+);
+
+keys! {
+    /// None.
+    #[derive(Default)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Tunables {}
+}
+
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(MqNone::new(self)?))
+    }
+}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +45,7 @@ impl MqNone {
     ///
     /// # Errors
     /// None.
-    pub fn new(_tunables: &Tunables) -> Result<Self, BadConfig> {
+    pub fn new(_tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self::default())
     }
 }

@@ -6,14 +6,29 @@
 //! (`q->last_merge`, `elv_merge` of 2.6.23), since there is no `elevator_merge_fn`.
 
 use super::Fifo;
-use crate::{BadConfig, Io, IoKey, Merging, Scheduler};
-use fathom_base::Time;
-use serde::{Deserialize, Serialize};
+use crate::scheduler::Policy;
+use crate::{Io, IoKey, Merging, Scheduler};
+use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// None.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {}
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("first come, first served; adjacent requests are merged");
+
+keys! {
+    /// None.
+    #[derive(Default)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Tunables {}
+}
+
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Noop::new(self)?))
+    }
+}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +41,7 @@ impl Noop {
     ///
     /// # Errors
     /// None.
-    pub fn new(_tunables: &Tunables) -> Result<Self, BadConfig> {
+    pub fn new(_tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self::default())
     }
 }

@@ -12,38 +12,48 @@
 //! request waits in the pending queue even while the drive is idle, as the paper has it ("PAI may slightly delay issuing
 //! requests").
 
-use crate::{BadConfig, Io, Scheduler};
-use fathom_base::{Bytes, Dur, Time};
+use crate::scheduler::{Policy, given};
+use crate::{Io, Scheduler};
+use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Sizes of the drive, from its profile, and the bound on waiting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tunables {
-    /// The drive's read buffer.
-    pub read: Bytes,
-    /// The drive's write buffer.
-    pub write: Bytes,
-    /// Where a well-split read begins and ends: a multiple of the clustered page.
-    pub read_boundary: Bytes,
-    /// Where a well-split write begins and ends: a multiple of the clustered page or block.
-    pub write_boundary: Bytes,
-    /// The longest that a request waits to be merged; 1 ms: ours, as the paper gives none, and of the order of one program
-    /// and its transfer.
-    pub bound: Dur,
+const NEEDS: &[(&str, &str)] = &[
+    ("read", "read_buffer"),
+    ("write", "write_buffer"),
+    ("read_boundary", "clustered_page"),
+    ("write_boundary", "clustered_page"),
+];
+
+/// What the list says of it.
+pub(crate) const ABOUT: About =
+    About::new("well-split requests first; the others wait briefly for a merge")
+        .example("pai,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
+        .needs(NEEDS);
+
+keys! {
+    /// Sizes of the drive, from its profile, and the bound on waiting.
+    pub struct Tunables {
+        /// The drive's read buffer.
+        pub read: Bytes = Bytes(0),
+        /// The drive's write buffer.
+        pub write: Bytes = Bytes(0),
+        /// Where a well-split read begins and ends: a multiple of the clustered page.
+        pub read_boundary: Bytes = Bytes(0),
+        /// Where a well-split write begins and ends: a multiple of the clustered page or block.
+        pub write_boundary: Bytes = Bytes(0),
+        /// The longest that a request waits to be merged: ours, as the paper gives none, and of the order of one program
+        /// and its transfer.
+        pub bound: Dur = Dur::ms(1),
+    }
 }
 
-impl Default for Tunables {
-    fn default() -> Self {
-        Self {
-            read: Bytes(0),
-            write: Bytes(0),
-            read_boundary: Bytes(0),
-            write_boundary: Bytes(0),
-            bound: Dur::ms(1),
-        }
+impl Policy for Tunables {
+    /// The queue ahead of it, or a batch of each kind.
+    const STARVATION: Dur = Dur::ms(50);
+
+    fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
+        Ok(Box::new(Pai::new(self)?))
     }
 }
 
@@ -63,24 +73,16 @@ impl Pai {
     /// Empty queues.
     ///
     /// # Errors
-    /// [`BadConfig`] where a size of the drive is missing.
-    pub fn new(tunables: &Tunables) -> Result<Self, BadConfig> {
+    /// [`BadValue`] where a size of the drive is missing.
+    pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let sizes = [
-            ("read", tunables.read, "read_buffer"),
-            ("write", tunables.write, "write_buffer"),
-            ("read_boundary", tunables.read_boundary, "clustered_page"),
-            ("write_boundary", tunables.write_boundary, "clustered_page"),
+            tunables.read,
+            tunables.write,
+            tunables.read_boundary,
+            tunables.write_boundary,
         ];
-        for (key, size, parameter) in sizes {
-            if size.0 == 0 {
-                return Err(BadConfig {
-                    part: "pai",
-                    key,
-                    problem: format!(
-                        "is missing; it is the drive's `{parameter}`, which `fathom probe --only {parameter}` measures"
-                    ),
-                });
-            }
+        for (size, (key, parameter)) in sizes.into_iter().zip(NEEDS) {
+            given(size, key, parameter)?;
         }
         Ok(Self {
             tunables: tunables.clone(),

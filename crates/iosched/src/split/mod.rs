@@ -11,37 +11,28 @@ pub use nopas::NoPas;
 pub use pas::Pas;
 pub use pasa::Pasa;
 
-use crate::{BadConfig, Entry};
+use fathom_base::registry::Text;
+use fathom_base::{BadValue, Kind, names, want};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
 
-/// How requests are split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case")]
-pub enum Split {
-    /// Up to the generic limit.
-    Nopas(NoPas),
-    /// At the drive's buffer size.
-    Pas(Pas),
-    /// At the drive's buffer size, and aligned.
-    Pasa(Pasa),
+/// Where the block layer cuts requests.
+const SPLIT: Kind = Kind {
+    one: "splitter",
+    list: "splits",
+    summary: "Where the block layer cuts requests",
+    prefix: "",
+    option: "--split",
+    text: Text::Section("schedulers.md"),
+};
+
+names! {
+    /// How requests are split.
+    pub enum Split by "name" of SPLIT in SPLITS, macro each {
+        Nopas(NoPas) = "nopas", nopas::ABOUT;
+        Pas(Pas) = "pas", pas::ABOUT;
+        Pasa(Pasa) = "pasa", pasa::ABOUT;
+    }
 }
-
-/// Every splitter, with a line each.
-pub const SPLITS: &[Entry] = &[
-    Entry {
-        name: "nopas",
-        summary: "up to the generic limit, 512 KiB",
-    },
-    Entry {
-        name: "pas",
-        summary: "at the drive's read or write buffer size",
-    },
-    Entry {
-        name: "pasa",
-        summary: "as pas; unaligned requests are cut at the next boundary first",
-    },
-];
 
 impl Default for Split {
     fn default() -> Self {
@@ -50,30 +41,17 @@ impl Default for Split {
 }
 
 impl Split {
-    /// What it is called.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Nopas(_) => "nopas",
-            Self::Pas(_) => "pas",
-            Self::Pasa(_) => "pasa",
-        }
-    }
-
     /// The longest request that may begin at `offset`, in bytes; at least 1.
     #[inline]
     pub fn room(&self, op: Op, offset: u64) -> u64 {
-        match self {
-            Self::Nopas(split) => split.room(),
-            Self::Pas(split) => split.room(op),
-            Self::Pasa(split) => split.room(op, offset),
-        }
+        each!(self, split => split.room(op, offset))
     }
 
     /// Checks the sizes against the logical block of a drive, in bytes.
     ///
     /// # Errors
-    /// [`BadConfig`] names the size that cannot be.
-    pub fn check(&self, block: u64) -> Result<(), BadConfig> {
+    /// [`BadValue`] names the size that cannot be.
+    pub fn check(&self, block: u64) -> Result<(), BadValue> {
         let sizes: &[(&'static str, u64)] = match self {
             Self::Nopas(split) => &[("limit", split.limit.0)],
             Self::Pas(split) => &[("read", split.read.0), ("write", split.write.0)],
@@ -84,16 +62,12 @@ impl Split {
                 ("write_boundary", split.write_boundary.0),
             ],
         };
+        let why = || {
+            format!("it must be a positive multiple of the drive's logical block of {block} bytes")
+        };
         for &(key, size) in sizes {
-            if size == 0 || !size.is_multiple_of(block) {
-                return Err(BadConfig {
-                    part: "split",
-                    key,
-                    problem: format!(
-                        "is {size} bytes, and must be a positive multiple of the drive's logical block of {block} bytes"
-                    ),
-                });
-            }
+            let whole = size > 0 && size.is_multiple_of(block);
+            want(whole, key, format!("{size} bytes"), why).map_err(|bad| bad.of("split"))?;
         }
         Ok(())
     }

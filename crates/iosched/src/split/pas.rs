@@ -3,24 +3,32 @@
 //! `parameter-aware-io` 5.2: "PAS merges the requests and splits them into pieces whose size is the read or write
 //! buffer size of the SSD", so that all of a request fits into the drive's buffer.
 
-use fathom_base::Bytes;
+use fathom_base::{About, Bytes, keys};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
 
-/// A limit for reads and one for writes. A profile has both.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pas {
-    /// The drive's read buffer.
-    pub read: Bytes,
-    /// The drive's write buffer.
-    pub write: Bytes,
+/// Keys that are sizes of the drive, and what a profile calls them.
+const NEEDS: &[(&str, &str)] = &[("read", "read_buffer"), ("write", "write_buffer")];
+
+/// What the list says of it.
+pub(super) const ABOUT: About = About::new("at the drive's read or write buffer size")
+    .example("pas,read=256KiB,write=256KiB")
+    .needs(NEEDS);
+
+keys! {
+    /// A limit for reads and one for writes. A profile has both.
+    #[serde(deny_unknown_fields)]
+    pub struct Pas {
+        /// The drive's read buffer.
+        pub read: Bytes,
+        /// The drive's write buffer.
+        pub write: Bytes,
+    }
 }
 
 impl Pas {
     /// The longest request of a kind, in bytes.
     #[inline]
-    pub fn room(&self, op: Op) -> u64 {
+    pub fn room(&self, op: Op, _offset: u64) -> u64 {
         match op {
             Op::Read => self.read.0,
             _ => self.write.0,

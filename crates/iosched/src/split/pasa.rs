@@ -8,22 +8,36 @@
 //! A buffer that is no multiple of the boundary (255 KiB on the paper's ssd-a) is taken as the multiple below: pieces of
 //! its whole size would not stay aligned after the first cut.
 
-use fathom_base::Bytes;
+use fathom_base::{About, Bytes, keys};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
 
-/// The limits of PAS and the boundaries. A profile has all of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pasa {
-    /// The drive's read buffer.
-    pub read: Bytes,
-    /// The drive's write buffer.
-    pub write: Bytes,
-    /// Where an aligned read may begin: a multiple of the clustered page.
-    pub read_boundary: Bytes,
-    /// Where an aligned write may begin: a multiple of the clustered page, or block.
-    pub write_boundary: Bytes,
+/// Keys that are sizes of the drive, and what a profile calls them.
+const NEEDS: &[(&str, &str)] = &[
+    ("read", "read_buffer"),
+    ("write", "write_buffer"),
+    ("read_boundary", "clustered_page"),
+    ("write_boundary", "clustered_page"),
+];
+
+/// What the list says of it.
+pub(super) const ABOUT: About =
+    About::new("as pas; unaligned requests are cut at the next boundary first")
+        .example("pasa,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
+        .needs(NEEDS);
+
+keys! {
+    /// The limits of PAS and the boundaries. A profile has all of them.
+    #[serde(deny_unknown_fields)]
+    pub struct Pasa {
+        /// The drive's read buffer.
+        pub read: Bytes,
+        /// The drive's write buffer.
+        pub write: Bytes,
+        /// Where an aligned read may begin: a multiple of the clustered page.
+        pub read_boundary: Bytes,
+        /// Where an aligned write may begin: a multiple of the clustered page, or block.
+        pub write_boundary: Bytes,
+    }
 }
 
 impl Pasa {

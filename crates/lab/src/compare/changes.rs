@@ -3,7 +3,6 @@
 use crate::replay::Outcome;
 use crate::source::Workload;
 use fathom_run::Precondition;
-use fathom_workload::step::Arrival;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -80,22 +79,10 @@ fn plan(outcome: &Outcome) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     // Plain data with names for keys: putting it as JSON cannot fail.
     let mut value = serde_json::to_value(&outcome.plan).unwrap_or_default();
-    value["arrival"] = arrival(outcome.plan.arrival).into();
+    value["arrival"] = outcome.plan.arrival.to_string().into();
     value["precondition"] = precondition(outcome.plan.precondition).into();
     flatten("plan", &value, &mut keys);
     keys
-}
-
-/// As the command line takes it.
-fn arrival(arrival: Arrival) -> String {
-    match arrival {
-        Arrival::Open => "open".into(),
-        Arrival::Closed { outstanding } => format!("closed:{outstanding}"),
-        Arrival::Processes {
-            processes,
-            outstanding,
-        } => format!("processes:{processes}:{outstanding}"),
-    }
 }
 
 fn precondition(state: Precondition) -> String {

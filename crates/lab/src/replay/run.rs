@@ -7,10 +7,11 @@ use super::requests::RequestFile;
 use crate::queue::config_help;
 use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
 use crate::store::{Staging, StoreError};
+use fathom_base::BadValue;
 use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
-use fathom_iosched::{BadConfig, BlockQueue, QueueConfig};
+use fathom_iosched::{BlockQueue, QueueConfig};
 use fathom_model::{Drive, Model};
 use fathom_run::{PlayError, Precondition, Recorder, play, prepare};
 use fathom_workload::step::Arrival;
@@ -69,7 +70,7 @@ pub enum RunError {
     },
     /// The block layer above the drive.
     #[error(transparent)]
-    Queue(#[from] BadConfig),
+    Queue(#[from] BadValue),
     /// The drive's own scheduler could not be switched.
     #[error(transparent)]
     Host(#[from] HostError),

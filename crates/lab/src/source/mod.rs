@@ -13,15 +13,14 @@ pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 
 use crate::text;
+use fathom_base::BadValue;
 use fathom_block::Access;
-use fathom_platform::{BadProgram, Failed};
+use fathom_platform::Failed;
 use fathom_ssd::reshape::Counters;
 use fathom_trace::{Compression, ErrorKind, Options, Trace, TraceError};
-use fathom_workload::generate::{BadLoad, Config, Generator};
+use fathom_workload::generate::{Config, Generator};
 use fathom_workload::program;
-use fathom_workload::step::{
-    BadStep, ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve,
-};
+use fathom_workload::step::{ResolveError, ShapeError, Shaped, Step, StepError, apply, resolve};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -96,21 +95,13 @@ pub enum SourceError {
         /// What its name says.
         compression: Compression,
     },
-    /// A generator's setting cannot be.
+    /// A setting of a generator, a step or a program cannot be.
     #[error("workload `{name}`: {error}")]
-    Load {
+    Setting {
         /// The workload.
         name: String,
-        /// Which setting.
-        error: BadLoad,
-    },
-    /// A step's setting cannot be.
-    #[error("workload `{name}`: {error}")]
-    BadStep {
-        /// The workload.
-        name: String,
-        /// Which step.
-        error: BadStep,
+        /// Which one.
+        error: BadValue,
     },
     /// A step cannot take an access.
     #[error("workload `{name}`: {error}")]
@@ -137,14 +128,6 @@ pub enum SourceError {
         line: Option<usize>,
         /// What is wrong and what is allowed.
         detail: String,
-    },
-    /// A setting of a program cannot be.
-    #[error("workload `{name}`, {error}")]
-    BadProgram {
-        /// The workload.
-        name: String,
-        /// Which setting.
-        error: BadProgram,
     },
     /// A program cannot go on.
     #[error("workload `{name}`: {error}")]
@@ -191,15 +174,14 @@ impl SourceError {
             }
             Self::Trace { error, .. } => error.help(),
             Self::Misnamed { .. } => "fetch the file again, or see what it is (`file NAME`)".into(),
-            Self::Load { .. } => "docs/workloads.md says what each setting may be".into(),
+            Self::Setting { .. } => "docs/workloads.md says what each setting may be".into(),
             Self::File { .. } => {
                 "a workload file has `trace` or `generate`, and `steps`; docs/workloads.md has one"
                     .into()
             }
-            Self::BadStep { .. } => "docs/workloads.md says what each step takes".into(),
             Self::Step { .. } => "change the steps, or use another drive".into(),
             Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
-            Self::BadProgram { .. } | Self::Program { .. } => {
+            Self::Program { .. } => {
                 "docs/workloads.md says what each program takes; a larger drive holds more files".into()
             }
             Self::Jobs { .. } => "docs/jobs.md says which of fio's options are read, and what each takes".into(),
@@ -302,7 +284,7 @@ impl Workload {
     /// A generator without steps.
     pub fn of_generator(config: Config) -> Self {
         Self {
-            name: config.generator.entry().name.to_owned(),
+            name: config.generator.to_string(),
             generate: Some(config),
             ..Self::default()
         }
@@ -311,7 +293,7 @@ impl Workload {
     /// A program.
     pub fn of_program(config: program::Config) -> Self {
         Self {
-            name: config.name().entry().name.to_owned(),
+            name: config.name().to_owned(),
             program: Some(config),
             ..Self::default()
         }
@@ -385,7 +367,7 @@ impl Workload {
             (None, Some(config)) => config
                 .generator(seed)
                 .map(|generator| Raw::Generator(Box::new(generator), Arc::default()))
-                .map_err(|error| SourceError::Load {
+                .map_err(|error| SourceError::Setting {
                     name: self.name.clone(),
                     error,
                 }),
@@ -399,7 +381,7 @@ impl Workload {
     /// # Errors
     /// [`SourceError`] with the file and the line, the generator's setting or the step.
     pub fn open(&self, seed: u64) -> Result<Accesses, SourceError> {
-        let bad = |error| SourceError::BadStep {
+        let bad = |error| SourceError::Setting {
             name: self.name.clone(),
             error,
         };

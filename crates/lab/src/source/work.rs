@@ -190,7 +190,7 @@ fn benchmark(
     let program =
         config
             .build(info.capacity_bytes, seed)
-            .map_err(|error| SourceError::BadProgram {
+            .map_err(|error| SourceError::Setting {
                 name: name.to_owned(),
                 error,
             })?;

@@ -79,7 +79,7 @@ fn interrupted(dir: &Path, seed: u64) -> Result<(), StoreError> {
 /// A short run of a workload with all of its accesses.
 fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
     let model = fathom_model::find("null-write-buffer").unwrap();
-    let model = fathom_model::Model::from_toml(model.toml).unwrap();
+    let model = fathom_model::Model::from_toml(model.text).unwrap();
     let config = Config {
         accesses: Some(20),
         ..Config::of(Name::Uniform)

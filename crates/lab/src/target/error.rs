@@ -1,10 +1,10 @@
 //! Why a target cannot be measured: what happened, where, and what to do.
 
 use super::key;
-use crate::near;
 use fathom_base::Bytes;
+use fathom_base::near;
+use fathom_base::{BadValue, SpecError};
 use fathom_hostio::HostError;
-use fathom_ssd::SpecError;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Place {
                 let span = key::token_at(&self.text, at);
                 (Some(span), key::key_at(&self.text, *line))
             }
-            SpecError::Value { key, .. } => {
+            SpecError::Value(BadValue { key, .. }) => {
                 (key::span_of(&self.text, key), Some((*key).to_owned()))
             }
         };
@@ -70,7 +70,7 @@ impl DriveFault {
     fn meant(&self) -> Option<String> {
         match &self.error {
             SpecError::Syntax { message, .. } => near::meant(message),
-            SpecError::Value { .. } => None,
+            SpecError::Value(_) => None,
         }
     }
 }
@@ -87,7 +87,7 @@ impl fmt::Display for DriveFault {
         }
         match &self.error {
             SpecError::Syntax { message, .. } => write!(f, ": {message}"),
-            SpecError::Value { found, allowed, .. } => {
+            SpecError::Value(BadValue { found, allowed, .. }) => {
                 write!(f, ": is {found}; allowed is {allowed}")
             }
         }

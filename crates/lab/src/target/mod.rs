@@ -13,13 +13,14 @@ pub use error::{DriveFault, Place, TargetError};
 pub use refill::{fill, refill};
 pub use settings::Setting;
 
-use crate::near;
 use fathom_base::Bytes;
+use fathom_base::Named;
+use fathom_base::near;
 use fathom_block::Device;
 pub use fathom_hostio::QueueDepth;
 use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_model as model;
-use fathom_model::{Drive, Model, Preset};
+use fathom_model::{Drive, Model};
 use fathom_probe::record::Target;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ const MODEL: &str = "model:";
 #[derive(Clone, Debug)]
 pub enum TargetName {
     /// A preset.
-    Preset(&'static Preset),
+    Preset(&'static Named),
     /// A drive file of the user's own.
     DriveFile(PathBuf),
     /// A directory, a regular file or a block device.
@@ -124,7 +125,7 @@ impl TargetName {
     fn drive_file(&self) -> Result<Option<Place>, TargetError> {
         Ok(match self {
             Self::Preset(preset) => {
-                Some(Place::new(format!("{MODEL}{}", preset.name), preset.toml))
+                Some(Place::new(format!("{MODEL}{}", preset.name), preset.text))
             }
             Self::DriveFile(path) => {
                 let toml = read_drive_file(path)?;

@@ -1,6 +1,7 @@
 //! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
 
 use super::TargetError;
+use fathom_base::registry;
 use std::fmt;
 use std::str::FromStr;
 use toml::{Table, Value};
@@ -52,12 +53,7 @@ impl FromStr for Setting {
         if value.is_empty() {
             return Ok(Self::absent(key));
         }
-        let parsed = format!("value = {value}").parse::<Table>();
-        let value = parsed
-            .ok()
-            .and_then(|mut table| table.remove("value"))
-            .unwrap_or_else(|| Value::String(value.to_owned()));
-        Ok(Self::new(key, value))
+        Ok(Self::new(key, registry::value(value)))
     }
 }
 

@@ -1,15 +1,15 @@
 //! The simulated drive under the `epo` paper.
 
 use super::{Kind, Modelled};
-use fathom_base::drive_file::Preset;
-use fathom_base::{Bytes, SpecError};
+use fathom_base::Named;
+use fathom_base::{BadValue, Bytes, SpecError};
 use fathom_disksim::presets::PRESETS;
 use fathom_disksim::{MsSsd, Spec};
 
 impl Kind for Spec {
     const NAME: &'static str = "disksim";
     const SUMMARY: &'static str = "DiskSim's solid state drive";
-    const PRESETS: &'static [&'static [Preset]] = &[PRESETS];
+    const PRESETS: &'static [&'static [Named]] = &[PRESETS];
     type Drive = MsSsd;
 
     fn from_toml(text: &str) -> Result<Self, SpecError> {
@@ -21,14 +21,9 @@ impl Kind for Spec {
     }
 
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
-        Err(SpecError::Value {
-            key: "capacity",
-            found: size.to_string(),
-            allowed: format!(
-                "{}, which follows from its elements; change those",
-                self.capacity()
-            ),
-        })
+        let capacity = self.capacity();
+        let allowed = format!("{capacity}, which follows from its elements; change those");
+        Err(BadValue::new("capacity", size, allowed).into())
     }
 
     fn build(&self, _seed: u64) -> Result<MsSsd, SpecError> {

@@ -1,7 +1,7 @@
 //! A disk.
 
 use super::{Kind, Modelled};
-use fathom_base::drive_file::Preset;
+use fathom_base::Named;
 use fathom_base::{Bytes, SpecError};
 use fathom_hdd::presets::PRESETS;
 use fathom_hdd::{Hdd, Spec};
@@ -9,7 +9,7 @@ use fathom_hdd::{Hdd, Spec};
 impl Kind for Spec {
     const NAME: &'static str = "hdd";
     const SUMMARY: &'static str = "a disk";
-    const PRESETS: &'static [&'static [Preset]] = &[PRESETS];
+    const PRESETS: &'static [&'static [Named]] = &[PRESETS];
     type Drive = Hdd;
 
     fn from_toml(text: &str) -> Result<Self, SpecError> {
@@ -22,7 +22,7 @@ impl Kind for Spec {
 
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         self.capacity = size;
-        self.check()
+        Ok(self.check()?)
     }
 
     fn build(&self, seed: u64) -> Result<Hdd, SpecError> {

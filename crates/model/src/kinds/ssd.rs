@@ -1,7 +1,7 @@
 //! The general engine.
 
 use super::{Kind, Modelled};
-use fathom_base::drive_file::Preset;
+use fathom_base::Named;
 use fathom_base::{Bytes, SpecError};
 use fathom_block::Wear;
 use fathom_ssd::presets::{PRESETS, STUDIED};
@@ -10,7 +10,7 @@ use fathom_ssd::{Spec, Ssd};
 impl Kind for Spec {
     const NAME: &'static str = "ssd";
     const SUMMARY: &'static str = "a solid state drive";
-    const PRESETS: &'static [&'static [Preset]] = &[PRESETS, STUDIED];
+    const PRESETS: &'static [&'static [Named]] = &[PRESETS, STUDIED];
     const STARTS_EMPTY: bool = true;
     type Drive = Ssd;
 
@@ -24,7 +24,7 @@ impl Kind for Spec {
 
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         self.capacity = size;
-        self.check()
+        Ok(self.check()?)
     }
 
     fn write_buffer(&self) -> Option<Bytes> {

@@ -18,7 +18,7 @@ const RESERVE: u64 = 5;
 
 /// The drive of the `epo` paper in the general engine: 48 elements of 8 planes.
 pub(crate) fn epo() -> Spec {
-    Spec::from_toml(presets::find("epo").unwrap().toml).unwrap()
+    Spec::from_toml(presets::find("epo").unwrap().text).unwrap()
 }
 
 /// The same elements with so many blocks a plane, of which the host can address 86.5 %, so that uniform random writes

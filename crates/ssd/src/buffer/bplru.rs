@@ -11,14 +11,17 @@
 use super::groups::Groups;
 use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
+use fathom_base::About;
 use rustc_hash::FxHashMap;
 
-pub(super) const ABOUT: &str = "\
+pub(super) const ABOUT: About = About::new("evicts the block written longest ago, padded to a whole block").text(
+    "\
 Blocks in order of their last write; the oldest leaves whole. Its pages that are not in the buffer are read first and
 written with it, so that log blocks can be switched instead of merged (page padding). A block that was written in
 order from its first page to its last leaves next (LRU compensation). Source: Kim and Ahn, FAST 2008. Where
 neighbouring pages do not lie in one block, as with striping or page mapping, padding is work for nothing: this is
-what epo IV.B finds. It takes every page of a block for readable, and knows no elements.";
+what epo IV.B finds. It takes every page of a block for readable, and knows no elements.",
+);
 
 /// The next page would have to go backwards: the block is not written in order.
 const BROKEN: u32 = u32::MAX;

@@ -8,13 +8,16 @@
 
 use super::links::{Links, List};
 use super::policy::{Elements, How, Leaving, Policy, Shape};
+use fathom_base::About;
 
-pub(super) const ABOUT: &str = "\
+pub(super) const ABOUT: About = About::new("evicts one page from the queue of every flash element at once").text(
+    "\
 A queue of pages for every flash element. A page that is written again is replaced and moves to the head of its
 queue. When room is needed, one page leaves from the tail of every queue that is not empty, all at one time and each
 by itself, so that the elements work on them together. Requests of several pages are split. Source: epo, Figure 3;
 where the figure adds a fixed number of free blocks after that, here as many are free as pages have left. An element
-is known by the page number alone: a page that the drive puts elsewhere is in the wrong queue.";
+is known by the page number alone: a page that the drive puts elsewhere is in the wrong queue.",
+);
 
 /// A queue for every element.
 #[derive(Clone, Debug)]

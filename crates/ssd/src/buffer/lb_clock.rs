@@ -13,13 +13,16 @@
 use super::groups::Groups;
 use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
+use fathom_base::About;
 use rustc_hash::FxHashMap;
 
-pub(super) const ABOUT: &str = "\
+pub(super) const ABOUT: About = About::new("evicts the fullest of the blocks that were not written lately").text(
+    "\
 Blocks on a clock. Among those that were not written since the hand last went round, the one with the most pages in
 the buffer leaves, whole and without padding. Source: Debnath, Subramanya, Du and Lilja, MASCOTS 2009; after its
 published outline, with the details that it leaves open decided here: the hand goes a full round at a time, and of
-equals the one that it met first leaves. It has no rule for sequential writes, and knows no elements.";
+equals the one that it met first leaves. It has no rule for sequential writes, and knows no elements.",
+);
 
 #[derive(Clone, Copy, Debug)]
 struct Block {

@@ -26,44 +26,30 @@ pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
 pub(crate) use policy::{Elements, Shape};
 pub(crate) use read::ReadLines;
 
-use crate::spec::Listed;
+use fathom_base::registry::Text;
+use fathom_base::{Kind, names};
 use policy::{Leaving, Policy};
-use serde::{Deserialize, Serialize};
 
-/// One line for each policy: the enum of the drive file, its name there, the way to it without dynamic dispatch,
-/// what it is in one line, and its longer explanation, `ABOUT` of its file.
+/// Write buffers: values of `write_buffer.policy`, and `no-cache`.
+const BUFFER: Kind = Kind {
+    one: "write buffer",
+    list: "buffers",
+    summary: "Write buffers",
+    prefix: "",
+    option: "--buffer",
+    text: Text::Prose,
+};
+
+/// One line for each policy: its name in a drive file, its entry (`ABOUT` of its file), and the way to it without dynamic
+/// dispatch.
 macro_rules! buffers {
-    ($($policy:ident $name:literal $file:ident: $help:literal),+ $(,)?) => {
-        /// How the memory for writes keeps order, and what leaves it when it is full.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum WritePolicy {
-            $(
-                #[doc = $help]
-                #[serde(rename = $name)]
-                $policy,
-            )+
-        }
-
-        impl WritePolicy {
-            /// All of them.
-            pub const ALL: &[WritePolicy] = &[$(WritePolicy::$policy),+];
-
-            /// The name in a drive file.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(WritePolicy::$policy => $name),+
-                }
+    ($($policy:ident = $name:literal, $file:ident;)+) => {
+        names! {
+            /// How the memory for writes keeps order, and what leaves it when it is full.
+            pub enum WritePolicy of BUFFER in POLICIES {
+                $($policy = $name, $file::ABOUT.example(concat!($name, ",capacity=8MiB"));)+
             }
         }
-
-        /// Write buffers: values of `write_buffer.policy`, and `no-cache`.
-        pub const BUFFERS: &[Listed] = &[$(
-            Listed {
-                name: $name,
-                summary: $help,
-                explanation: $file::ABOUT,
-            }
-        ),+];
 
         /// A policy with its state. An enum, so that no page pays for dynamic dispatch.
         #[derive(Clone, Debug)]
@@ -90,21 +76,16 @@ macro_rules! buffers {
 }
 
 buffers! {
-    NoCache "no-cache" no_cache: "no buffer: every request goes to the drive as it came",
-    Fifo "fifo" fifo: "evicts the oldest page; a rewrite takes new room",
-    Lru "lru" lru: "evicts the page written longest ago; a rewrite replaces the page",
-    Bplru "bplru" bplru: "evicts the block written longest ago, padded to a whole block",
-    Epo "epo" epo: "evicts one page from the queue of every flash element at once",
-    LbClock "lb-clock" lb_clock: "evicts the fullest of the blocks that were not written lately",
-    Streams "streams" streams: "evicts whole sequential streams first, the rest in order of last use",
+    NoCache = "no-cache", no_cache;
+    Fifo = "fifo", fifo;
+    Lru = "lru", lru;
+    Bplru = "bplru", bplru;
+    Epo = "epo", epo;
+    LbClock = "lb-clock", lb_clock;
+    Streams = "streams", streams;
 }
 
 impl WritePolicy {
-    /// The policy of that name.
-    pub fn from_name(name: &str) -> Option<WritePolicy> {
-        Self::ALL.iter().copied().find(|p| p.name() == name)
-    }
-
     /// Whether a second write to a page replaces the first, whatever came between them.
     pub fn is_cache(self) -> bool {
         !matches!(self, WritePolicy::NoCache | WritePolicy::Fifo)

@@ -1,10 +1,13 @@
 //! No buffer: every request goes on as it came (`epo` IV.A, the baseline of its comparison).
 
 use super::requests::Requests;
+use fathom_base::About;
 
-pub(super) const ABOUT: &str = "\
+pub(super) const ABOUT: About = About::new("no buffer: every request goes to the drive as it came").text(
+    "\
 No memory for writes: every request goes on to the flash array at once, as it came, and is complete when it is
-programmed. Source: epo, IV.A, the baseline of its comparison. In a drive file, leave [write_buffer] out.";
+programmed. Source: epo, IV.A, the baseline of its comparison. In a drive file, leave [write_buffer] out.",
+);
 
 /// Never holds anything.
 pub(crate) type Order = Requests<false>;

@@ -32,8 +32,8 @@ use crate::spec::{Cut, Drain, Faults, Noise, Oversize, Spec, SpecError};
 use batch::Batch;
 use domain::Domain;
 use draining::Draining;
-use fathom_base::drive_file::want;
 use fathom_base::memory::room_for;
+use fathom_base::{BadValue, want};
 use fathom_base::{Dur, EventQueue, Lpn, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
 use flash::Ticket;
@@ -222,7 +222,7 @@ fn domains_of(spec: &Spec, g: &Geometry) -> usize {
 }
 
 /// Whether the largest tables fit into memory: a map of all pages has 4 bytes for each unit, both ways.
-fn room_for_tables(spec: &Spec, g: &Geometry) -> Result<(), SpecError> {
+fn room_for_tables(spec: &Spec, g: &Geometry) -> Result<(), BadValue> {
     let units = u64::from(g.logical_units) + u64::from(g.physical_units());
     let bytes = match spec.mapping.kind.is_paged() {
         true => 4 * units,

@@ -1,9 +1,7 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
-use super::{
-    Arbitration, MappingKind, ProgramMode, Spec, SpecError, Striping, WriteBuffer, WritePolicy,
-};
-use fathom_base::drive_file::want;
+use super::{Arbitration, MappingKind, ProgramMode, Spec, Striping, WriteBuffer, WritePolicy};
+use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur};
 
 /// The longest time of a step that a request waits for.
@@ -18,8 +16,8 @@ impl Spec {
     /// Whether such a drive can be built.
     ///
     /// # Errors
-    /// [`SpecError::Value`] for the first value that cannot be.
-    pub fn check(&self) -> Result<(), SpecError> {
+    /// [`BadValue`] for the first value that cannot be.
+    pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_flash()?;
         self.check_mapping()?;
@@ -30,7 +28,7 @@ impl Spec {
         self.check_noise()
     }
 
-    fn check_host(&self) -> Result<(), SpecError> {
+    fn check_host(&self) -> Result<(), BadValue> {
         let host = &self.host;
         let block = host.logical_block.0;
         want(
@@ -53,7 +51,7 @@ impl Spec {
         )
     }
 
-    fn check_flash(&self) -> Result<(), SpecError> {
+    fn check_flash(&self) -> Result<(), BadValue> {
         let flash = &self.flash;
         let counts = [
             ("flash.channels", flash.channels, 256),
@@ -106,7 +104,7 @@ impl Spec {
         })
     }
 
-    fn check_mapping(&self) -> Result<(), SpecError> {
+    fn check_mapping(&self) -> Result<(), BadValue> {
         let (mapping, flash) = (&self.mapping, &self.flash);
         let unit = self.unit();
         let fits = unit >= self.host.logical_block.0
@@ -168,7 +166,7 @@ impl Spec {
         )
     }
 
-    fn check_gc(&self) -> Result<(), SpecError> {
+    fn check_gc(&self) -> Result<(), BadValue> {
         let gc = &self.gc;
         want(
             (1..=1024).contains(&gc.choices),
@@ -184,7 +182,7 @@ impl Spec {
         )
     }
 
-    fn check_faults(&self) -> Result<(), SpecError> {
+    fn check_faults(&self) -> Result<(), BadValue> {
         let faults = &self.faults;
         want(
             (0.0..=20.0).contains(&faults.factory_bad_percent),
@@ -209,7 +207,7 @@ impl Spec {
         )
     }
 
-    fn check_buffers(&self) -> Result<(), SpecError> {
+    fn check_buffers(&self) -> Result<(), BadValue> {
         if let Some(buffer) = &self.read_buffer {
             let line = buffer.line.0;
             want(
@@ -236,7 +234,7 @@ impl Spec {
         Ok(())
     }
 
-    fn check_times(&self) -> Result<(), SpecError> {
+    fn check_times(&self) -> Result<(), BadValue> {
         let (host, flash) = (&self.host, &self.flash);
         for (key, time) in [
             ("host.command_overhead", host.command_overhead),
@@ -264,7 +262,7 @@ impl Spec {
         Ok(())
     }
 
-    fn check_noise(&self) -> Result<(), SpecError> {
+    fn check_noise(&self) -> Result<(), BadValue> {
         let noise = &self.noise;
         for (key, percent) in [
             ("noise.command_percent", noise.command_percent),
@@ -290,7 +288,7 @@ impl Spec {
         })
     }
 
-    fn check_programs(&self) -> Result<(), SpecError> {
+    fn check_programs(&self) -> Result<(), BadValue> {
         let (flash, steps) = (&self.flash, &self.flash.program_steps);
         for &step in steps {
             want(step <= STEP_MAX, "flash.program_steps", step, || {
@@ -319,7 +317,7 @@ impl Spec {
         })
     }
 
-    fn check_policy(&self, buffer: &WriteBuffer) -> Result<(), SpecError> {
+    fn check_policy(&self, buffer: &WriteBuffer) -> Result<(), BadValue> {
         want(
             buffer.policy != WritePolicy::NoCache,
             "write_buffer.policy",

@@ -1,5 +1,6 @@
 //! The translation layer's part of a drive file: mapping, striping, collection, faults.
 
+use super::listed::{MappingKind, Victim};
 use fathom_base::{Bytes, Dur};
 use serde::{Deserialize, Serialize};
 
@@ -28,27 +29,6 @@ pub struct Mapping {
     /// of it is lost.
     #[serde(default)]
     pub partial_program: bool,
-}
-
-/// Kinds of mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MappingKind {
-    /// Every unit anywhere, with garbage collection.
-    Page,
-    /// Page mapping whose map lies in flash, with a cache of it in memory.
-    Dftl,
-    /// Clustered blocks in order, with a log block for each that is written (`irbw` 2.1, `greedy-space` II;
-    /// BAST).
-    Block,
-    /// Clustered blocks with a chain of replacement blocks that keep the order of units.
-    Replacement,
-    /// Log blocks for any data block, one of them for sequential writes (FAST).
-    Fast,
-    /// Superblocks of neighbouring data blocks, page-mapped within.
-    Superblock,
-    /// A page-mapped log that is collected, over block-mapped data.
-    Hybrid,
 }
 
 impl MappingKind {
@@ -128,21 +108,6 @@ impl Default for Gc {
             least_worn_first: false,
         }
     }
-}
-
-/// Which block is collected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Victim {
-    /// The one with the fewest valid units, the first of equals.
-    #[default]
-    Greedy,
-    /// The one with the highest (1 - u) x age / 2u (Kawaguchi, Nishioka and Motoda, USENIX 1995).
-    CostBenefit,
-    /// The one that was filled first.
-    Fifo,
-    /// The one with the fewest valid units among `choices` drawn at random (Van Houdt, SIGMETRICS 2013).
-    DChoices,
 }
 
 /// What shares a block.

@@ -109,7 +109,7 @@ pub(crate) const BUFFERS: [&str; 10] = [
 
 fn buffer(name: &str) -> Option<WriteBuffer> {
     let has = |word| name.split(' ').any(|w| w == word);
-    let policy = WritePolicy::from_name(name.split(' ').next()?)?;
+    let policy = name.split(' ').next()?.parse::<WritePolicy>().ok()?;
     // What leaves together must find more than two lines of 4 KiB.
     let by_age = matches!(policy, WritePolicy::Fifo | WritePolicy::Lru);
     let kib = if by_age { 9 } else { 27 };

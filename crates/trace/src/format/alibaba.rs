@@ -4,11 +4,14 @@
 use super::{Line, LineParser, Options, access, spc};
 use crate::fault::Fault;
 use crate::fields::Fields;
+use fathom_base::About;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("Alibaba block traces: device,op,offset,length,us").text(
+    "\
 One request a line: `device_id,opcode,offset,length,timestamp`, as in `0,R,126703644672,4096,1577808000000626`.
 The opcode is R or W; offset and length are in bytes; the timestamp counts microseconds since 1970. The device becomes
-the disk. The published file is a tar archive: unpack it first.";
+the disk. The published file is a tar archive: unpack it first.",
+);
 
 struct Alibaba;
 

@@ -8,9 +8,11 @@ use super::{Line, LineParser, Options, access};
 use crate::BlockEvent;
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, too_large, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("blkparse text, in its default format").text(
+    "\
 One event a line: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`, as in
 `8,16 3 5 0.000026421 3645 D R 4938888 + 256 [java]`, and a summary at the end.
 Events D (sent to the driver) are the accesses; or, with `block_event = \"queue\"`, events Q, as they came from above.
@@ -18,7 +20,8 @@ Others are passed over. Sectors have 512 bytes. F before the direction is a flus
 kept; D there is a trim; requests that only pass through (SCSI commands) are passed over. The device becomes the disk,
 as major * 2^20 + minor.
 The CPUs' events are merged only roughly: up to 4096 accesses are set in order of their time. An event before the start
-of the trace, which blkparse prints as a time of 40 years, is put where it belongs.";
+of the trace, which blkparse prints as a time of 40 years, is put where it belongs.",
+);
 
 /// So that times before the start are no negative numbers.
 const START_NS: u64 = 3_600_000_000_000;

@@ -3,14 +3,17 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, time, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("blkreplay .load: seconds;sector;sectors;op;delay;duration").text(
+    "\
 A text in front, then a line of column names, `start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0`, then one
 request a line, as in `0.000085 ; 37779096 ; 64 ; W ; 0.0 ; 0.0`.
 The start is in seconds; sector and length count sectors of 512 bytes; the operation is R or W, and
 letters after it, as of blktrace (RA for reading ahead), are not kept. The last two columns are
-what a replay measured, and not read. Every request goes to disk 0.";
+what a replay measured, and not read. Every request goes to disk 0.",
+);
 
 struct Blkreplay {
     /// The text in front has ended.

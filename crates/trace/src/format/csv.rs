@@ -3,17 +3,19 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, missing, unknown_op};
-use fathom_base::SECTOR_BYTES;
+use fathom_base::{About, SECTOR_BYTES};
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("CSV whose first line names its columns: at_ns, op, offset, len, disk").text(
+    "\
 The first line names the columns, of either case and in any order; a column with another name is not read. \
 Times stand in at_ns, at_us, at_ms or at_s, or time_ns, timestamp_ns and so on: the unit is a part of the name. \
 Operations stand in op, operation, type, iotype or rw: read, write, flush, trim, or R, W, F, T. \
 Addresses stand in offset (bytes), or in sector or lba (512 bytes). \
 Lengths stand in len, length, size or bytes (bytes), or in sectors (512 bytes). \
 The number of the disk stands in disk, device, lun or volume; without such a column it is 0. \
-Times may have decimals. Values are not quoted.";
+Times may have decimals. Values are not quoted.",
+);
 
 /// What a column says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,16 +6,19 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::{Fault, What};
 use crate::fields::{Fields, malformed, too_large, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 use std::collections::BTreeMap;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("fio iolog, versions 2 and 3").text(
+    "\
 The first line is `fio version 2 iolog` or `fio version 3 iolog`. Then follow `file action` for add, open and close, and
 `file action offset length` for read, write, trim, sync, datasync, sync_file_range and wait, in bytes; version 3 has a
 timestamp in microseconds before each, and no wait.
 Version 2 has no time but that of its `wait` lines, whose offset is in microseconds since the wait before, as fio's
 manual says; without any, every access is at time 0. Syncs become flushes. Files become disks, numbered in the order in
-which they first appear.";
+which they first appear.",
+);
 
 /// Files that are told apart: the only thing that a reader keeps of what it has read.
 const FILES_MAX: usize = 65_536;

@@ -16,10 +16,9 @@ pub(super) mod tencent;
 
 use super::fault::Fault;
 use super::{Access, Options};
-use fathom_base::Time;
+use fathom_base::registry::Text;
+use fathom_base::{Kind, Time, names};
 use fathom_block::Op;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What a line is.
 pub(super) enum Line {
@@ -43,78 +42,51 @@ pub(super) trait LineParser: Send {
 
 type MakeParser = fn(&Options) -> Box<dyn LineParser>;
 
-macro_rules! formats {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $parser:expr, $about:expr, $explain:expr;)*) => {
-        /// The format of a trace.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Format {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
-        }
+/// Formats of traces.
+const FORMAT: Kind = Kind {
+    one: "trace format",
+    list: "traces",
+    summary: "Formats of traces",
+    prefix: "",
+    option: "--format",
+    text: Text::Prose,
+};
 
-        impl Format {
-            /// All of them.
-            pub const ALL: [Format; [$($name),*].len()] = [$(Format::$variant),*];
-
-            /// Its name in options and on the command line.
-            pub const fn name(self) -> &'static str {
-                match self { $(Format::$variant => $name,)* }
-            }
-
-            /// What it is, in one line.
-            pub const fn about(self) -> &'static str {
-                match self { $(Format::$variant => $about,)* }
-            }
-
-            /// Its columns, their units, and what is special about it.
-            pub const fn explain(self) -> &'static str {
-                match self { $(Format::$variant => $explain,)* }
-            }
-
-            /// The parser of its lines; none where it is binary.
-            pub(super) fn parser(self) -> Option<MakeParser> {
-                match self { $(Format::$variant => $parser,)* }
-            }
-        }
-    };
-}
-
-formats! {
-    /// SPC, as the UMass repository has it: Financial1, Financial2, WebSearch1 to 3.
-    Spc = "spc", Some(spc::whole), "SPC: ASU,LBA,bytes,op,seconds (UMass Financial and WebSearch)", spc::EXPLAIN;
-    /// SPC without its first column.
-    SpcFragment = "spc-fragment", Some(spc::fragment), "SPC without the ASU: LBA,bytes,op,seconds", spc::EXPLAIN_FRAGMENT;
-    /// MSR Cambridge.
-    Msr = "msr", Some(msr::parser), "MSR Cambridge: ticks,host,disk,type,offset,size,response", msr::EXPLAIN;
-    /// DiskSim's ASCII format.
-    DiskSim = "disksim", Some(disksim::parser), "DiskSim ASCII: ms device block blocks flags", disksim::EXPLAIN;
-    /// MQSim's ASCII format.
-    MqSim = "mqsim", Some(mqsim::parser), "MQSim ASCII: ns device sector sectors op", mqsim::EXPLAIN;
-    /// The text that blkparse prints.
-    BlkparseText = "blkparse", Some(blkparse::parser), "blkparse text, in its default format", blkparse::EXPLAIN;
-    /// What blktrace writes.
-    Blktrace = "blktrace", None, "blktrace binary, version 7, either byte order", blktrace::EXPLAIN;
-    /// fio's I/O log, versions 2 and 3.
-    FioIolog = "fio", Some(fio::parser), "fio iolog, versions 2 and 3", fio::EXPLAIN;
-    /// What blkreplay replays.
-    Blkreplay = "blkreplay", Some(blkreplay::parser), "blkreplay .load: seconds;sector;sectors;op;delay;duration", blkreplay::EXPLAIN;
-    /// Alibaba's block traces of 2020.
-    Alibaba = "alibaba", Some(alibaba::parser), "Alibaba block traces: device,op,offset,length,us", alibaba::EXPLAIN;
-    /// Tencent's CBS traces of 2018.
-    Tencent = "tencent", Some(tencent::parser), "Tencent CBS: seconds,sector,sectors,op,volume", tencent::EXPLAIN;
-    /// The VDI traces of SYSTOR '17.
-    Systor = "systor", Some(systor::parser), "SYSTOR '17: seconds,response,op,LUN,offset,size", systor::EXPLAIN;
-    /// Comma-separated values with named columns.
-    Csv = "csv", Some(csv::parser), "CSV whose first line names its columns: at_ns, op, offset, len, disk", csv::EXPLAIN;
-    /// Fathom's own Parquet files.
-    Parquet = "parquet", None, "Parquet, as Fathom writes it: at_ns, op, offset, len, disk", parquet::EXPLAIN;
+names! {
+    /// The format of a trace.
+    pub enum Format of FORMAT in FORMATS, pub(super) fn parser -> Option<MakeParser> {
+        /// SPC, as the UMass repository has it: Financial1, Financial2, WebSearch1 to 3.
+        Spc = "spc", spc::ABOUT => Some(spc::whole);
+        /// SPC without its first column.
+        SpcFragment = "spc-fragment", spc::ABOUT_FRAGMENT => Some(spc::fragment);
+        /// MSR Cambridge.
+        Msr = "msr", msr::ABOUT => Some(msr::parser);
+        /// DiskSim's ASCII format.
+        DiskSim = "disksim", disksim::ABOUT => Some(disksim::parser);
+        /// MQSim's ASCII format.
+        MqSim = "mqsim", mqsim::ABOUT => Some(mqsim::parser);
+        /// The text that blkparse prints.
+        BlkparseText = "blkparse", blkparse::ABOUT => Some(blkparse::parser);
+        /// What blktrace writes.
+        Blktrace = "blktrace", blktrace::ABOUT => None;
+        /// fio's I/O log, versions 2 and 3.
+        FioIolog = "fio", fio::ABOUT => Some(fio::parser);
+        /// What blkreplay replays.
+        Blkreplay = "blkreplay", blkreplay::ABOUT => Some(blkreplay::parser);
+        /// Alibaba's block traces of 2020.
+        Alibaba = "alibaba", alibaba::ABOUT => Some(alibaba::parser);
+        /// Tencent's CBS traces of 2018.
+        Tencent = "tencent", tencent::ABOUT => Some(tencent::parser);
+        /// The VDI traces of SYSTOR '17.
+        Systor = "systor", systor::ABOUT => Some(systor::parser);
+        /// Comma-separated values with named columns.
+        Csv = "csv", csv::ABOUT => Some(csv::parser);
+        /// Fathom's own Parquet files.
+        Parquet = "parquet", parquet::ABOUT => None;
+    }
 }
 
 impl Format {
-    /// The format of that name.
-    pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|f| f.name() == name)
-    }
-
     /// Accesses that may stand out of order in it by its nature, unless an option says otherwise: what CPUs record
     /// each for themselves is merged only roughly.
     pub(super) const fn reorder(self) -> u32 {
@@ -122,12 +94,6 @@ impl Format {
             Format::BlkparseText | Format::Blktrace => 4096,
             _ => 0,
         }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

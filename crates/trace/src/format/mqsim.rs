@@ -3,12 +3,15 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("MQSim ASCII: ns device sector sectors op").text(
+    "\
 One request a line, separated by blanks: arrival time in ns, device, first sector, number of sectors, operation; as in
 `11413000 0 657728 16 1`.
-Sectors have 512 bytes; the operation is 0 for writes and 1 for reads; the device becomes the disk.";
+Sectors have 512 bytes; the operation is 0 for writes and 1 for reads; the device becomes the disk.",
+);
 
 struct MqSim;
 

@@ -3,14 +3,17 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("MSR Cambridge: ticks,host,disk,type,offset,size,response").text(
+    "\
 One request a line: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, as in
 `128166385295514663,hm,0,Write,9056014336,2048,2833`.
 The timestamp counts ticks of 100 ns since 1601; offset and size are in bytes; the type is Read or Write. The disk's
 number becomes the disk. The host's name and the response time are not read, so that files of different hosts should
-not be joined.";
+not be joined.",
+);
 
 /// One tick of a Windows file time.
 const TICK_NS: u64 = 100;

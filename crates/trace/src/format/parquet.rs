@@ -8,14 +8,17 @@ use super::check;
 use crate::Access;
 use crate::error::{ErrorKind, Place, TraceError};
 use crate::table::{ChunkReader, Column, Layout, TableError, TableReader, TableWriter};
-use fathom_base::Time;
+use fathom_base::{About, Time};
 use fathom_block::Op;
 use std::io::Write;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About =
+    About::new("Parquet, as Fathom writes it: at_ns, op, offset, len, disk").text(
+        "\
 One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`.
 Fathom writes and reads it: it is smaller and faster than text, nothing is left to be told, and its checksums find
-damage. Only files that Fathom has written are read, and only from a file, not from a pipe.";
+damage. Only files that Fathom has written are read, and only from a file, not from a pipe.",
+    );
 
 const LAYOUT: Layout = Layout {
     key: "fathom.trace",

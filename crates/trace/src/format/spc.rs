@@ -4,17 +4,23 @@
 use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use fathom_base::About;
 use fathom_block::Op;
 
-pub(super) const EXPLAIN: &str = "\
+pub(super) const ABOUT: About = About::new("SPC: ASU,LBA,bytes,op,seconds (UMass Financial and WebSearch)").text(
+    "\
 One request a line: `ASU,LBA,size,opcode,timestamp`, as in `0,303567,3584,w,0.026214`.
 ASU is the application storage unit, which becomes the disk; the LBA counts sectors of 512 bytes within it; the size is
 in bytes; the opcode is r or w; the timestamp is in seconds. Fields after the fifth are allowed by the specification and
-not read.";
+not read.",
+);
 
-pub(super) const EXPLAIN_FRAGMENT: &str = "\
+pub(super) const ABOUT_FRAGMENT: About = About::new("SPC without the ASU: LBA,bytes,op,seconds")
+    .text(
+        "\
 SPC without its first column: `LBA,size,opcode,timestamp`, as in `999156,512,w,0.006553`.
-The units are those of spc; every request goes to disk 0.";
+The units are those of spc; every request goes to disk 0.",
+    );
 
 struct Spc {
     asu: bool,

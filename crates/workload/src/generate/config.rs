@@ -1,55 +1,60 @@
 //! A generator in a study file: its name, and what is different from its own numbers.
 
-use super::{BadLoad, Generator, Load, Name, Pacing, Pattern, Range, Sizes};
-use fathom_base::Bytes;
-use serde::{Deserialize, Serialize};
+use super::name::NAMES;
+use super::{Generator, Load, Name, Pacing, Pattern, Range, Sizes};
+use fathom_base::registry::keyed;
+use fathom_base::{BadValue, Bytes, Named, keys};
 
-/// A generator and the settings to override; what is left out stays as the generator has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Config {
-    /// Which generator.
-    pub generator: Name,
-    /// How many accesses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accesses: Option<u64>,
-    /// How many of a hundred are reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_percent: Option<f64>,
-    /// Lengths of reads and writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<Sizes>,
-    /// Lengths of reads, before `sizes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_sizes: Option<Sizes>,
-    /// Lengths of writes, before `sizes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_sizes: Option<Sizes>,
-    /// Where they may lie.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<Range>,
-    /// Starts are multiples of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub align: Option<Bytes>,
-    /// Places of accesses that neither repeat nor go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<Pattern>,
-    /// How many of a hundred, of reads and of writes, go on where a recent one of the same side ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sequential_percent: Option<f64>,
-    /// How many of a hundred, of reads and of writes, start where a recent access started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeat_percent: Option<f64>,
-    /// How far back the access may lie behind which one goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run_depth: Option<u32>,
-    /// How far back a repeated start may lie.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeat_depth: Option<u32>,
-    /// When.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pacing: Option<Pacing>,
+keys! {
+    /// A generator and the settings to override; what is left out stays as the generator has it.
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct Config {
+        /// Which generator.
+        pub generator: Name,
+        /// How many accesses.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub accesses: Option<u64>,
+        /// How many of a hundred are reads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub read_percent: Option<f64>,
+        /// Lengths of reads and writes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub sizes: Option<Sizes>,
+        /// Lengths of reads, before `sizes`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub read_sizes: Option<Sizes>,
+        /// Lengths of writes, before `sizes`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub write_sizes: Option<Sizes>,
+        /// Where they may lie.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub range: Option<Range>,
+        /// Starts are multiples of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub align: Option<Bytes>,
+        /// Places of accesses that neither repeat nor go on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pattern: Option<Pattern>,
+        /// How many of a hundred, of reads and of writes, go on where a recent one of the same side ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub sequential_percent: Option<f64>,
+        /// How many of a hundred, of reads and of writes, start where a recent access started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub repeat_percent: Option<f64>,
+        /// How far back the access may lie behind which one goes on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub run_depth: Option<u32>,
+        /// How far back a repeated start may lie.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub repeat_depth: Option<u32>,
+        /// When.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pacing: Option<Pacing>,
+    }
 }
+
+/// Every generator, in the order in which they are listed.
+pub const GENERATORS: &[Named] = &keyed::<{ NAMES.len() }>(NAMES, Config::KEYS, None);
 
 fn set<T: Clone>(to: &mut T, from: &Option<T>) {
     if let Some(from) = from {
@@ -82,7 +87,7 @@ impl Config {
     ///
     /// # Errors
     /// The first key whose value cannot be.
-    pub fn load(&self) -> Result<Load, BadLoad> {
+    pub fn load(&self) -> Result<Load, BadValue> {
         let mut load = self.generator.load();
         set(&mut load.accesses, &self.accesses);
         set(&mut load.read_percent, &self.read_percent);
@@ -110,7 +115,7 @@ impl Config {
     ///
     /// # Errors
     /// The first key whose value cannot be.
-    pub fn generator(&self, seed: u64) -> Result<Generator, BadLoad> {
+    pub fn generator(&self, seed: u64) -> Result<Generator, BadValue> {
         Generator::new(&self.load()?, seed)
     }
 }

@@ -4,11 +4,13 @@
 //! one that `irbw` 5.1 runs. An Iometer worker keeps so many accesses outstanding, whatever they take: that is the
 //! arrival `closed:N` of a replay.
 
+use super::load::generator;
 use super::{Load, Pacing, Pattern, Range, Side, Sizes};
-use fathom_base::Bytes;
+use fathom_base::registry::table_of;
+use fathom_base::{About, Bytes};
 
 /// Lengths in bytes and how many of a hundred accesses have them.
-const FILE_SERVER: [(u64, f64); 8] = [
+const LENGTHS: [(u64, f64); 8] = [
     (512, 10.0),
     (1 << 10, 5.0),
     (2 << 10, 5.0),
@@ -19,15 +21,19 @@ const FILE_SERVER: [(u64, f64); 8] = [
     (64 << 10, 10.0),
 ];
 
-pub(super) const FILE_SERVER_EXPLANATION: &str = "\
+pub(super) const FILE_SERVER: About = generator(
+    "Iometer's file server: small and large, mostly reads, all at random",
+    || table_of(&file_server()),
+    "\
 Iometer's file server access pattern: 80 % reads, all at random and aligned to sectors; 512 B 10 %, 1 KiB 5 %, 2 KiB 5 %, \
 4 KiB 60 %, 8 KiB 2 %, 16 KiB 4 %, 32 KiB 4 %, 64 KiB 10 %, reads and writes alike. `irbw` 5.1 (Figure 10) runs it. \
 Iometer knows no times but keeps so many accesses outstanding: `--arrival closed:N`. Without other settings 1,000,000 \
-accesses in 1 GiB.";
+accesses in 1 GiB.",
+);
 
-/// [`FILE_SERVER_EXPLANATION`].
+/// [`FILE_SERVER`].
 pub(super) fn file_server() -> Load {
-    let side = Side::of(Sizes::weighted(&FILE_SERVER));
+    let side = Side::of(Sizes::weighted(&LENGTHS));
     Load {
         accesses: 1_000_000,
         read_percent: 80.0,

@@ -1,7 +1,8 @@
 //! What a generator needs to know, and what is wrong with it, if anything.
 
 use super::Sizes;
-use fathom_base::{Bytes, Dur};
+use fathom_base::registry::Table;
+use fathom_base::{About, BadValue, Bytes, Dur, want};
 use serde::{Deserialize, Serialize};
 
 /// Reads, or writes: how long they are and how they follow each other.
@@ -207,14 +208,13 @@ pub struct Load {
     pub pacing: Pacing,
 }
 
-/// A load that cannot be generated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}`: {what}")]
-pub struct BadLoad {
-    /// The key it is about.
-    pub key: &'static str,
-    /// What is wrong and what to do.
-    pub what: &'static str,
+/// What the list says of a generator with these numbers.
+pub(super) const fn generator(
+    summary: &'static str,
+    numbers: fn() -> Table,
+    text: &'static str,
+) -> About {
+    About::new(summary).text(text).settings(numbers)
 }
 
 /// Starts kept at most: 16 MiB of them.
@@ -239,20 +239,26 @@ impl Load {
     ///
     /// # Errors
     /// The first key whose value cannot be.
-    pub fn check(&self) -> Result<(), BadLoad> {
-        let bad = |key| move |what| BadLoad { key, what };
-        if !(0.0..=100.0).contains(&self.read_percent) {
-            return Err(bad("read-percent")("must be in 0..=100"));
-        }
+    pub fn check(&self) -> Result<(), BadValue> {
+        let bad = |key| move |what: &str| BadValue::new(key, "", what);
+        let (percent, run, repeat) = (self.read_percent, self.run_depth, self.repeat_depth);
+        want(
+            (0.0..=100.0).contains(&percent),
+            "read-percent",
+            percent,
+            || "must be in 0..=100".into(),
+        )?;
         self.reads.check().map_err(bad("reads"))?;
         self.writes.check().map_err(bad("writes"))?;
         self.pattern.check().map_err(bad("pattern"))?;
         self.pacing.check().map_err(bad("pacing"))?;
-        if !(1..=RUN_DEPTH_MAX).contains(&self.run_depth) {
-            return Err(bad("run-depth")("must be in 1..=4096"));
-        }
-        if !(1..=REPEAT_DEPTH_MAX).contains(&self.repeat_depth) {
-            return Err(bad("repeat-depth")("must be in 1..=2097152"));
+        for (key, depth, most) in [
+            ("run-depth", run, RUN_DEPTH_MAX),
+            ("repeat-depth", repeat, REPEAT_DEPTH_MAX),
+        ] {
+            want((1..=most).contains(&depth), key, depth, || {
+                format!("must be in 1..={most}")
+            })?;
         }
         self.check_range().map_err(bad("range"))
     }

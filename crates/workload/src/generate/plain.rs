@@ -1,7 +1,9 @@
 //! The loads without a source: one pattern each, and everything else to be overridden.
 
+use super::load::generator;
 use super::{Load, Pacing, Pattern, Range, Side, Sizes};
-use fathom_base::Bytes;
+use fathom_base::registry::table_of;
+use fathom_base::{About, Bytes};
 
 /// 4 KiB, half of them reads, in one GiB, as fast as the drive takes them: assumptions all, to be overridden.
 fn plain(pattern: Pattern) -> Load {
@@ -23,28 +25,40 @@ fn plain(pattern: Pattern) -> Load {
     }
 }
 
-pub(super) const UNIFORM: &str = "\
+pub(super) const UNIFORM: About = generator(
+    "uniformly random addresses",
+    || table_of(&uniform()),
+    "\
 Reads and writes of given lengths to places that are all equally likely, as fio's `rw=randrw` with \
 `random_distribution=random` but with replacement: fio by default visits every block once before it comes back. \
-Without other settings: 1,000,000 accesses of 4 KiB, half of them reads, in 1 GiB, all at time zero.";
+Without other settings: 1,000,000 accesses of 4 KiB, half of them reads, in 1 GiB, all at time zero.",
+);
 
 pub(super) fn uniform() -> Load {
     plain(Pattern::Uniform)
 }
 
-pub(super) const SEQUENTIAL: &str = "\
+pub(super) const SEQUENTIAL: About = generator(
+    "each access follows the one before, and wraps around",
+    || table_of(&sequential()),
+    "\
 Each access starts where the one before it ended, reads and writes alike (rounded up to `align`), and from the \
-start of the range again when the next one would not fit. Without other settings as `uniform`.";
+start of the range again when the next one would not fit. Without other settings as `uniform`.",
+);
 
 pub(super) fn sequential() -> Load {
     plain(Pattern::Sequential)
 }
 
-pub(super) const ZIPF: &str = "\
+pub(super) const ZIPF: About = generator(
+    "Zipf-distributed addresses: a power law",
+    || table_of(&zipf()),
+    "\
 The place of rank k is drawn in proportion to k^-theta, exactly and in constant time by rejection-inversion \
 (Hoermann and Derflinger, ACM TOMACS 6(3), 1996), for any theta of at least 0. Ranks are dealt over the range by a \
 bijection unless `scatter = false`. Without other settings theta = 0.99, the customary value of YCSB, and else as \
-`uniform`.";
+`uniform`.",
+);
 
 pub(super) fn zipf() -> Load {
     plain(Pattern::Zipf {
@@ -53,11 +67,15 @@ pub(super) fn zipf() -> Load {
     })
 }
 
-pub(super) const HOT_COLD: &str = "\
+pub(super) const HOT_COLD: About = generator(
+    "a hot share of the space and a cold rest",
+    || table_of(&hot_cold()),
+    "\
 A share of the space is hot and takes a share of the accesses; within the hot and the cold part every place is \
 equally likely. Without other settings 80 % of the accesses go to 20 % of the places, dealt over the range, and else \
 as `uniform`. The model behind many analyses of garbage collection (Rosenblum and Ousterhout, ACM TOCS 10(1), 1992, \
-use 90 % to 10 %).";
+use 90 % to 10 %).",
+);
 
 pub(super) fn hot_cold() -> Load {
     plain(Pattern::HotCold {
@@ -67,10 +85,14 @@ pub(super) fn hot_cold() -> Load {
     })
 }
 
-pub(super) const PARETO: &str = "\
+pub(super) const PARETO: About = generator(
+    "self-similar: 20 % of the space takes 80 % of the accesses, recursively",
+    || table_of(&pareto()),
+    "\
 Self-similar skew: a share h of the space takes 1 - h of the accesses, and the same within that share (Gray et al., \
 SIGMOD 1994; fio's `random_distribution=pareto:h`). Without other settings h = 20 %, dealt over the range, and else \
-as `uniform`.";
+as `uniform`.",
+);
 
 pub(super) fn pareto() -> Load {
     plain(Pattern::Pareto {

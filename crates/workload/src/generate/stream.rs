@@ -3,7 +3,8 @@
 use super::pacing::Clock;
 use super::places::{Ends, Places, Starts};
 use super::sizes::SizeTable;
-use super::{BadLoad, Load, Side};
+use super::{Load, Side};
+use fathom_base::BadValue;
 use fathom_base::Rng;
 use fathom_block::Access;
 use fathom_block::Op;
@@ -66,7 +67,7 @@ impl Generator {
     ///
     /// # Errors
     /// The first key of the load whose value cannot be.
-    pub fn new(load: &Load, seed: u64) -> Result<Self, BadLoad> {
+    pub fn new(load: &Load, seed: u64) -> Result<Self, BadValue> {
         load.check()?;
         let rng = |stream: Stream| Rng::new(seed, stream as u64);
         let mut time = rng(Stream::Time);

@@ -10,6 +10,6 @@ mod processes;
 mod slots;
 mod stream;
 
-pub use config::{Config, Name, PROGRAMS, ProgramEntry};
+pub use config::{Config, PROGRAMS};
 pub use processes::Processes;
 pub use stream::{Stream, closed_loop};

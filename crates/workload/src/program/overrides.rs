@@ -4,15 +4,16 @@
 /// has it: `$overrides::onto` lays one over the other.
 macro_rules! settings {
     (
-        $(#[$about:meta])* $settings:ident, $overrides:ident {
-            $($(#[$doc:meta])* $field:ident: $kind:ty,)*
+        $(#[$($about:tt)*])* $settings:ident, $overrides:ident {
+            $($(#[$($doc:tt)*])* $field:ident: $kind:ty,)*
         }
     ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub struct $settings {
-            $($(#[$doc])* pub $field: $kind,)*
+        fathom_base::keys! {
+            $(#[$($about)*])*
+            #[serde(rename_all = "kebab-case")]
+            pub struct $settings {
+                $($(#[$($doc)*])* pub $field: $kind,)*
+            }
         }
 
         /// The settings that differ; what is left out stays as the program has it.
@@ -20,13 +21,16 @@ macro_rules! settings {
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct $overrides {
             $(
-                $(#[$doc])*
+                $(#[$($doc)*])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$kind>,
             )*
         }
 
         impl $overrides {
+            /// What can be set.
+            pub const KEYS: &'static [fathom_base::Key] = $settings::KEYS;
+
             /// The settings with what differs put in.
             pub fn onto(&self, mut settings: $settings) -> $settings {
                 $(

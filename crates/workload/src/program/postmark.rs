@@ -22,9 +22,11 @@
 use super::config;
 use super::overrides::settings;
 use crate::generate::Range;
-use fathom_base::{Bytes, Rng, Time};
+use fathom_base::About;
+use fathom_base::registry::table_of;
+use fathom_base::{BadValue, Bytes, Rng, Time, want};
 use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
+use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
 
 settings! {
     /// Postmark, and what it runs on.
@@ -87,29 +89,41 @@ pub fn fixed() -> Settings {
     }
 }
 
-pub(super) const TYPE_A: &str = "\
+pub(super) const TYPE_A: About = About::new("Postmark with files of 1 to 32 KiB on a drive that is half full")
+    .text(
+        "\
 Postmark 1.5 with files of 1 to 32 KiB and 5,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
 (Figures 8a and 9a): \"we first randomly fill up the disk with files until the desired utilization is met, then \
 perform\" the transactions. How many files of its own Postmark had, the paper does not say. Here the transactions use \
 the files that the drive is filled with, so that reads come from the drive; with `files = 500`, Postmark's own number, \
-all of them stay in memory. The paper varies the utilisation; 50 % where nothing is said.";
+all of them stay in memory. The paper varies the utilisation; 50 % where nothing is said.",
+    )
+    .settings(|| table_of(&type_a()));
 
-pub(super) const TYPE_B: &str = "\
+pub(super) const TYPE_B: About = About::new("Postmark with files of 1 to 16 MiB on a drive that is half full")
+    .text(
+        "\
 Postmark 1.5 with files of 1 to 16 MiB and 10,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
 (Figures 8b and 9b). The transactions use the files that the drive is filled with; see `postmark-type-a`. The paper \
-varies the utilisation; 50 % where nothing is said.";
+varies the utilisation; 50 % where nothing is said.",
+    )
+    .settings(|| table_of(&type_b()));
 
-pub(super) const FIXED: &str = "\
+pub(super) const FIXED: About = About::new("Postmark with 200 files of one size in 200 directories")
+    .text(
+        "\
 Postmark 1.51 with files of one size, 200 at once in 200 directories, as in `parameter-aware-io` 6.2 (Figure 9). The \
 paper goes from 256 KiB to 8 MiB (`sizes = { min = \"8MiB\", max = \"8MiB\" }`) with 3,000 transactions, and 300 on its \
-two slow drives. Where files have one size an append does nothing, so that half of the transactions read nothing.";
+two slow drives. Where files have one size an append does nothing, so that half of the transactions read nothing.",
+    )
+    .settings(|| table_of(&fixed()));
 
 impl Settings {
     /// Postmark on a drive of `capacity` bytes, ready to start: laid out and filled.
     ///
     /// # Errors
     /// The first key whose value cannot be, or does not fit the drive.
-    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Postmark>, BadProgram> {
+    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Postmark>, BadValue> {
         self.check()?;
         let mut volume = config::volume(self.range, capacity, self.subdirectories)?;
         let share = self.utilisation_percent / 100.0;
@@ -124,14 +138,10 @@ impl Settings {
         let needs = self.sizes.max.0.div_ceil(BLOCK_BYTES);
         let needs = self.files.saturating_mul(needs);
         let free = volume.space().free();
-        want(
-            needs <= free,
-            "files",
-            format!(
-                "{} files of up to {} need {needs} blocks of 4 KiB, and {free} are free",
-                self.files, self.sizes.max,
-            ),
-        )?;
+        want(needs <= free, "files", self.files, || {
+            let longest = self.sizes.max;
+            format!("files of up to {longest} need {needs} blocks of 4 KiB, and {free} are free")
+        })?;
         let script = Postmark::new(self, volume.directories() as u64, Rng::new(seed, 1));
         Ok(Machine::new(script, volume, self.system.clone()))
     }
@@ -142,16 +152,17 @@ impl Settings {
         mut volume: Volume,
         share: f64,
         seed: u64,
-    ) -> Result<Machine<Postmark>, BadProgram> {
+    ) -> Result<Machine<Postmark>, BadValue> {
         let files = volume.fill_with(share, self.sizes, &mut Rng::new(seed, 0));
-        let files = files.map_err(|full| BadProgram {
-            key: "utilisation-percent",
-            problem: format!("there is no room for the directories: {full}"),
+        let files = files.map_err(|full| {
+            let problem = format!("there is no room for the directories: {full}");
+            BadValue::new("utilisation-percent", self.utilisation_percent, problem)
         })?;
         want(
             !files.is_empty(),
             "utilisation-percent",
-            "must fill the drive with a file at least, where `files` is 0",
+            self.utilisation_percent,
+            || "must fill the drive with a file at least, where `files` is 0".into(),
         )?;
         let of_script = Settings {
             files: files.len() as u64,
@@ -162,20 +173,26 @@ impl Settings {
         Ok(Machine::new(script, volume, self.system.clone()))
     }
 
-    fn check(&self) -> Result<(), BadProgram> {
+    fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
         config::check_sizes(self.sizes, "sizes")?;
-        want(self.files < 1 << 30, "files", "must be below 2^30")?;
+        want(self.files < 1 << 30, "files", self.files, || {
+            "must be below 2^30".into()
+        })?;
         want(
             self.subdirectories < 1 << 20,
             "subdirectories",
-            "must be below 2^20",
+            self.subdirectories,
+            || "must be below 2^20".into(),
         )?;
-        want(self.read_block.0 > 0, "read-block", "must be above zero")?;
+        want(self.read_block.0 > 0, "read-block", self.read_block, || {
+            "must be above zero".into()
+        })?;
         want(
             (0.0..100.0).contains(&self.utilisation_percent),
             "utilisation-percent",
-            "must be at least 0 and below 100",
+            self.utilisation_percent,
+            || "must be at least 0 and below 100".into(),
         )
     }
 }

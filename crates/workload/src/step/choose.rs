@@ -1,35 +1,44 @@
 //! Steps that choose: which accesses go on, none of them changed.
 
+use super::place::given_capacity;
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::Bytes;
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
-/// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WritesOnly {}
-
-/// Keeps the reads; writes, flushes and trims are dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadsOnly {}
-
-/// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct First {
-    /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
-    pub accesses: u64,
+keys! {
+    /// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct WritesOnly {}
 }
 
-/// Keeps one disk of a trace of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Disk {
-    /// Its number in the trace; it keeps that number.
-    pub keep: u32,
+keys! {
+    /// Keeps the reads; writes, flushes and trims are dropped.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct ReadsOnly {}
+}
+
+keys! {
+    /// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct First {
+        /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
+        pub accesses: u64,
+    }
+}
+
+keys! {
+    /// Keeps one disk of a trace of several.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Disk {
+        /// Its number in the trace; it keeps that number.
+        pub keep: u32,
+    }
 }
 
 /// What becomes of an access past the end of a drive.
@@ -43,15 +52,17 @@ pub enum PastEnd {
     Drop,
 }
 
-/// Lets through only what lies within a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Clip {
-    /// The drive's capacity; at least one byte.
-    pub capacity: Bytes,
-    /// What becomes of an access that ends past it, even if it starts within.
-    #[serde(default)]
-    pub past_end: PastEnd,
+keys! {
+    /// Lets through only what lies within a drive.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct Clip {
+        /// The drive's capacity; at least one byte.
+        pub capacity: Bytes,
+        /// What becomes of an access that ends past it, even if it starts within.
+        #[serde(default)]
+        pub past_end: PastEnd,
+    }
 }
 
 fn pass_if(keep: bool, access: Access) -> Verdict {
@@ -111,47 +122,32 @@ impl Work for Clip {
 }
 
 impl Settings for WritesOnly {
-    fn check(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for ReadsOnly {
-    fn check(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for Disk {
-    fn check(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
     }
 }
 
 impl Settings for First {
-    fn check(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Remaining(self.accesses))
     }
 }
 
 impl Settings for Clip {
-    fn check(&self) -> Result<(), &'static str> {
-        match self.capacity.0 {
-            0 => Err("`capacity` is zero: give the drive's capacity, such as 192GiB"),
-            _ => Ok(()),
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given_capacity(self.capacity)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)

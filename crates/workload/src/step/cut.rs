@@ -1,16 +1,17 @@
 //! The step that cuts long accesses.
 
-use super::{Settings, Verdict, Work};
-use fathom_base::Bytes;
+use super::{Settings, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
-use serde::{Deserialize, Serialize};
 
-/// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Split {
-    /// The longest piece; at least one byte.
-    pub longest: Bytes,
+keys! {
+    /// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    pub struct Split {
+        /// The longest piece; at least one byte.
+        pub longest: Bytes,
+    }
 }
 
 /// [`Split`] at work: what is left of the last access.
@@ -48,11 +49,12 @@ impl Work for Cutting {
 }
 
 impl Settings for Split {
-    fn check(&self) -> Result<(), &'static str> {
-        match self.longest.0 {
-            0 => Err("`longest` is zero: give the longest piece, such as 128KiB"),
-            _ => Ok(()),
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given(
+            self.longest,
+            "longest",
+            "give the longest piece, such as 128KiB",
+        )
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Cutting {

@@ -1,8 +1,8 @@
 //! Steps that move accesses into another address space.
 
 use super::cut::cut;
-use super::{Problem, Settings, Survey, Verdict, Work};
-use fathom_base::Bytes;
+use super::{Problem, Settings, Survey, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -13,41 +13,51 @@ pub(super) fn page_default() -> Bytes {
     Bytes::kib(4)
 }
 
-pub(super) const NO_PAGE: &str = "`page` is zero: give the page, such as 4KiB";
-const NO_CAPACITY: &str = "`capacity` is zero: give the drive's capacity, such as 192GiB";
-
-/// Scales addresses down evenly, so that the whole address space of a trace fits a capacity (`epo` IV.A, third
-/// task).
-///
-/// Evenly: an access at `offset` goes to `offset * capacity / span`, computed exactly and rounded down to a page.
-/// Lengths stay. An access that would then end past the capacity (only near the end of the span) is moved down
-/// until it fits. A span that fits already is not stretched; starts are rounded down to a page all the same.
-///
-/// The order of offsets stays, except around an access that had to be moved. What does not stay is how accesses
-/// lie to each other below the size of `span / capacity` pages: what was one behind the other overlaps
-/// afterwards, and distinct pages become one. Where sequential runs matter more than the whole span, use `wrap`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Shrink {
-    /// What it has to fit in.
-    pub capacity: Bytes,
-    /// Where the trace ends: no access may end behind it. Without it, a first pass finds it ([`super::resolve`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub span: Option<Bytes>,
-    /// Starts become multiples of it.
-    #[serde(default = "page_default")]
-    pub page: Bytes,
+pub(super) fn given_page(page: Bytes) -> Result<(), BadValue> {
+    given(page, "page", "give the page, such as 4KiB")
 }
 
-/// Takes addresses modulo a capacity: runs stay runs, and far places fall onto each other.
-///
-/// Byte by byte: an access across a multiple of the capacity becomes two, one up to the end and one from the
-/// start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Wrap {
-    /// What it has to fit in.
-    pub capacity: Bytes,
+pub(super) fn given_capacity(capacity: Bytes) -> Result<(), BadValue> {
+    let how = "give the drive's capacity, such as 192GiB";
+    given(capacity, "capacity", how)
+}
+
+keys! {
+    /// Scales addresses down evenly, so that the whole address space of a trace fits a capacity (`epo` IV.A, third
+    /// task).
+    ///
+    /// Evenly: an access at `offset` goes to `offset * capacity / span`, computed exactly and rounded down to a page.
+    /// Lengths stay. An access that would then end past the capacity (only near the end of the span) is moved down
+    /// until it fits. A span that fits already is not stretched; starts are rounded down to a page all the same.
+    ///
+    /// The order of offsets stays, except around an access that had to be moved. What does not stay is how accesses
+    /// lie to each other below the size of `span / capacity` pages: what was one behind the other overlaps
+    /// afterwards, and distinct pages become one. Where sequential runs matter more than the whole span, use `wrap`.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Shrink {
+        /// What it has to fit in.
+        pub capacity: Bytes,
+        /// Where the trace ends: no access may end behind it. Without it, a first pass finds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub span: Option<Bytes>,
+        /// Starts become multiples of it.
+        #[serde(default = "page_default")]
+        pub page: Bytes,
+    }
+}
+
+keys! {
+    /// Takes addresses modulo a capacity: runs stay runs, and far places fall onto each other.
+    ///
+    /// Byte by byte: an access across a multiple of the capacity becomes two, one up to the end and one from the
+    /// start.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Wrap {
+        /// What it has to fit in.
+        pub capacity: Bytes,
+    }
 }
 
 /// A disk of a trace and where it ends.
@@ -60,18 +70,20 @@ pub struct Span {
     pub span: Bytes,
 }
 
-/// Lays the disks of a trace one after another on one drive, each from a multiple of a page, and numbers it 0:
-/// what is done to feed a trace of an array to a simulator of one drive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Concatenate {
-    /// The disks in the order in which they are laid; without them, a first pass finds them and they are laid in
-    /// order of their numbers ([`super::resolve`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disks: Option<Vec<Span>>,
-    /// Each disk starts at a multiple of it.
-    #[serde(default = "page_default")]
-    pub page: Bytes,
+keys! {
+    /// Lays the disks of a trace one after another on one drive, each from a multiple of a page, and numbers it 0:
+    /// what is done to feed a trace of an array to a simulator of one drive.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Concatenate {
+        /// The disks in the order in which they are laid; without them, a first pass finds them and they are laid in
+        /// order of their numbers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub disks: Option<Vec<Span>>,
+        /// Each disk starts at a multiple of it.
+        #[serde(default = "page_default")]
+        pub page: Bytes,
+    }
 }
 
 /// The multiple of `to` at or below.
@@ -114,16 +126,16 @@ impl Work for Shrinking {
 }
 
 impl Settings for Shrink {
-    fn check(&self) -> Result<(), &'static str> {
-        if self.page.0 == 0 {
-            return Err(NO_PAGE);
-        }
-        if self.capacity.0 == 0 {
-            return Err(NO_CAPACITY);
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given_page(self.page)?;
+        given_capacity(self.capacity)?;
         match self.span {
-            Some(Bytes(0)) => Err("`span` is zero: give where the trace ends"),
-            None => Err("`span` is not known: give where the trace ends, or make a first pass"),
+            Some(Bytes(0)) => Err(BadValue::new("span", "zero", "give where the trace ends")),
+            None => Err(BadValue::new(
+                "span",
+                "not known",
+                "give where the trace ends, or make a first pass",
+            )),
             Some(_) => Ok(()),
         }
     }
@@ -169,11 +181,8 @@ impl Work for Wrapping {
 }
 
 impl Settings for Wrap {
-    fn check(&self) -> Result<(), &'static str> {
-        match self.capacity.0 {
-            0 => Err(NO_CAPACITY),
-            _ => Ok(()),
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given_capacity(self.capacity)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(Wrapping {
@@ -218,16 +227,24 @@ impl Concatenate {
 }
 
 impl Settings for Concatenate {
-    fn check(&self) -> Result<(), &'static str> {
-        if self.page.0 == 0 {
-            return Err(NO_PAGE);
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given_page(self.page)?;
         let Some(disks) = &self.disks else {
-            return Err("`disks` are not known: list { disk, span }, or make a first pass");
+            return Err(BadValue::new(
+                "disks",
+                "not known",
+                "list { disk, span }, or make a first pass",
+            ));
         };
         match self.layout() {
-            None => Err("the disks together are longer than 2^64 bytes"),
-            Some(starts) if starts.len() < disks.len() => Err("`disks` lists a disk twice"),
+            None => Err(BadValue::new(
+                "disks",
+                "",
+                "together they are longer than 2^64 bytes",
+            )),
+            Some(starts) if starts.len() < disks.len() => {
+                Err(BadValue::new("disks", "", "a disk is listed twice"))
+            }
             Some(_) => Ok(()),
         }
     }

@@ -1,8 +1,8 @@
 //! Steps that bring accesses onto pages and other multiples.
 
-use super::place::{NO_PAGE, floor, page_default, placed};
-use super::{Problem, Settings, Verdict, Work};
-use fathom_base::Bytes;
+use super::place::{floor, given_page, page_default, placed};
+use super::{Problem, Settings, Verdict, Work, given};
+use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
@@ -24,27 +24,31 @@ pub enum Rounding {
     Up,
 }
 
-/// Makes every access whole pages (`epo` IV.A, last task).
-///
-/// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
-/// drive must not be told to forget what the trace did not trim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RoundToPages {
-    /// The page.
-    #[serde(default = "page_default")]
-    pub page: Bytes,
-    /// Which pages.
-    #[serde(default)]
-    pub rounding: Rounding,
+keys! {
+    /// Makes every access whole pages (`epo` IV.A, last task).
+    ///
+    /// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
+    /// drive must not be told to forget what the trace did not trim.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct RoundToPages {
+        /// The page.
+        #[serde(default = "page_default")]
+        pub page: Bytes,
+        /// Which pages.
+        #[serde(default)]
+        pub rounding: Rounding,
+    }
 }
 
-/// Moves every start down to a multiple, and keeps lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Align {
-    /// The multiple, at least one byte.
-    pub to: Bytes,
+keys! {
+    /// Moves every start down to a multiple, and keeps lengths.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct Align {
+        /// The multiple, at least one byte.
+        pub to: Bytes,
+    }
 }
 
 impl RoundToPages {
@@ -99,11 +103,8 @@ impl Work for RoundToPages {
 }
 
 impl Settings for RoundToPages {
-    fn check(&self) -> Result<(), &'static str> {
-        match self.page.0 {
-            0 => Err(NO_PAGE),
-            _ => Ok(()),
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given_page(self.page)
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
@@ -120,11 +121,8 @@ impl Work for Align {
 }
 
 impl Settings for Align {
-    fn check(&self) -> Result<(), &'static str> {
-        match self.to.0 {
-            0 => Err("`to` is zero: give the multiple, such as 4KiB"),
-            _ => Ok(()),
-        }
+    fn check(&self) -> Result<(), BadValue> {
+        given(self.to, "to", "give the multiple, such as 4KiB")
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)

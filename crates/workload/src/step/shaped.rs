@@ -1,7 +1,7 @@
 //! Steps at work over a stream of accesses, and what they count.
 
-use super::{BadStep, Step, Verdict, Work};
-use fathom_base::Bytes;
+use super::{Step, Verdict, Work};
+use fathom_base::{BadValue, Bytes};
 use fathom_block::Access;
 use std::convert::Infallible;
 
@@ -132,15 +132,12 @@ pub struct Shaped<S> {
 ///
 /// # Errors
 /// A step whose settings cannot be, or one that would need a first pass ([`super::resolve`]).
-pub fn apply<S>(steps: &[Step], source: S) -> Result<Shaped<S>, BadStep> {
+pub fn apply<S>(steps: &[Step], source: S) -> Result<Shaped<S>, BadValue> {
     let mut stages = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
         let (name, settings) = (step.name(), step.settings());
-        settings.check().map_err(|what| BadStep {
-            number: index + 1,
-            step: name,
-            what,
-        })?;
+        let part = || format!("step {} ({name})", index + 1);
+        settings.check().map_err(|bad| bad.of(part()))?;
         stages.push(Stage {
             name,
             work: settings.work(),

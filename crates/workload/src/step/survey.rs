@@ -1,7 +1,7 @@
 //! The first pass: what a trace holds, where its disks end, and the steps that need to know.
 
-use super::{BadStep, ShapeError, Step, apply};
-use fathom_base::Time;
+use super::{ShapeError, Step, apply};
+use fathom_base::{BadValue, Time};
 use fathom_block::Access;
 use fathom_block::Op;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub fn survey<E>(source: impl IntoIterator<Item = Result<Access, E>>) -> Result<
 pub enum ResolveError<E: std::error::Error> {
     /// A step before the one that needs to know cannot work.
     #[error(transparent)]
-    Bad(BadStep),
+    Bad(BadValue),
     /// The trace, or a step on the way, failed during the pass.
     #[error(transparent)]
     Shape(ShapeError<E>),

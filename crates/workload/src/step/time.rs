@@ -1,31 +1,34 @@
 //! Steps that change when accesses are asked for.
 
 use super::{Problem, Settings, Verdict, Work};
-use fathom_base::{Dur, Time};
+use fathom_base::{BadValue, Dur, Time, keys};
 use fathom_block::Access;
-use serde::{Deserialize, Serialize};
 
-/// Multiplies every time by a factor: 0.5 plays a trace at twice its speed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScaleTime {
-    /// Finite, and not negative; 0 puts everything at the start. Times are rounded to the nearest nanosecond, and
-    /// exact below 2^53 ns (104 days).
-    pub factor: f64,
+keys! {
+    /// Multiplies every time by a factor: 0.5 plays a trace at twice its speed.
+    #[derive(Copy)]
+    #[serde(deny_unknown_fields)]
+    pub struct ScaleTime {
+        /// Finite, and not negative; 0 puts everything at the start. Times are rounded to the nearest nanosecond, and
+        /// exact below 2^53 ns (104 days).
+        pub factor: f64,
+    }
 }
 
-/// Keeps what is asked for in `[from, until)`, and moves the start of time to `from`.
-///
-/// Traces are not always in order of time, so that an access after the window does not end the workload; what
-/// lies outside is dropped and counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TimeWindow {
-    /// Its start, since the first access of the workload.
-    #[serde(default)]
-    pub from: Dur,
-    /// Its end, later than `from`.
-    pub until: Dur,
+keys! {
+    /// Keeps what is asked for in `[from, until)`, and moves the start of time to `from`.
+    ///
+    /// Traces are not always in order of time, so that an access after the window does not end the workload; what
+    /// lies outside is dropped and counted.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    pub struct TimeWindow {
+        /// Its start, since the first access of the workload.
+        #[serde(default)]
+        pub from: Dur,
+        /// Its end, later than `from`.
+        pub until: Dur,
+    }
 }
 
 impl Work for ScaleTime {
@@ -51,11 +54,15 @@ impl Work for TimeWindow {
 }
 
 impl Settings for ScaleTime {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         if self.factor.is_finite() && self.factor >= 0.0 {
             Ok(())
         } else {
-            Err("`factor` is not a finite number of at least 0")
+            Err(BadValue::new(
+                "factor",
+                self.factor,
+                "must be a finite number of at least 0",
+            ))
         }
     }
     fn work(&self) -> Box<dyn Work> {
@@ -64,11 +71,15 @@ impl Settings for ScaleTime {
 }
 
 impl Settings for TimeWindow {
-    fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), BadValue> {
         if self.from < self.until {
             Ok(())
         } else {
-            Err("the window is empty: `until` must be later than `from`")
+            Err(BadValue::new(
+                "until",
+                self.until,
+                "must be later than `from`, or the window is empty",
+            ))
         }
     }
     fn work(&self) -> Box<dyn Work> {

@@ -9,7 +9,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 fn preset(name: &str) -> Spec {
-    Spec::from_toml(presets::find(name).unwrap().toml).unwrap()
+    Spec::from_toml(presets::find(name).unwrap().text).unwrap()
 }
 
 fn with(name: &str, change: impl Fn(&mut Spec)) -> Spec {

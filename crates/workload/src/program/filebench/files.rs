@@ -4,9 +4,9 @@ use super::{SHAPE, gamma};
 use crate::generate::Range;
 use crate::program::config;
 use crate::program::overrides::settings;
-use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
 use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
+use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
 use std::collections::BTreeSet;
 
 settings! {
@@ -154,7 +154,7 @@ impl FileSettings {
         &self,
         capacity: u64,
         seed: u64,
-    ) -> Result<Machine<FileServer>, BadProgram> {
+    ) -> Result<Machine<FileServer>, BadValue> {
         self.build(web_server(), capacity, seed)
     }
 
@@ -166,7 +166,7 @@ impl FileSettings {
         &self,
         capacity: u64,
         seed: u64,
-    ) -> Result<Machine<FileServer>, BadProgram> {
+    ) -> Result<Machine<FileServer>, BadValue> {
         self.build(FILE_SERVER.to_vec(), capacity, seed)
     }
 
@@ -175,7 +175,7 @@ impl FileSettings {
         list: Vec<Operation>,
         capacity: u64,
         seed: u64,
-    ) -> Result<Machine<FileServer>, BadProgram> {
+    ) -> Result<Machine<FileServer>, BadValue> {
         self.check()?;
         let directories = self.files.div_ceil(self.directory_width);
         let mut volume = config::volume(self.range, capacity, directories)?;
@@ -219,7 +219,7 @@ impl FileSettings {
     }
 
     /// Draws lengths and places the files that are there at the start.
-    fn lay_out(&self, volume: &mut Volume, rng: &mut Rng) -> Result<Vec<Entry>, BadProgram> {
+    fn lay_out(&self, volume: &mut Volume, rng: &mut Rng) -> Result<Vec<Entry>, BadValue> {
         let mut entries = Vec::new();
         for number in 0..self.files {
             let size = gamma(SHAPE, self.mean_size.0 as f64, rng).max(1.0) as u64;
@@ -238,7 +238,7 @@ impl FileSettings {
         Ok(entries)
     }
 
-    fn check(&self) -> Result<(), BadProgram> {
+    fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
         let positive = [
             (self.files, "files"),
@@ -250,24 +250,31 @@ impl FileSettings {
             (self.duration.0, "duration"),
         ];
         for (value, key) in positive {
-            want(value > 0, key, "must be above zero")?;
+            want(value > 0, key, 0, || "must be above zero".into())?;
         }
-        want(self.files < 1 << 30, "files", "must be below 2^30")?;
-        want(self.threads < 1 << 16, "threads", "must be below 65536")?;
+        want(self.files < 1 << 30, "files", self.files, || {
+            "must be below 2^30".into()
+        })?;
+        want(self.threads < 1 << 16, "threads", self.threads, || {
+            "must be below 65536".into()
+        })?;
         want(
             self.mean_size.0 < 1 << 40,
             "mean-size",
-            "must be below 1TiB",
+            self.mean_size,
+            || "must be below 1TiB".into(),
         )?;
         want(
             (0.0..=100.0).contains(&self.preallocated_percent),
             "preallocated-percent",
-            "must be in 0..=100",
+            self.preallocated_percent,
+            || "must be in 0..=100".into(),
         )?;
         want(
             (0.0..100.0).contains(&self.utilisation_percent),
             "utilisation-percent",
-            "must be at least 0 and below 100",
+            self.utilisation_percent,
+            || "must be at least 0 and below 100".into(),
         )
     }
 }

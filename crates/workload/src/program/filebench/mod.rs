@@ -19,6 +19,8 @@ mod oltp;
 pub use files::{FileOverrides, FileServer, FileSettings};
 pub use oltp::{Oltp, OltpOverrides, OltpSettings};
 
+use fathom_base::About;
+use fathom_base::registry::table_of;
 use fathom_base::{Bytes, Dur, Rng};
 
 /// The shape of the lengths of files (`sizegamma=1500` of filebench).
@@ -86,22 +88,34 @@ pub fn oltp() -> OltpSettings {
     }
 }
 
-pub(super) const WEBSERVER: &str = "\
+pub(super) const WEBSERVER: About = About::new("filebench's web server: whole files are read, a log is written")
+    .text(
+        "\
 Filebench's web server: 16 threads, each of which opens, reads whole and closes ten files and then appends up to 16 KiB \
 to a log that all share. 1,000 files of 16 MiB on average, gamma-distributed, as in `parameter-aware-io` 6.3 (100 files \
-on its two slow drives); the workload file has 16 KiB and 100 threads. Reads are calls of 1 MiB.";
+on its two slow drives); the workload file has 16 KiB and 100 threads. Reads are calls of 1 MiB.",
+    )
+    .settings(|| table_of(&webserver()));
 
-pub(super) const FILESERVER: &str = "\
+pub(super) const FILESERVER: About = About::new("filebench's file server: files are created, appended to, read, deleted")
+    .text(
+        "\
 Filebench's file server: 50 threads, each of which creates a file and writes it whole, appends up to 16 KiB to another, \
 reads a third whole, deletes one and looks at one. 10,000 files of 1 MiB on average, gamma-distributed, of which 80 % \
-are there at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.";
+are there at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.",
+    )
+    .settings(|| table_of(&fileserver()));
 
-pub(super) const OLTP: &str = "\
+pub(super) const OLTP: About = About::new("filebench's transaction processing: small writes to the drive, paced by readers")
+    .text(
+        "\
 Filebench's transaction processing: 200 shadow processes read 2 KiB at random and compute; for every 1,000 reads each of \
 10 writers writes 100 times 2 KiB at random, and for every 3,200 a log writer writes 256 KiB; all of them write to the \
 drive (O_DSYNC). Readers wait where they run ahead of the writers by 2,000 (of the log by 1,000) beyond what those have \
 asked for. 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `parameter-aware-io` 6.3; they fit into \
-memory, so that the drive sees writes and hardly a read after the first seconds.";
+memory, so that the drive sees writes and hardly a read after the first seconds.",
+    )
+    .settings(|| table_of(&oltp()));
 
 #[cfg(test)]
 mod tests {

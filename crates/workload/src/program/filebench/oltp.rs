@@ -7,9 +7,9 @@
 use crate::generate::Range;
 use crate::program::config;
 use crate::program::overrides::settings;
-use fathom_base::{Bytes, Dur, Rng, Time};
+use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
 use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
-use fathom_platform::{BadProgram, Counter, Failed, Host, Machine, Script, Step, System, want};
+use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
 
 settings! {
     /// Transaction processing, and what it runs on.
@@ -118,7 +118,7 @@ impl OltpSettings {
     ///
     /// # Errors
     /// The first key whose value cannot be, or does not fit the drive.
-    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadProgram> {
+    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadValue> {
         self.check()?;
         let mut volume = config::volume(self.range, capacity, 1)?;
         let around = Sizes {
@@ -153,7 +153,7 @@ impl OltpSettings {
         Ok(Machine::new(script, volume, self.system.clone()))
     }
 
-    fn check(&self) -> Result<(), BadProgram> {
+    fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
         let positive = [
             (self.files, "files"),
@@ -166,29 +166,32 @@ impl OltpSettings {
             (self.duration.0, "duration"),
         ];
         for (value, key) in positive {
-            want(value > 0, key, "must be above zero")?;
+            want(value > 0, key, 0, || "must be above zero".into())?;
         }
         for (value, key) in [
             (self.files, "files"),
             (self.shadows, "shadows"),
             (self.writers, "writers"),
         ] {
-            want(value < 1 << 15, key, "must be below 32768")?;
+            want(value < 1 << 15, key, value, || "must be below 32768".into())?;
         }
         want(
             self.file_size.0 >= self.io_size.0 && self.file_size.0 < 1 << 42,
             "file-size",
-            "must be at least `io-size` and below 4TiB",
+            self.file_size,
+            || "must be at least `io-size` and below 4TiB".into(),
         )?;
         want(
             self.log_size.0 >= self.log_io_size.0 && self.log_size.0 < 1 << 42,
             "log-size",
-            "must be at least `log-io-size` and below 4TiB",
+            self.log_size,
+            || "must be at least `log-io-size` and below 4TiB".into(),
         )?;
         want(
             (0.0..100.0).contains(&self.utilisation_percent),
             "utilisation-percent",
-            "must be at least 0 and below 100",
+            self.utilisation_percent,
+            || "must be at least 0 and below 100".into(),
         )
     }
 }

@@ -3,12 +3,12 @@
 /// How many names are suggested instead of an unknown one.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// The names nearest to `name`, best first: by edit distance where that is small, or as beginnings; `name` alone where it is one.
+/// The names nearest to `name`, best first: by edit distance where that is small, or as beginnings or ends; `name` alone where it is one.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let distance = |other: &str| strsim::damerau_levenshtein(name, other);
     let near = |other: &&str| {
         let small = distance(other) <= 1 + other.len() / 4;
-        small || (!name.is_empty() && other.starts_with(name))
+        small || (!name.is_empty() && (other.starts_with(name) || other.ends_with(name)))
     };
     let mut found: Vec<&str> = names.into_iter().filter(near).collect();
     found.sort_by_key(|other| (distance(other), *other));

@@ -1,0 +1,150 @@
+//! Everything that has a name: the lists of all crates, the papers and the example files, as `fathom list` shows them and
+//! `fathom explain` finds them.
+
+use fathom_base::registry::Text;
+use fathom_base::{About, Kind, Named};
+use fathom_iosched::{SCHEDULERS, SPLITS};
+use fathom_lab::reproduce::PAPERS;
+use fathom_probe::Parameter;
+use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
+use fathom_trace::FORMATS;
+use fathom_workload::generate::GENERATORS;
+use fathom_workload::program::PROGRAMS;
+use fathom_workload::step::STEPS;
+
+const PARAMETER: Kind = Kind {
+    one: "parameter",
+    list: "parameters",
+    summary: "What can be measured",
+    prefix: "",
+    option: "--only",
+    text: Text::Page,
+};
+
+const PAPER: Kind = Kind {
+    one: "paper",
+    list: "studies",
+    summary: "Papers that can be run again",
+    prefix: "paper:",
+    option: "",
+    text: Text::Page,
+};
+
+const EXAMPLE: Kind = Kind {
+    one: "example",
+    list: "examples",
+    summary: "Commented files to start from: a drive, a study, jobs; `fathom explain NAME` prints one",
+    prefix: "",
+    option: "",
+    text: Text::File,
+};
+
+/// Files to start from, each with what it is.
+macro_rules! examples {
+    ($($name:literal: $summary:literal,)+) => {
+        &[$(Named::new(
+            &EXAMPLE,
+            $name,
+            About::new($summary).text(include_str!(concat!("../../../examples/", $name))),
+        )),+]
+    };
+}
+
+const EXAMPLES: &[Named] = examples! {
+    "drive.toml": "a drive file with every key and what it may be",
+    "study.toml": "a study for `fathom run`",
+    "schedulers.toml": "a study of schedulers over one drive",
+    "file-server.fio": "jobs for `fathom bench`: a file server",
+    "five-readers.fio": "jobs for `fathom bench`: five processes that read at random",
+};
+
+/// Everything, in the order in which it is listed.
+pub(crate) fn all() -> Vec<Named> {
+    let parameter = |parameter: Parameter| {
+        let about = About::new(title(parameter)).text(page(parameter));
+        Named::new(&PARAMETER, parameter.name(), about)
+    };
+    let papers = PAPERS.iter().map(|paper| {
+        Named::new(
+            &PAPER,
+            paper.name,
+            About::new(paper.title).text(paper.readme),
+        )
+    });
+    let lists = [
+        FTLS, BUFFERS, VICTIMS, SCHEDULERS, SPLITS, FORMATS, GENERATORS, PROGRAMS, STEPS,
+    ];
+    fathom_model::catalog()
+        .copied()
+        .chain(Parameter::ALL.map(parameter))
+        .chain(lists.into_iter().flatten().copied())
+        .chain(papers)
+        .chain(EXAMPLES.iter().copied())
+        .collect()
+}
+
+/// The lists that there are, each as the first kind in it says.
+pub(crate) fn lists() -> Vec<&'static Kind> {
+    let mut lists: Vec<&Kind> = all().iter().map(|named| named.kind).collect();
+    lists.dedup_by_key(|kind| kind.list);
+    lists
+}
+
+/// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
+fn page(parameter: Parameter) -> &'static str {
+    macro_rules! page {
+        ($name:literal) => {
+            include_str!(concat!("../../../docs/parameters/", $name, ".md"))
+        };
+    }
+    match parameter {
+        Parameter::ClusteredPage => page!("clustered_page"),
+        Parameter::ClusteredBlock => page!("clustered_block"),
+        Parameter::LogicalBlock => page!("logical_block"),
+        Parameter::ReadBuffer => page!("read_buffer"),
+        Parameter::WriteBuffer => page!("write_buffer"),
+        Parameter::Prefetch => page!("prefetch"),
+        Parameter::WritePolicy => page!("write_policy"),
+    }
+}
+
+/// What a parameter is, in one line: the title of its page after its name.
+fn title(parameter: Parameter) -> &'static str {
+    let first = page(parameter).lines().next().unwrap_or_default();
+    first.split_once(": ").map_or(first, |(_, title)| title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
+        for parameter in Parameter::ALL {
+            let text = page(parameter);
+            assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
+            for part in [
+                "identified",
+                "absent",
+                "not identifiable",
+                "inconclusive",
+                "--method paper",
+            ] {
+                assert!(text.contains(part), "{parameter} lacks {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_a_kind_are_unique_and_every_kind_is_listed_in_one_place() {
+        let all = all();
+        let mut seen = std::collections::BTreeSet::new();
+        for named in &all {
+            assert!(seen.insert((named.kind.one, named.name)), "{}", named.name);
+            assert!(!named.summary.is_empty(), "{}", named.name);
+        }
+        let lists = lists();
+        let names: std::collections::BTreeSet<_> = lists.iter().map(|kind| kind.list).collect();
+        assert_eq!(names.len(), lists.len());
+    }
+}
