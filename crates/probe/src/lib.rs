@@ -24,7 +24,6 @@ pub mod profile;
 pub mod record;
 pub mod run;
 pub mod session;
-pub mod solve;
 
 pub use profile::{Cost, Estimate, Parameter, Profile, Value, Verdict};
 pub use record::{Method, Record, RecordMeta, Sample, Series, Step};

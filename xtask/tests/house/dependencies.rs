@@ -25,7 +25,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["base", "block", "model", "workload", "iosched", "probe"],
     ),
     ("hostio", &["base", "block"]),
-    ("probe", &["base", "block"]),
+    ("stats", &["base"]),
+    ("probe", &["base", "block", "stats"]),
     ("report", &["base", "probe"]),
     (
         "lab",

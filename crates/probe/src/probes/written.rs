@@ -15,8 +15,8 @@
 use crate::profile::Parameter;
 use crate::record::{Record, Sample, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::place;
 use fathom_block::Contents;
+use fathom_stats::place;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

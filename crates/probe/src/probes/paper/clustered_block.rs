@@ -5,11 +5,11 @@
 //! positions repeat (`rand() % NI`).
 
 use super::{found, nothing, rates, timed_writes};
+use crate::probes::paper::rules::{DROP_SHARE, RatePair};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::{DROP_SHARE, RatePair};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 

@@ -2,11 +2,11 @@
 //! latency falls where the size is a multiple of the clustered page.
 
 use super::{found, means, nothing, timed_writes, write_init};
+use crate::probes::paper::rules::{DROP_SHARE, commonest_drop_distance};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::{DROP_SHARE, commonest_drop_distance};
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 

@@ -3,11 +3,11 @@
 //! written to"; nothing is flushed and nothing prepared.
 
 use super::{found, nothing, rates, timed_writes};
+use crate::probes::paper::rules::equal_whole_mb_per_s;
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::equal_whole_mb_per_s;
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 

@@ -2,7 +2,7 @@
 //!
 //! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. Every probe struct is its own configuration;
 //! its `Default` holds the values that the paper gives as examples. What happens on a drive smaller than the
-//! papers' is in `scaling.rs`. The answers come from the naive rules of [`crate::solve::paper`]: they have no
+//! papers' is in `scaling.rs`. The answers come from the naive rules of [`rules`]: they have no
 //! interval and no null model, and are *identified* whenever the rule finds something.
 //!
 //! In a read-only run the procedures that only read leave `write_init` out, and make sure that what they read was written.
@@ -12,6 +12,7 @@ mod clustered_page;
 mod logical_block;
 mod prefetch;
 mod read_buffer;
+mod rules;
 mod scaling;
 mod write_buffer;
 mod write_policy;
@@ -25,10 +26,10 @@ pub use write_buffer::WriteBuffer;
 pub use write_policy::WritePolicy;
 
 use super::{Probe, Space, written};
+use crate::probes::paper::rules::{BufferPair, RatePair};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Method, Record, Sample, Series, Timed};
 use crate::session::{Io, Session, Stop};
-use crate::solve::paper::{BufferPair, RatePair};
 use scaling::ReadPlaces;
 use std::collections::BTreeMap;
 

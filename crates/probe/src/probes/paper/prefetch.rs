@@ -2,11 +2,11 @@
 //! with a fixed one.
 
 use super::{found, means, nothing, read_garbage, write_init};
+use crate::probes::paper::rules::BELOW_SHARE;
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::BELOW_SHARE;
 
 const PARAMETER: Parameter = Parameter::Prefetch;
 

@@ -2,11 +2,11 @@
 //! against a read after garbage; the second is slower as long as the first fits the read buffer.
 
 use super::{buffer_pairs, found, nothing, read_garbage, write_init};
+use crate::probes::paper::rules::{BELOW_SHARE, BufferPair, largest_buffered};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::{BELOW_SHARE, BufferPair, largest_buffered};
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
 

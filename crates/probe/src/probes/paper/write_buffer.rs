@@ -2,11 +2,11 @@
 //! flushed buffer against one into a buffer full of garbage.
 
 use super::{buffer_pairs, found, nothing, write_init};
+use crate::probes::paper::rules::{BELOW_SHARE, largest_buffered};
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::paper::{BELOW_SHARE, largest_buffered};
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 

@@ -8,11 +8,11 @@
 //! anywhere within it passes for a cache.
 
 use super::{found, nothing, write_init};
+use crate::probes::paper::rules::BELOW_SHARE;
 use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::paper::BELOW_SHARE;
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
 

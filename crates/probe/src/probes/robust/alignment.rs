@@ -13,7 +13,7 @@ use crate::probes::Space;
 use crate::profile::Parameter;
 use crate::record::{Record, Series, Timed};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
+use fathom_stats::location;
 use std::ops::Range;
 
 /// What is asked, for which parameter.
@@ -215,7 +215,7 @@ impl Manner {
 
 /// The mean and the square of its standard error.
 fn mean(values: &[f64]) -> Option<(f64, f64)> {
-    let mean = robust::mean(values)?;
+    let mean = location::mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let n = values.len() as f64;
     (n > 1.0).then_some((mean, squares / (n - 1.0) / n))

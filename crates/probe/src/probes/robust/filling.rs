@@ -7,8 +7,8 @@ use super::of_step;
 use crate::profile::Parameter;
 use crate::record::{Record, Sample, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::onset::{Onset, onset};
 use fathom_base::Dur;
+use fathom_stats::onset::{Onset, onset};
 use std::ops::Range;
 
 /// After a TRIM a drive is left alone for as long as what was written took, for it may have begun to move that, but no

@@ -12,8 +12,8 @@ use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::separate::{Decision, Separation, separate};
 use fathom_base::Dur;
+use fathom_stats::separate::{Decision, Separation, separate};
 
 const PARAMETER: Parameter = Parameter::Prefetch;
 /// Pairs of neighbours, for one size.

@@ -16,9 +16,9 @@ use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::robust;
-use crate::solve::separate::separate;
 use fathom_base::Dur;
+use fathom_stats::location;
+use fathom_stats::separate::separate;
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 const SMALL_REPS: u32 = 16;
@@ -104,8 +104,8 @@ fn from_flash(record: &Record, space: &Space) -> bool {
         Series::Filling,
     );
     let reads = at(record, PARAMETER, Series::RandomRead, space.block_bytes);
-    let fastest = robust::quantile(&writes, FASTEST);
-    let read = robust::median(&reads);
+    let fastest = location::quantile(&writes, FASTEST);
+    let read = location::median(&reads);
     fastest.zip(read).is_some_and(|(write, read)| write > read)
 }
 
@@ -165,7 +165,7 @@ fn least(record: &Record) -> f64 {
     let times = smallest.map(|x| at(record, PARAMETER, Series::Filling, x));
     MATTERS
         * times
-            .and_then(|times| robust::median(&times))
+            .and_then(|times| location::median(&times))
             .unwrap_or(0.0)
 }
 

@@ -15,9 +15,9 @@ use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Io, Session, Stop};
-use crate::solve::onset::onset;
-use crate::solve::robust;
 use fathom_base::Dur;
+use fathom_stats::location;
+use fathom_stats::onset::onset;
 use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
@@ -265,7 +265,7 @@ fn decide(record: &Record) -> Option<Option<&'static str>> {
         .filter_map(|run| run.first())
         .copied()
         .collect();
-    let least = MATTERS * robust::median(&first)?;
+    let least = MATTERS * location::median(&first)?;
     let fitting = layout.fitting as usize;
     // Where both kinds wait about the capacity, or only one.
     let late = |at: usize| at as u64 > layout.fitting + 2 + layout.fitting / 8;

@@ -12,8 +12,8 @@ use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
-use crate::solve::separate::{Decision, Separation, separate};
+use fathom_stats::location;
+use fathom_stats::separate::{Decision, Separation, separate};
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 /// Aligned and shifted writes each in a round, and rounds at most.
@@ -108,8 +108,8 @@ pub(super) fn from_memory(record: &Record) -> bool {
         let samples = record.series(PARAMETER, series);
         samples.map(|s| s.ns as f64).collect()
     };
-    let fastest = robust::quantile(&of(Series::Within), FASTEST);
-    let read = robust::median(&of(Series::RandomRead));
+    let fastest = location::quantile(&of(Series::Within), FASTEST);
+    let read = location::median(&of(Series::RandomRead));
     fastest.zip(read).is_some_and(|(write, read)| write < read)
 }
 

@@ -10,7 +10,7 @@ use super::PARAMETER;
 use crate::probes::Space;
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
+use fathom_stats::location;
 
 /// Pairs at multiples of each size in a round, and of the size that was found.
 const PAIRS: u64 = 12;
@@ -189,7 +189,7 @@ fn times(writes: &[Written]) -> Vec<f64> {
 /// difference.
 pub(super) fn shown(record: &Record) -> Option<u64> {
     let writes = writes(record, LOOK);
-    let scores = Contrast::new(&writes, robust::normal_scores(&times(&writes)))?;
+    let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)))?;
     let logs = Contrast::new(&writes, logs(&writes))?;
     let space = Space::of(record);
     let large = |size: u64| {
@@ -208,7 +208,7 @@ pub(super) fn shown(record: &Record) -> Option<u64> {
 /// Whether writes at multiples of the size took longer once more.
 pub(super) fn shown_again(record: &Record, size: u64) -> bool {
     let writes = writes(record, &again(size));
-    let scores = Contrast::new(&writes, robust::normal_scores(&times(&writes)));
+    let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)));
     scores
         .and_then(|scores| scores.at_ends(size))
         .is_some_and(|(difference, error)| difference >= STRONG_AGAIN * error && difference > 0.0)
@@ -250,8 +250,8 @@ fn logs(writes: &[Written]) -> Vec<f64> {
 
 /// Values, none of them farther away than [`FAR`].
 fn clipped(values: &[f64]) -> Vec<f64> {
-    let center = robust::median(values).unwrap_or(0.0);
-    let far = FAR * robust::mad(values).unwrap_or(0.0);
+    let center = location::median(values).unwrap_or(0.0);
+    let far = FAR * location::mad(values).unwrap_or(0.0);
     let clip = |v: &f64| v.clamp(center - far, center + far);
     values.iter().map(clip).collect()
 }
@@ -267,7 +267,7 @@ struct Contrast {
 impl Contrast {
     /// `None` without writes.
     fn new(writes: &[Written], values: Vec<f64>) -> Option<Contrast> {
-        let mean = robust::mean(&values)?;
+        let mean = location::mean(&values)?;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
         Some(Contrast {
             sum: values.iter().sum(),

@@ -13,8 +13,8 @@ use crate::probes::Space;
 use crate::probes::robust::{clustered_page, of_step};
 use crate::record::{Record, Sample, Series};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
-use crate::solve::teeth::Fit;
+use fathom_stats::location;
+use fathom_stats::teeth::Fit;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -161,7 +161,7 @@ impl Grid {
 /// The place of the first merge around each multiple that has one, by the multiple's number.
 fn merges(samples: Vec<&Sample>) -> Option<Vec<(u64, u64)>> {
     let times: Vec<f64> = samples.iter().map(|s| s.ns as f64).collect();
-    let merge = MERGE * robust::median(&times)?;
+    let merge = MERGE * location::median(&times)?;
     let mut around = BTreeMap::<u64, Vec<&Sample>>::new();
     for sample in samples {
         around.entry(sample.x).or_default().push(sample);

@@ -4,7 +4,7 @@ use super::PARAMETER;
 use super::scan::{Kind, MULTIPLES_MIN, Scan};
 use crate::probes::robust::of_step;
 use crate::record::Record;
-use crate::solve::teeth::{Fit, Place, Places, Tooth, Wanted};
+use fathom_stats::teeth::{Fit, Place, Places, Tooth, Wanted};
 
 /// How strongly multiples must differ from other places (standard normal): those of one among all sizes, and those of one size
 /// that is looked at again.

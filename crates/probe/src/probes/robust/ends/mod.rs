@@ -8,7 +8,7 @@
 //!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it. Memory that takes flushed
 //!   writes shows it some writes later, always as many.
 //!
-//! The places are regular, and [`crate::solve::teeth`] finds the size whose multiples are where the accesses differ. No size is
+//! The places are regular, and [`fathom_stats::teeth`] finds the size whose multiples are where the accesses differ. No size is
 //! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes are counted
 //! from the start of the drive: on a partition or a file that does not begin at a multiple nothing is found.
 //!
@@ -25,7 +25,7 @@ use crate::probes::Space;
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Target};
 use crate::session::{Session, Stop};
-use crate::solve::teeth::Fit;
+use fathom_stats::teeth::Fit;
 use look::Sign;
 use parts::Part;
 use scan::{Kind, Scan, all};

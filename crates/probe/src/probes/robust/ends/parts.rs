@@ -12,9 +12,8 @@ use crate::probes::Space;
 use crate::probes::robust::of_step;
 use crate::record::Record;
 use crate::session::{Session, Stop};
-use crate::solve::robust;
-use crate::solve::teeth::{Fit, Tooth, Wanted};
-use statrs::distribution::{Binomial, DiscreteCDF};
+use fathom_stats::teeth::{Fit, Tooth, Wanted};
+use fathom_stats::{law, location};
 use std::collections::BTreeMap;
 
 /// Parts of what reads show.
@@ -196,7 +195,7 @@ fn merges((record, name): (&Record, &str), scan: &Scan, part: &Fit, divisor: u64
     let samples = of_step(record, PARAMETER, name)?;
     let places: Vec<(u64, f64)> = samples.map(|s| (s.offset, s.ns as f64)).collect();
     let times: Vec<f64> = places.iter().map(|(_, ns)| *ns).collect();
-    let typical = robust::median(&times)?.max(1.0);
+    let typical = location::median(&times)?.max(1.0);
     let (least, most) = part.between;
     let mut slowest = BTreeMap::<u64, f64>::new();
     let (mut at_multiples, mut elsewhere, mut slow_elsewhere) = (0u64, 0u64, 0u64);
@@ -222,10 +221,10 @@ fn merges((record, name): (&Record, &str), scan: &Scan, part: &Fit, divisor: u64
     }
     let each = at_multiples as f64 / count as f64;
     let slow = slow_elsewhere as f64 / elsewhere.max(1) as f64;
-    let by_chance = Binomial::new(1.0 - (1.0 - slow).powf(each), count).ok()?;
+    let by_chance = law::binomial_tail(1.0 - (1.0 - slow).powf(each), count, showing - 1)?;
     let ratios: Vec<f64> = slowest.into_values().collect();
-    (by_chance.sf(showing - 1) <= CHANCE)
-        .then(|| robust::median(&ratios))
+    (by_chance <= CHANCE)
+        .then(|| location::median(&ratios))
         .flatten()
 }
 

@@ -5,8 +5,8 @@ use crate::probes::Space;
 use crate::probes::robust::times;
 use crate::record::{Record, Series};
 use crate::session::{Io, Stop};
-use crate::solve::robust;
-use crate::solve::separate::mann_whitney_p;
+use fathom_stats::location;
+use fathom_stats::separate::mann_whitney_p;
 
 /// The longest read, in bytes.
 pub(super) const READ_MAX: u64 = 1 << 20;
@@ -98,7 +98,7 @@ pub(super) fn of(record: &Record, name: &str, series: Series) -> Vec<f64> {
 /// First and second times of a trial's places, and whether the second is shorter; `None` where it was not made.
 pub(super) fn trial(record: &Record, manner: Manner) -> Option<(f64, f64, bool)> {
     let arms = [Series::Miss, Series::Hit].map(|s| of(record, &manner.name("try"), s));
-    let (miss, hit) = (robust::median(&arms[0])?, robust::median(&arms[1])?);
+    let (miss, hit) = (location::median(&arms[0])?, location::median(&arms[1])?);
     let saves = miss > (1.0 + SAVES) * hit && mann_whitney_p(&arms[0], &arms[1])? < P;
     Some((miss, hit, saves))
 }

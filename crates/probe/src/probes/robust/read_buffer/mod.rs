@@ -18,7 +18,7 @@ use crate::probes::{Needs, Probe, Space};
 use crate::profile::{Estimate, Parameter, Value, Verdict};
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
+use fathom_stats::location;
 use manner::{Manner, Pass, READ_MAX, of, rank, trial};
 use measure::TRIALS;
 
@@ -106,7 +106,7 @@ fn from_data(record: &Record, manner: Manner) -> Option<bool> {
         return Some(true);
     }
     let nothing = of(record, &manner.name("unmapped"), Series::Hit);
-    let nothing = robust::median(&nothing)?;
+    let nothing = location::median(&nothing)?;
     let hit = trial(record, manner).map_or(0.0, |t| t.1);
     Some(hit <= MEMORY * nothing)
 }

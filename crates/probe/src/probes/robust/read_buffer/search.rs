@@ -5,7 +5,7 @@ use super::{PARAMETER, PASSES, Stage};
 use crate::probes::robust::of_step;
 use crate::probes::written;
 use crate::record::{Record, Series};
-use crate::solve::place;
+use fathom_stats::place;
 
 const PASSES_MAX: u32 = 15;
 /// So large a share of them must agree.

@@ -10,9 +10,9 @@ use super::{PARAMETER, straddle};
 use crate::probes::Space;
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::multiples::{self, Fit, Seen};
-use crate::solve::robust;
-use crate::solve::separate::{Decision, Separation, separate};
+use fathom_stats::location;
+use fathom_stats::multiples::{self, Fit, Seen};
+use fathom_stats::separate::{Decision, Separation, separate};
 use pairs::{PAIRS, Stream, spent_ns};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -209,7 +209,7 @@ fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
             again: false,
         };
         let logs = stream.logs(record);
-        if let Some(middle) = robust::median(&logs) {
+        if let Some(middle) = location::median(&logs) {
             rounds += stream.rounds(record);
             measured.insert(size, (middle, logs));
         }
@@ -218,7 +218,7 @@ fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
     let about = measured
         .values()
         .flat_map(|(middle, logs)| logs.iter().map(move |log| log - middle));
-    let scatter = robust::mad(&about.collect::<Vec<f64>>()).unwrap_or(0.0);
+    let scatter = location::mad(&about.collect::<Vec<f64>>()).unwrap_or(0.0);
     let largest = measured.values().map(|(middle, _)| middle.exp_m1());
     let least = ERROR * largest.fold(LONGER.start, f64::max);
     let one = |(&size, (middle, logs)): (&u64, &(f64, Vec<f64>))| Seen {

@@ -5,7 +5,7 @@ use super::PARAMETER;
 use crate::probes::Space;
 use crate::record::{Record, Series};
 use crate::session::{Session, Stop};
-use crate::solve::robust;
+use fathom_stats::location;
 use std::collections::BTreeMap;
 
 /// Pairs of streams in a round.
@@ -55,7 +55,7 @@ impl Stream {
         }
         let typical = parts
             .iter()
-            .filter_map(|(&pair, times)| Some((pair, robust::median(times)?)));
+            .filter_map(|(&pair, times)| Some((pair, location::median(times)?)));
         typical.collect()
     }
 

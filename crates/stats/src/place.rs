@@ -3,7 +3,7 @@
 //! Friedman 1937, with ties (Conover 1999, 5.8). Places are ranked within each round: what changes from round to round, or
 //! falls on single measurements, decides nothing.
 
-use super::robust;
+use crate::{law, location};
 
 /// Places that differ by less than this ratio do not.
 const SPREAD: f64 = 1.02;
@@ -18,13 +18,12 @@ pub fn matters(rounds: &[Vec<f64>], below: f64) -> bool {
 /// p-value of Friedman's test that the place makes no difference. `rounds` holds a list for each round, with the times of
 /// the same places in the same order. `None` with fewer than 2 rounds or 3 places, or lists that are not equally long.
 pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
-    use statrs::distribution::{ChiSquared, ContinuousCDF};
     let places = rounds.first()?.len();
     if rounds.len() < 2 || places < 3 || rounds.iter().any(|round| round.len() != places) {
         return None;
     }
     let (b, k) = (rounds.len() as f64, places as f64);
-    let ranked: Vec<Vec<f64>> = rounds.iter().map(|round| robust::ranks(round)).collect();
+    let ranked: Vec<Vec<f64>> = rounds.iter().map(|round| location::ranks(round)).collect();
     let squares: f64 = ranked.iter().flatten().map(|rank| rank * rank).sum();
     let expected = b * k * (k + 1.0) * (k + 1.0) / 4.0;
     if squares <= expected {
@@ -34,7 +33,7 @@ pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     let sum_of = |place: usize| ranked.iter().map(|round| round[place]).sum::<f64>();
     let sums: f64 = (0..places).map(|place| sum_of(place).powi(2)).sum();
     let statistic = (k - 1.0) * (sums - b * expected) / (squares - expected);
-    Some(ChiSquared::new(k - 1.0).ok()?.sf(statistic.max(0.0)))
+    law::chi_square_tail(k - 1.0, statistic.max(0.0))
 }
 
 /// The slowest place over the fastest one, each by the median of its rounds; `rounds` as for [`friedman_p`]. `None` without
@@ -46,9 +45,9 @@ pub fn spread(rounds: &[Vec<f64>]) -> Option<f64> {
             .iter()
             .filter_map(|r| r.get(place).copied())
             .collect();
-        robust::median(&times)
+        location::median(&times)
     };
-    let medians = robust::sorted(&(0..places).filter_map(of).collect::<Vec<_>>());
+    let medians = location::sorted(&(0..places).filter_map(of).collect::<Vec<_>>());
     let (low, high) = (medians.first()?, medians.last()?);
     (*low > 0.0).then_some(high / low)
 }

@@ -8,7 +8,7 @@
 //!
 //! It takes the places as exchangeable. Where neighbours are alike for another reason, access them in random order.
 
-use super::robust;
+use crate::location;
 use std::ops::Range;
 
 /// One access.
@@ -119,10 +119,10 @@ impl Places {
             Tooth::Halved => -1.0,
             Tooth::First | Tooth::Either => 1.0,
         };
-        let typical = robust::median(&values).unwrap_or(1.0).max(1.0);
+        let typical = location::median(&values).unwrap_or(1.0).max(1.0);
         let log = |v: &f64| (sign * (v.max(1.0) / typical).ln()).clamp(-CUT, CUT);
         let logs: Vec<f64> = values.iter().map(log).collect();
-        let mean = robust::mean(&logs).unwrap_or(0.0);
+        let mean = location::mean(&logs).unwrap_or(0.0);
         let squares: Vec<f64> = logs.iter().map(|l| (l - mean).powi(2)).collect();
         let extents: Vec<(u64, u64)> = places
             .iter()
@@ -131,12 +131,12 @@ impl Places {
         let mut places = Self {
             tooth,
             extents,
-            scores: robust::normal_scores(&values)
+            scores: location::normal_scores(&values)
                 .into_iter()
                 .map(|s| sign * s)
                 .collect(),
             logs: logs.into_iter().map(|l| l - mean).collect(),
-            deviation: robust::mean(&squares).unwrap_or(0.0).sqrt().max(1e-9),
+            deviation: location::mean(&squares).unwrap_or(0.0).sqrt().max(1e-9),
             values,
             pitch,
             slots: Vec::new(),
@@ -333,7 +333,7 @@ impl Places {
         let numbers = self.multiples(period);
         let mean = |positions: &mut dyn Iterator<Item = u64>| {
             let found = positions.filter_map(|at| self.at(at)).map(|i| self.logs[i]);
-            robust::mean(&found.collect::<Vec<f64>>())
+            location::mean(&found.collect::<Vec<f64>>())
         };
         let before = |by: u64| mean(&mut numbers.clone().map(|k| k * period - by));
         let Some(tooth) = before(0) else {
@@ -365,7 +365,7 @@ impl Places {
         let phases: Vec<f64> = phases.collect();
         let others = phases.iter().filter(|log| **log >= tooth / 2.0).count();
         let few = others as f64 <= OTHERS_MAX * phases.len() as f64;
-        let gap = robust::median(&phases).unwrap_or(0.0);
+        let gap = location::median(&phases).unwrap_or(0.0);
         few && tooth - gap >= factor.ln()
     }
 
@@ -376,7 +376,7 @@ impl Places {
         let of = |wanted: bool| {
             let values = self.values.iter().zip(&is_tooth);
             let chosen = values.filter(|(_, is)| **is == wanted).map(|(v, _)| *v);
-            robust::median(&chosen.collect::<Vec<f64>>())
+            location::median(&chosen.collect::<Vec<f64>>())
         };
         Some(of(true)? / of(false)?)
     }

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 /// A fall of a latency, from one size to the next, that the eye takes for a "sharp drop": our choice.
-pub const DROP_SHARE: f64 = 0.05;
+pub(crate) const DROP_SHARE: f64 = 0.05;
 /// "Much shorter", as a share of the other latency: our choice.
-pub const BELOW_SHARE: f64 = 0.8;
+pub(crate) const BELOW_SHARE: f64 = 0.8;
 /// Bytes in the MB of MB/s: the papers count sizes in powers of two.
-pub const MB_BYTES: f64 = 1_048_576.0;
+pub(crate) const MB_BYTES: f64 = 1_048_576.0;
 
 /// The sizes at which the latency is lower than at the size before by more than `share` of it. `points` are
 /// (size in bytes, mean latency in nanoseconds), ascending.
@@ -23,17 +23,11 @@ fn drops(points: &[(u64, f64)], share: f64) -> Vec<u64> {
         .collect()
 }
 
-/// The size at the first drop: the naive reading of Procedure 1, which noise defeats. `points` are (size in bytes,
-/// mean latency in nanoseconds), ascending; `share` as [`DROP_SHARE`].
-pub fn first_drop_period(points: &[(u64, f64)], share: f64) -> Option<u64> {
-    drops(points, share).first().copied()
-}
-
 /// The clustered page by Procedure 1 (`parameter-aware-io` 4.2.3): "the latency drops sharply whenever the request
 /// size is a multiple of 16 KB". Our mechanical reading: the commonest distance between consecutive drops (size 0
-/// counts as one, being a multiple), the smaller of equally common ones. `None` without a drop. Arguments as for
-/// [`first_drop_period`].
-pub fn commonest_drop_distance(points: &[(u64, f64)], share: f64) -> Option<u64> {
+/// counts as one, being a multiple), the smaller of equally common ones. `None` without a drop. `points` are (size in bytes,
+/// mean latency in nanoseconds), ascending; `share` as [`DROP_SHARE`].
+pub(crate) fn commonest_drop_distance(points: &[(u64, f64)], share: f64) -> Option<u64> {
     let mut counts = BTreeMap::new();
     let mut before = 0;
     for at in drops(points, share) {
@@ -49,18 +43,18 @@ pub fn commonest_drop_distance(points: &[(u64, f64)], share: f64) -> Option<u64>
 
 /// Throughput over size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RatePair {
+pub(crate) struct RatePair {
     /// Request size in bytes.
-    pub x_bytes: u64,
+    pub(crate) x_bytes: u64,
     /// Sequential writes, in bytes per second.
-    pub sequential_bytes_per_s: f64,
+    pub(crate) sequential_bytes_per_s: f64,
     /// Random writes, in bytes per second.
-    pub random_bytes_per_s: f64,
+    pub(crate) random_bytes_per_s: f64,
 }
 
 /// The first size at which "the whole numbers of the reported numbers are the same" (`greedy-space` IV.A), in MB/s.
 /// The fraction is cut off. `pairs` in ascending order of size.
-pub fn equal_whole_mb_per_s(pairs: &[RatePair]) -> Option<u64> {
+pub(crate) fn equal_whole_mb_per_s(pairs: &[RatePair]) -> Option<u64> {
     let whole = |rate: f64| (rate / MB_BYTES).floor();
     pairs
         .iter()
@@ -70,20 +64,20 @@ pub fn equal_whole_mb_per_s(pairs: &[RatePair]) -> Option<u64> {
 
 /// Latency over size with and without the help of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BufferPair {
+pub(crate) struct BufferPair {
     /// Request size in bytes.
-    pub x_bytes: u64,
+    pub(crate) x_bytes: u64,
     /// "Buffer" of Figures 6 and 7, in nanoseconds.
-    pub buffer_ns: f64,
+    pub(crate) buffer_ns: f64,
     /// "NAND" of Figures 6 and 7, in nanoseconds.
-    pub nand_ns: f64,
+    pub(crate) nand_ns: f64,
 }
 
 /// The read buffer by Procedures 3 and 4, the write buffer by Procedures 5 and 6 (`parameter-aware-io` 4.2.5, 4.2.6):
 /// the size up to which "Buffer" is "much shorter" than "NAND". Our mechanical reading: below `share` of it (as
 /// [`BELOW_SHARE`]) there and at every smaller size. `pairs` in ascending order of size; `None` where even the
 /// smallest is not.
-pub fn largest_buffered(pairs: &[BufferPair], share: f64) -> Option<u64> {
+pub(crate) fn largest_buffered(pairs: &[BufferPair], share: f64) -> Option<u64> {
     pairs
         .iter()
         .take_while(|p| p.buffer_ns < share * p.nand_ns)
@@ -106,21 +100,21 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(first_drop_period(&points, DROP_SHARE), Some(8192));
         assert_eq!(commonest_drop_distance(&points, DROP_SHARE), Some(8192));
         points[1].1 = 900.0;
-        assert_eq!(first_drop_period(&points, DROP_SHARE), Some(6144));
         assert_eq!(commonest_drop_distance(&points, DROP_SHARE), Some(8192));
         let rising: Vec<(u64, f64)> = (1..9).map(|i| (i, i as f64)).collect();
-        assert_eq!(first_drop_period(&rising, DROP_SHARE), None);
         assert_eq!(commonest_drop_distance(&rising, DROP_SHARE), None);
         assert_eq!(commonest_drop_distance(&[], DROP_SHARE), None);
     }
 
     #[test]
     fn a_drop_of_exactly_the_share_is_none() {
-        assert_eq!(first_drop_period(&[(1, 100.0), (2, 50.0)], 0.5), None);
-        assert_eq!(first_drop_period(&[(1, 100.0), (2, 49.9)], 0.5), Some(2));
+        assert_eq!(commonest_drop_distance(&[(1, 100.0), (2, 50.0)], 0.5), None);
+        assert_eq!(
+            commonest_drop_distance(&[(1, 100.0), (2, 49.9)], 0.5),
+            Some(2)
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! Values that are not finite are left out everywhere; a function without enough values answers `None`.
 
-use super::normal_quantile;
+use crate::law::normal_quantile;
 
 /// The finite ones of `values`, ascending.
 pub fn sorted(values: &[f64]) -> Vec<f64> {

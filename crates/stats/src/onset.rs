@@ -7,7 +7,7 @@
 //! piece to piece (CUSUM; Page 1954). The sum begins to rise at the onset, whether one piece waits and the next ones are fast
 //! again (the flash is faster than the link) or all that follow wait a little.
 
-use super::robust;
+use crate::location;
 
 /// The chance that a sum rises so high from a piece on though nothing waits.
 const ERROR: f64 = 1e-4;
@@ -35,8 +35,8 @@ pub struct Onset {
 pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<Onset> {
     let pieces = runs.iter().map(Vec::len).min()?;
     let first = |run: &Vec<f64>| run.iter().take(fitting).copied().collect::<Vec<_>>();
-    let usual = robust::sorted(&runs.iter().flat_map(first).collect::<Vec<_>>());
-    let typical = robust::median(&usual)?;
+    let usual = location::sorted(&runs.iter().flat_map(first).collect::<Vec<_>>());
+    let typical = location::median(&usual)?;
     let high = -ERROR.ln() / (EXPONENT * runs.len() as f64);
     let at = |index: usize| runs.iter().filter_map(move |run| run.get(index)).copied();
     let (mut sum, mut rise) = (0.0, Vec::new());
@@ -58,7 +58,7 @@ pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<Onset> {
                 .unwrap_or(0);
             let begin = index + 1 - rise.len() + early;
             let times: Vec<f64> = (begin..=index).flat_map(at).collect();
-            let wait = robust::median(&times)? - typical;
+            let wait = location::median(&times)? - typical;
             if wait > least {
                 return Some(Onset { index: begin, wait });
             }

@@ -4,7 +4,28 @@
 //! ties and continuity corrected); Hodges & Lehmann 1963 for the ratio, with the interval that inverts the test
 //! (Hollander & Wolfe 1999, 4.3; normal approximation of the rank). Compares typical values and not totals. All pairs are formed: thin out more than 2000 values.
 
-use super::{Interval, normal_quantile, robust};
+use crate::law::{normal_quantile, normal_tail};
+use crate::location;
+
+/// From `low` to `high`, both included; the unit is that of the quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The same interval after a growing function, such as `f64::exp`.
+    fn map(self, grow: impl Fn(f64) -> f64) -> Self {
+        Self {
+            low: grow(self.low),
+            high: grow(self.high),
+        }
+    }
+}
+
 /// What a comparison concludes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -34,7 +55,7 @@ pub struct Separation {
 /// Compares `a` with `b`. `confidence` (0 to 1) is that of the interval; `margin` is the relative difference that
 /// does not matter (0.05 for 5 %). Values that are not positive are left out; `None` with fewer than 4 on a side.
 pub fn separate(a: &[f64], b: &[f64], confidence: f64, margin: f64) -> Option<Separation> {
-    let (a, b) = (robust::logs(a), robust::logs(b));
+    let (a, b) = (location::logs(a), location::logs(b));
     if a.len().min(b.len()) < 4 {
         return None;
     }
@@ -52,7 +73,7 @@ pub fn separate(a: &[f64], b: &[f64], confidence: f64, margin: f64) -> Option<Se
         high: *shifts.get(shifts.len().checked_sub(rank + 1)?)?,
     };
     Some(Separation {
-        ratio: robust::quantile_of_sorted(&shifts, 0.5)?.exp(),
+        ratio: location::quantile_of_sorted(&shifts, 0.5)?.exp(),
         interval: interval.map(f64::exp),
         p: mann_whitney_p(&a, &b)?,
         decision: decide(interval, margin.max(0.0).ln_1p()),
@@ -73,14 +94,14 @@ fn decide(interval: Interval, margin: f64) -> Decision {
 
 /// Two-sided p-value of Mann and Whitney's test. `None` where a sample is empty.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (robust::sorted(a), robust::sorted(b));
+    let (a, b) = (location::sorted(a), location::sorted(b));
     if a.is_empty() || b.is_empty() {
         return None;
     }
     // U: pairs in which a is larger, ties counted as half.
     let below = |x: f64| b.partition_point(|y| *y < x) + b.partition_point(|y| *y <= x);
     let wins = a.iter().map(|&x| below(x)).sum::<usize>() as f64 / 2.0;
-    let joint = robust::sorted(&[a.as_slice(), b.as_slice()].concat());
+    let joint = location::sorted(&[a.as_slice(), b.as_slice()].concat());
     let ties: f64 = joint
         .chunk_by(|x, y| x == y)
         .map(|same| (same.len() as f64).powi(3) - same.len() as f64)
@@ -96,11 +117,6 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
         return Some(1.0);
     }
     Some((2.0 * normal_tail(away / variance.sqrt())).min(1.0))
-}
-
-fn normal_tail(z: f64) -> f64 {
-    use statrs::distribution::{ContinuousCDF, Normal};
-    Normal::standard().sf(z)
 }
 
 /// From the number of orders of `m + n` values with `u` wins: `count(m, n, u) = count(m - 1, n, u - n) +
@@ -183,7 +199,7 @@ mod tests {
                 let a: Vec<f64> = (0..n).map(|_| ratio * factor(sigma, &mut rng)).collect();
                 let b: Vec<f64> = (0..n).map(|_| factor(sigma, &mut rng)).collect();
                 let found = separate(&a, &b, 0.99, 0.05).unwrap();
-                assert!(found.interval.contains(found.ratio));
+                assert!((found.interval.low..=found.interval.high).contains(&found.ratio));
                 counts[found.decision as usize] += 1;
             }
             println!("seed {seed}, ratio {ratio}, noise {sigma}, {n} values: {counts:?}");
