@@ -81,7 +81,7 @@ fn a_stall_of_the_flash_is_no_edge_where_it_is_faster_than_the_link() {
     all_are(
         &spec,
         Parameter::WritePolicy,
-        &Value::Choice("buffer".into()),
+        &Value::Word("buffer".into()),
     );
 }
 
@@ -107,7 +107,7 @@ fn memory_behind_a_battery_is_emptied_and_measured() {
     all_are(
         &spec,
         Parameter::WritePolicy,
-        &Value::Choice("cache".into()),
+        &Value::Word("cache".into()),
     );
 }
 

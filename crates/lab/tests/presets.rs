@@ -206,7 +206,7 @@ fn agrees(truth: Truth, estimate: &Estimate) -> bool {
                 && *value == bytes
                 && interval.is_some_and(|(low, high)| (low..=high).contains(&bytes))
         }
-        (Is(name), Some(Value::Choice(choice))) => {
+        (Is(name), Some(Value::Word(choice))) => {
             estimate.verdict == Verdict::Identified && choice == name
         }
         (NotThere, None) => {

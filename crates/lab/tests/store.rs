@@ -60,7 +60,7 @@ fn sample(i: u64) -> Sample {
     Sample {
         step: (i % 3) as u32,
         parameter: Parameter::ALL[(i % 7) as usize],
-        series: [Series::Sweep, Series::RandomRead, Series::FullBuffer][(i % 3) as usize],
+        series: [Series::SWEEP, Series::RANDOM_READ, Series::FULL_BUFFER][(i % 3) as usize],
         x: i << 12,
         rep: (i % 5) as u32,
         timed: [Timed::Read, Timed::WriteFlush][(i % 2) as usize],

@@ -97,7 +97,7 @@ fn read_ahead_and_the_write_policy_are_told() {
     let (answers, _) = measure(read_ahead, &[Parameter::Prefetch], 32);
     assert_eq!(
         answers[0].value,
-        Some(Value::Choice("read-ahead".to_owned()))
+        Some(Value::Word("read-ahead".to_owned()))
     );
     let parameters = [Parameter::Prefetch, Parameter::WritePolicy];
     let (answers, _) = measure(Planted::default(), &parameters, 32);
@@ -120,7 +120,7 @@ fn a_buffer_hits_at_once_only_and_a_cache_later_too() {
             ..Planted::default()
         };
         let (answers, _) = measure(planted, &[Parameter::WritePolicy], 16);
-        let value = Some(Value::Choice(policy.to_owned()));
+        let value = Some(Value::Word(policy.to_owned()));
         assert_eq!(answers[0].value, value, "{:?}", answers[0]);
     }
 }
@@ -135,7 +135,7 @@ fn procedure_1_prints_one_time_per_size() {
     let mut device = Fake::new(64 * MIB, Planted::default());
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     let sizes: Vec<_> = record
-        .series(Parameter::ClusteredPage, Series::Sweep)
+        .series(Parameter::ClusteredPage, Series::SWEEP)
         .collect();
     assert_eq!(sizes.len(), 513);
     for (i, sample) in sizes.iter().enumerate() {
@@ -162,7 +162,7 @@ fn procedure_2_doubles_before_it_writes_and_its_places_repeat() {
     let mut device = Fake::new(64 * MIB, planted);
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     let random: Vec<_> = record
-        .series(Parameter::ClusteredBlock, Series::Random)
+        .series(Parameter::ClusteredBlock, Series::RANDOM)
         .collect();
     let sizes: Vec<u64> = random.iter().map(|s| s.x / KIB).collect();
     // From four pages to an eighth of the total, which is the region by the thinning.

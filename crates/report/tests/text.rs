@@ -6,7 +6,7 @@ mod common;
 
 use common::{KIB, MIB};
 use fathom_probe::Parameter;
-use fathom_probe::profile::{Value, Verdict};
+use fathom_probe::{Value, Verdict};
 use fathom_report::diff::{Outcome, diff};
 use fathom_report::screen::Screen;
 use fathom_report::{diff as difference, text};
@@ -50,7 +50,7 @@ fn a_drive_name_reaches_the_terminal_without_control_characters() {
     let mut profile = common::profile(&common::record());
     profile.target.name = "disk\u{1b}]0;owned\u{7}".to_owned();
     let fifo = profile.parameters.get_mut(&Parameter::WritePolicy).unwrap();
-    fifo.value = Some(Value::Choice("\u{1b}[2J".to_owned()));
+    fifo.value = Some(Value::Word("\u{1b}[2J".to_owned()));
     let all = text::summary(&profile) + &difference::text(&diff(&profile, &profile));
     assert!(!all.contains('\u{1b}') && !all.contains('\u{7}'));
 }
@@ -75,7 +75,7 @@ fn every_case_of_a_comparison() {
         common::estimate(None, None, Verdict::Absent),
     );
     answers.remove(&Parameter::LogicalBlock);
-    let cache = Some(Value::Choice("cache".to_owned()));
+    let cache = Some(Value::Word("cache".to_owned()));
     answers.insert(
         Parameter::WritePolicy,
         common::estimate(cache, None, Verdict::Identified),

@@ -44,7 +44,7 @@ pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
 
 fn is_right(right: &Right, estimate: &Estimate) -> bool {
     match (right, &estimate.value) {
-        (Right::Is(Value::Choice(right)), Some(Value::Choice(found))) => right == found,
+        (Right::Is(Value::Word(right)), Some(Value::Word(found))) => right == found,
         (Right::Is(Value::Bytes(right)), Some(Value::Bytes(found))) => {
             let Some((low, high)) = interval(estimate) else {
                 return false;
@@ -72,7 +72,7 @@ pub fn covers(truth: &Truth, estimate: &Estimate) -> Option<bool> {
     let holds = |right: &Right| match right {
         Right::Is(Value::Bytes(bytes)) => Some((low..=high).contains(bytes)),
         Right::Between(first, last) => Some(low <= *last && *first <= high),
-        Right::Is(Value::Choice(_)) => None,
+        Right::Is(Value::Word(_)) => None,
     };
     truth.right.iter().filter_map(holds).reduce(|a, b| a || b)
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn chosen(name: &str) -> Estimate {
-        let value = Value::Choice(name.into());
+        let value = Value::Word(name.into());
         Estimate::identified(Parameter::WritePolicy, Method::Robust, value, "")
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn a_choice_is_right_when_equal() {
         let truth = truth(
             Sight::Identifiable,
-            &[Right::Is(Value::Choice("cache".into()))],
+            &[Right::Is(Value::Word("cache".into()))],
         );
         assert_eq!(score(&truth, &chosen("cache")), Outcome::Found);
         assert_eq!(score(&truth, &chosen("buffer")), Outcome::Wrong);
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(covers(&Truth::missing(), &found(12, 11, 12)), None);
         let choice = truth(
             Sight::Identifiable,
-            &[Right::Is(Value::Choice("cache".into()))],
+            &[Right::Is(Value::Word("cache".into()))],
         );
         assert_eq!(covers(&choice, &chosen("buffer")), None);
     }

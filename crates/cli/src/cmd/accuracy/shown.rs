@@ -87,7 +87,7 @@ fn value(estimate: &Estimate) -> String {
             format!("{words} {bytes} ({low} to {high})")
         }
         (Some(Value::Bytes(bytes)), ..) => format!("{words} {bytes}"),
-        (Some(Value::Choice(choice)), ..) => format!("{words} {choice}"),
+        (Some(Value::Word(choice)), ..) => format!("{words} {choice}"),
         (None, ..) => words.to_owned(),
     }
 }

@@ -135,7 +135,7 @@ impl fmt::Display for Right {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Right::Is(Value::Bytes(bytes)) => write!(f, "{bytes}"),
-            Right::Is(Value::Choice(choice)) => f.write_str(choice),
+            Right::Is(Value::Word(choice)) => f.write_str(choice),
             Right::Between(low, high) => write!(f, "{low} to {high}"),
         }
     }
@@ -146,7 +146,7 @@ fn size(bytes: u64) -> Right {
 }
 
 fn choice(name: &str) -> Right {
-    Right::Is(Value::Choice(name.to_owned()))
+    Right::Is(Value::Word(name.to_owned()))
 }
 
 /// Sizes, each once.
