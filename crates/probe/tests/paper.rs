@@ -95,10 +95,7 @@ fn read_ahead_and_the_write_policy_are_told() {
         ..Planted::default()
     };
     let (answers, _) = measure(read_ahead, &[Parameter::Prefetch], 32);
-    assert_eq!(
-        answers[0].value,
-        Some(Value::Word("read-ahead".to_owned()))
-    );
+    assert_eq!(answers[0].value, Some(Value::Word("read-ahead".to_owned())));
     let parameters = [Parameter::Prefetch, Parameter::WritePolicy];
     let (answers, _) = measure(Planted::default(), &parameters, 32);
     assert_eq!(answers[0].verdict, Verdict::Absent);

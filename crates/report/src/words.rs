@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_interval_of_equal_ends_is_one_size() {
-        let of = |low, high| {
+        let of = |low: Option<u64>, high: Option<u64>| {
             let verdict = Verdict::Identified;
             interval(&Estimate {
                 low: low.map(Value::Bytes),

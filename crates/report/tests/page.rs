@@ -7,8 +7,8 @@ mod common;
 
 use browser::{all_drawn, chromium, complaints, data, open};
 use common::NASTY;
-use fathom_probe::Series;
-use fathom_probe::{Parameter, Profile, Record, Sample};
+
+use fathom_probe::{Parameter, Profile, Record, Sample, Series, Unit, Value};
 use fathom_report::html;
 use serde_json::json;
 use std::path::PathBuf;
@@ -105,8 +105,8 @@ fn names_from_outside_are_escaped() {
     for estimate in profile.parameters.values_mut() {
         estimate.evidence.reason = NASTY.to_owned();
         estimate.evidence.figures.insert(NASTY.to_owned(), 1.0);
-        if estimate.unit.is_empty() {
-            estimate.value = Some(fathom_probe::Value::Word(NASTY.to_owned()));
+        if estimate.unit == Unit::Word {
+            estimate.value = Some(Value::Word(NASTY.to_owned()));
         }
     }
     let page = html::render(&record, &profile);
@@ -175,7 +175,7 @@ fn nonsense_does_not_panic() {
         (sample.offset, sample.at_ns, sample.step) = (value, value, u32::MAX);
     }
     for estimate in profile.parameters.values_mut() {
-        (estimate.low, estimate.high) = (Some(u64::MAX), Some(0));
+        (estimate.low, estimate.high) = (Some(Value::Bytes(u64::MAX)), Some(Value::Bytes(0)));
         estimate.evidence.figures.insert("nan".to_owned(), f64::NAN);
     }
     assert!(figures(&html::render(&record, &profile)) > 7);
@@ -194,7 +194,7 @@ fn what_the_figures_say_of_their_samples_is_so() {
         .retain(|s| s.parameter == Parameter::ClusteredPage && s.x == 16 << 10);
     record.samples.truncate(10);
     for (rep, sample) in record.samples.iter_mut().enumerate() {
-        (sample.series, sample.rep) = (fathom_probe::record::Series::SWEEP, rep as u32);
+        (sample.series, sample.rep) = (Series::SWEEP, rep as u32);
         sample.ns = 100;
     }
     record.samples[9].ns = 1_000;
@@ -278,12 +278,16 @@ fn few_sizes_and_pairs_stand_side_by_side() {
 /// The question is about writes.
 #[test]
 fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
-    use Series::{Random, RandomRead, Sequential, SequentialRead};
     let sizes: Vec<u64> = (0..6).map(|power| (64 << 10) << power).collect();
     for parameter in [Parameter::LogicalBlock, Parameter::ClusteredBlock] {
         let (record, profile) = of(
             parameter,
-            &[Sequential, Random, SequentialRead, RandomRead],
+            &[
+                Series::SEQUENTIAL,
+                Series::RANDOM,
+                Series::SEQUENTIAL_READ,
+                Series::RANDOM_READ,
+            ],
             &sizes,
         );
         let page = html::render(&record, &profile);

@@ -49,34 +49,10 @@ pub(super) const EXAMPLES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
-fn page(parameter: Parameter) -> &'static str {
-    macro_rules! page {
-        ($name:literal) => {
-            include_str!(concat!("../../../../docs/parameters/", $name, ".md"))
-        };
-    }
-    match parameter {
-        Parameter::ClusteredPage => page!("clustered_page"),
-        Parameter::ClusteredBlock => page!("clustered_block"),
-        Parameter::LogicalBlock => page!("logical_block"),
-        Parameter::ReadBuffer => page!("read_buffer"),
-        Parameter::WriteBuffer => page!("write_buffer"),
-        Parameter::Prefetch => page!("prefetch"),
-        Parameter::WritePolicy => page!("write_policy"),
-    }
-}
-
-/// What a parameter is, in one line: the title of its page after its name.
-pub(super) fn title(parameter: Parameter) -> &'static str {
-    let first = page(parameter).lines().next().unwrap_or_default();
-    first.split_once(": ").map_or(first, |(_, title)| title)
-}
-
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     let name = args.name.replace('-', "_");
     if let Some(parameter) = Parameter::from_name(&name) {
-        show(page(parameter))?;
+        show(parameter.about().page)?;
         return Ok(Exit::Done);
     }
     if let Some((_, _, text)) = EXAMPLES.iter().find(|(name, ..)| *name == args.name) {
@@ -194,7 +170,7 @@ mod tests {
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
         for parameter in Parameter::ALL {
-            let text = page(parameter);
+            let text = parameter.about().page;
             assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
             for part in [
                 "identified",

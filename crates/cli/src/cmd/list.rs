@@ -64,8 +64,8 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Parameters => {
             let parameters = Parameter::ALL.map(|parameter| Measured {
                 name: parameter.name(),
-                unit: parameter.unit(),
-                summary: explain::title(parameter),
+                unit: parameter.about().unit.symbol(),
+                summary: parameter.about().summary(),
             });
             let rows = parameters.iter().map(|p| [p.name, p.summary]);
             print(&parameters, rows.collect(), args.json)?;

@@ -9,6 +9,7 @@ mod scan;
 
 use crate::about::{About, Figure, Mark, X};
 use crate::parameters::Parameter;
+use crate::parameters::logical_block::READS;
 use crate::series::Series;
 use crate::value::Unit;
 
@@ -51,4 +52,5 @@ const FIGURES: &[Figure] = &[
             (Series::RANDOM, "Random writes"),
         ],
     ),
+    READS,
 ];

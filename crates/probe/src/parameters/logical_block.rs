@@ -44,16 +44,19 @@ const FIGURES: &[Figure] = &[
             (Series::RANDOM, "Random writes"),
         ],
     ),
-    Figure {
-        mark: Mark::Nothing,
-        ..Figure::throughput(
-            "For comparison: throughput of reads",
-            "The answer does not rest on it. Where random reads become as fast as sequential ones, their order does not \
-             matter either.",
-            &[
-                (Series::SEQUENTIAL_READ, "Sequential reads"),
-                (Series::RANDOM_READ, "Random reads"),
-            ],
-        )
-    },
+    READS,
 ];
+
+/// Beside the throughput of writes.
+pub(crate) const READS: Figure = Figure {
+    mark: Mark::Nothing,
+    ..Figure::throughput(
+        "For comparison: throughput of reads",
+        "The answer does not rest on it. Where random reads become as fast as sequential ones, their order does not \
+         matter either.",
+        &[
+            (Series::SEQUENTIAL_READ, "Sequential reads"),
+            (Series::RANDOM_READ, "Random reads"),
+        ],
+    )
+};

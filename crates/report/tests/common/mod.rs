@@ -4,9 +4,12 @@
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
 use fathom_base::Rng;
-use fathom_probe::profile::{Evidence, Value, Verdict};
+use fathom_probe::profile::Evidence;
 use fathom_probe::record::{Target, Timed};
-use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Record, RecordMeta, Sample, Step};
+use fathom_probe::{
+    Cost, Estimate, Method, Parameter, Profile, Record, RecordMeta, Sample, Series, Step, Unit,
+    Value, Verdict,
+};
 use std::collections::BTreeMap;
 
 pub(crate) const KIB: u64 = 1 << 10;
@@ -112,7 +115,7 @@ impl Builder {
                 self.record.samples.push(sample);
             }
         }
-        let name = format!("{series:?} of {parameter}").to_lowercase();
+        let name = format!("{} of {parameter}", series.name().replace('_', ""));
         self.record.steps.push(Step {
             parameter,
             name,
@@ -227,16 +230,11 @@ pub(crate) fn estimate(
     interval: Option<(u64, u64)>,
     verdict: Verdict,
 ) -> Estimate {
-    let unit = if matches!(value, Some(Value::Word(_))) {
-        ""
-    } else {
-        "B"
-    };
     Estimate {
+        unit: value.as_ref().map_or(Unit::Bytes, Value::unit),
         value,
-        unit: unit.to_owned(),
-        low: interval.map(|i| i.0),
-        high: interval.map(|i| i.1),
+        low: interval.map(|i| Value::Bytes(i.0)),
+        high: interval.map(|i| Value::Bytes(i.1)),
         verdict,
         method: Method::Robust,
         cost: Cost::default(),

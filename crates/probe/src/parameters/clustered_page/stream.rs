@@ -16,7 +16,6 @@ use fathom_stats::separate::{Decision, Separation, separate};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-
 /// Sizes that are measured first, in bytes: one of them is a multiple of nearly any unit.
 const BASES: [u64; 5] = [256 << 10, 192 << 10, 160 << 10, 224 << 10, 240 << 10];
 /// Rounds of all sizes at most, and of the unit when it is looked at again.

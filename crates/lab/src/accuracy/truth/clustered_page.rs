@@ -13,12 +13,12 @@
 //!
 //! A unit of one logical block is never partly written: there is nothing to find.
 
+use super::right::{Sight, Truth, sizes};
 use super::speeds::{Speeds, beyond};
-use super::{Sight, Truth, sizes};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{MappingKind, Striping, WritePolicy};
 
-pub(super) fn clustered_page(spec: &Spec) -> Truth {
+pub(super) fn truth(spec: &Spec) -> Truth {
     let mut truth = mapping_unit(spec);
     let also = read_unit(spec);
     if also.sight != Sight::Missing {

@@ -5,21 +5,19 @@
 //!   array is faster than the link: nothing is drained before the memory is full.
 //! - Memory is empty after a flush. Protected memory completes a flush at once; it is empty after the delay of an idle drain,
 //!   or after a TRIM of what was written.
-//! - Half of a cache's capacity, written again and again, never waits for a program; in a first-in-first-out buffer it
-//!   waits once a capacity (4.3). Memory of less than two logical blocks holds no second place to come back to.
 //! - A cache as large as the drive is never full.
 //! - Where an idle drain begins sooner than the next piece can come, memory is drained while it fills: it is full later by
 //!   what was drained meanwhile, or never, and nothing stays in it to be written again.
 
+use super::right::{Sight, Truth, between, capacity};
 use super::speeds::{Speeds, beyond};
-use super::{Right, Sight, Truth, capacity, choice};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WriteBuffer;
 
-const AS_LARGE: &str = "a cache as large as the drive is never full";
-const AT_ONCE: &str = "it is drained as fast as it fills";
+pub(super) const AS_LARGE: &str = "a cache as large as the drive is never full";
+pub(super) const AT_ONCE: &str = "it is drained as fast as it fills";
 
-pub(super) fn buffer(spec: &Spec) -> Truth {
+pub(super) fn truth(spec: &Spec) -> Truth {
     let Some(buffer) = &spec.write_buffer else {
         return Truth::missing();
     };
@@ -37,7 +35,7 @@ pub(super) fn buffer(spec: &Spec) -> Truth {
         }
         let most = buffer.capacity.0 as f64 / (1.0 - filled / drained);
         let least = buffer.capacity.0 / block * block;
-        let right = vec![Right::Between(least, most as u64)];
+        let right = vec![between(least, most as u64)];
         let why = "it is drained about as fast as it fills";
         let sight = match drained >= 2.0 * filled {
             true => Sight::Identifiable,
@@ -54,29 +52,6 @@ pub(super) fn buffer(spec: &Spec) -> Truth {
     )
 }
 
-pub(super) fn policy(spec: &Spec) -> Truth {
-    let Some(buffer) = &spec.write_buffer else {
-        return Truth::missing();
-    };
-    let right = vec![choice(match buffer.policy.is_cache() {
-        true => "cache",
-        false => "buffer",
-    })];
-    let hidden = |why| Truth::new(Sight::Hidden, right.clone(), why);
-    if buffer.capacity.0 < 2 * spec.host.logical_block.0 {
-        return hidden("there is no room for a second place to come back to");
-    }
-    if holds_all(spec, buffer) {
-        return hidden(AS_LARGE);
-    }
-    if Speeds::of(spec).drains_at_once() {
-        // Nothing stays to be written again: whatever keeps it, it is a buffer to the host.
-        let right = vec![right[0].clone(), choice("buffer")];
-        return Truth::new(Sight::Hidden, right, AT_ONCE);
-    }
-    Truth::new(Sight::Identifiable, right, "")
-}
-
-fn holds_all(spec: &Spec, buffer: &WriteBuffer) -> bool {
+pub(super) fn holds_all(spec: &Spec, buffer: &WriteBuffer) -> bool {
     buffer.policy.is_cache() && buffer.capacity.0 >= spec.capacity.0
 }
