@@ -82,7 +82,7 @@ fn word(outcome: Outcome) -> &'static str {
 
 fn value(estimate: &Estimate) -> String {
     let words = estimate.verdict.words();
-    match (&estimate.value, estimate.low, estimate.high) {
+    match (&estimate.value, &estimate.low, &estimate.high) {
         (Some(value), Some(low), Some(high)) => {
             let [value, low, high] = [value, low, high].map(Value::plain);
             format!("{words} {value} ({low} to {high})")
