@@ -123,11 +123,6 @@ pub fn announce(config: &RunConfig, info: &DeviceInfo) -> Announcement {
     Plan::of(config, info).announcement()
 }
 
-/// The most that a run may write, in bytes: the bound of [`announce`].
-pub fn write_bound(config: &RunConfig, info: &DeviceInfo) -> u64 {
-    announce(config, info).bound_bytes
-}
-
 fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
     RecordMeta {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),

@@ -5,7 +5,7 @@
 mod fake;
 
 use fake::{Fake, KIB, MIB, Planted};
-use fathom_probe::run::{run, solve, write_bound};
+use fathom_probe::run::{announce, run, solve};
 use fathom_probe::{Estimate, Method, Parameter, RunConfig, Series, Unobserved, Value, Verdict};
 
 fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estimate>, Fake) {
@@ -21,7 +21,7 @@ fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estima
     device.info.max_request_bytes = 64 * MIB;
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     assert!(record.meta.complete);
-    assert!(device.bytes_written <= write_bound(&config, &device.info));
+    assert!(device.bytes_written <= announce(&config, &device.info)).bound_bytes;
     let answers = solve(&record).parameters.into_values().collect();
     (answers, device)
 }

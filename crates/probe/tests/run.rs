@@ -8,7 +8,7 @@ mod fake;
 use fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;
 use fathom_block::IoErrorKind;
-use fathom_probe::run::{answer, run, solve, write_bound};
+use fathom_probe::run::{announce, answer, run, solve};
 use fathom_probe::{Estimate, Method, Parameter, Record, RunConfig, RunError, Unobserved, Verdict};
 
 fn drive() -> Fake {
@@ -99,7 +99,7 @@ fn cut_short_anywhere_and_resumed_a_real_run_is_whole_and_counts_everything() {
 fn the_budget_of_bytes_is_never_exceeded() {
     let unbounded = measure(&mut drive(), &config(), None);
     let all = solve(&unbounded).cost.bytes_written;
-    let bound = write_bound(&config(), &drive().info);
+    let bound = announce(&config(), &drive().info).bound_bytes;
     assert!(all <= bound, "{all} of {bound}");
     for budget in [
         0,
@@ -161,7 +161,7 @@ fn a_spent_budget_can_be_raised_on_a_real_drive() {
         ..config()
     };
     let tight = RunConfig {
-        budget_bytes: Some(write_bound(&page, &device.info)),
+        budget_bytes: Some(announce(&page, &device.info)).bound_bytes,
         ..config()
     };
     let record = measure(&mut device, &tight, None);
@@ -188,7 +188,7 @@ fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
     let mut device = drive();
     let record = measure(&mut device, &config, None);
     assert_eq!(device.bytes_written, 0);
-    assert_eq!(write_bound(&config, &device.info), 0);
+    assert_eq!(announce(&config, &device.info).bound_bytes, 0);
     let profile = solve(&record);
     for (parameter, estimate) in &profile.parameters {
         let reads = matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
@@ -367,7 +367,7 @@ fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
         let inside = region.contains(&offset) && offset + len <= region.end;
         assert!(inside, "{op} {offset} {len}");
     }
-    assert!(device.bytes_written <= write_bound(&config, &device.info));
+    assert!(device.bytes_written <= announce(&config, &device.info)).bound_bytes;
 }
 
 /// Larger than what the first parameters under a budget need.

@@ -8,14 +8,14 @@
 use crate::law::normal_quantile;
 
 /// The finite ones of `values`, ascending.
-pub fn sorted(values: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
     finite
 }
 
 /// Natural logarithms of the positive, finite ones of `values`.
-pub fn logs(values: &[f64]) -> Vec<f64> {
+pub(crate) fn logs(values: &[f64]) -> Vec<f64> {
     values
         .iter()
         .filter(|v| v.is_finite() && **v > 0.0)
@@ -24,7 +24,7 @@ pub fn logs(values: &[f64]) -> Vec<f64> {
 }
 
 /// The quantile `share` (0 to 1) of values that are ascending already; type 7, linear between order statistics.
-pub fn quantile_of_sorted(ascending: &[f64], share: f64) -> Option<f64> {
+pub(crate) fn quantile_of_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
     let place = share.clamp(0.0, 1.0) * last as f64;
     let below = place.floor() as usize;
@@ -60,7 +60,7 @@ pub fn mad(values: &[f64]) -> Option<f64> {
 }
 
 /// Ranks from 1; equal values share the mean of theirs.
-pub fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; values.len()];

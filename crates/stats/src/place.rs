@@ -8,16 +8,15 @@ use crate::{law, location};
 /// Places that differ by less than this ratio do not.
 const SPREAD: f64 = 1.02;
 
-/// Whether the place makes a difference that comes again in every round, with a p-value below `below`; `rounds` as for
-/// [`friedman_p`].
+/// Whether the place makes a difference that comes again in every round, with a p-value below `below`; `rounds`
+/// holds a list for each round, with the times of the same places in the same order.
 pub fn matters(rounds: &[Vec<f64>], below: f64) -> bool {
     friedman_p(rounds).is_some_and(|p| p < below)
         && spread(rounds).is_some_and(|spread| spread >= SPREAD)
 }
 
-/// p-value of Friedman's test that the place makes no difference. `rounds` holds a list for each round, with the times of
-/// the same places in the same order. `None` with fewer than 2 rounds or 3 places, or lists that are not equally long.
-pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
+/// p-value of Friedman's test that the place makes no difference. `None` with fewer than 2 rounds or 3 places, or lists that are not equally long.
+fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     let places = rounds.first()?.len();
     if rounds.len() < 2 || places < 3 || rounds.iter().any(|round| round.len() != places) {
         return None;
@@ -38,7 +37,7 @@ pub fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
 
 /// The slowest place over the fastest one, each by the median of its rounds; `rounds` as for [`friedman_p`]. `None` without
 /// any place, or with one that takes no time.
-pub fn spread(rounds: &[Vec<f64>]) -> Option<f64> {
+fn spread(rounds: &[Vec<f64>]) -> Option<f64> {
     let places = rounds.first()?.len();
     let of = |place: usize| {
         let times: Vec<f64> = rounds

@@ -122,15 +122,6 @@ impl<'d> Session<'d> {
         }
     }
 
-    /// What the probe at work may still write, in bytes.
-    pub fn remaining_bytes(&self) -> u64 {
-        if self.read_only() {
-            0
-        } else {
-            self.budget_left().min(self.announced_left)
-        }
-    }
-
     /// Everything written, in bytes, in this process and in the runs that it resumes.
     pub(crate) fn spent_bytes(&self) -> u64 {
         self.spent.bytes_written
@@ -140,12 +131,6 @@ impl<'d> Session<'d> {
     pub(crate) fn budget_left(&self) -> u64 {
         let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
         budget.saturating_sub(self.spent.bytes_written)
-    }
-
-    /// What is left of the budget of time, in nanoseconds of the drive's clock, where there is one.
-    pub fn remaining_ns(&self) -> Option<u64> {
-        let budget = self.record.meta.budget_ns?;
-        Some(budget.saturating_sub(self.spent.device_ns))
     }
 
     /// The answer to a parameter that this run has measured already.
