@@ -1,6 +1,6 @@
 //! Quantiles and tails of distributions, from `statrs`, as the tests need them.
 
-use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, Normal};
+use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
 /// Standard normal quantile of `p` in (0, 1); clamped to +-8.3 outside of what `f64` resolves.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
@@ -12,6 +12,12 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
 /// The probability that a standard normal variable exceeds `z`.
 pub(crate) fn normal_tail(z: f64) -> f64 {
     Normal::standard().sf(z)
+}
+
+/// The upper 97.5 % point of Student's t, so that a 95 % interval ends there; `None` below one degree of freedom.
+pub(crate) fn student_t(freedom: f64) -> Option<f64> {
+    let law = (freedom >= 1.0).then(|| StudentsT::new(0.0, 1.0, freedom).ok());
+    Some(law??.inverse_cdf(0.975))
 }
 
 /// The probability that a chi-square variable exceeds `value`; `None` without a degree of freedom.

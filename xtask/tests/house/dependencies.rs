@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("workload", &["base", "block", "fs", "platform", "trace"]),
     (
         "run",
-        &["base", "block", "model", "workload", "iosched", "probe"],
+        &["base", "block", "model", "workload", "stats", "iosched", "probe"],
     ),
     ("hostio", &["base", "block"]),
     ("stats", &["base"]),

@@ -5,8 +5,8 @@
 //! 32 and 64 batches are complete at any time after the start; what is in an incomplete one counts for the mean
 //! and not for the interval.
 
+use crate::law::student_t;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// When neighbours are joined.
 const BATCHES_MAX: usize = 64;
@@ -104,8 +104,7 @@ pub fn half_width(values: &[f64], least: usize) -> Option<f64> {
     }
     let mean = values.iter().sum::<f64>() / n;
     let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.975);
-    Some(t * (squares / (n - 1.0) / n).sqrt())
+    Some(student_t(n - 1.0)? * (squares / (n - 1.0) / n).sqrt())
 }
 
 #[cfg(test)]
