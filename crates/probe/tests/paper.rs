@@ -21,7 +21,7 @@ fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estima
     device.info.max_request_bytes = 64 * MIB;
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     assert!(record.meta.complete);
-    assert!(device.bytes_written <= announce(&config, &device.info)).bound_bytes;
+    assert!(device.bytes_written <= announce(&config, &device.info).bound_bytes);
     let answers = solve(&record).parameters.into_values().collect();
     (answers, device)
 }
