@@ -61,7 +61,7 @@ const EXAMPLES: &[Named] = examples! {
 /// Everything, in the order in which it is listed.
 pub(crate) fn all() -> Vec<Named> {
     let parameter = |parameter: Parameter| {
-        let about = About::new(title(parameter)).text(page(parameter));
+        let about = About::new(parameter.about().summary()).text(parameter.about().page);
         Named::new(&PARAMETER, parameter.name(), about)
     };
     let papers = PAPERS.iter().map(|paper| {
@@ -90,30 +90,6 @@ pub(crate) fn lists() -> Vec<&'static Kind> {
     lists
 }
 
-/// The page of a parameter, in Markdown; `docs/parameters` holds the same text.
-fn page(parameter: Parameter) -> &'static str {
-    macro_rules! page {
-        ($name:literal) => {
-            include_str!(concat!("../../../docs/parameters/", $name, ".md"))
-        };
-    }
-    match parameter {
-        Parameter::ClusteredPage => page!("clustered_page"),
-        Parameter::ClusteredBlock => page!("clustered_block"),
-        Parameter::LogicalBlock => page!("logical_block"),
-        Parameter::ReadBuffer => page!("read_buffer"),
-        Parameter::WriteBuffer => page!("write_buffer"),
-        Parameter::Prefetch => page!("prefetch"),
-        Parameter::WritePolicy => page!("write_policy"),
-    }
-}
-
-/// What a parameter is, in one line: the title of its page after its name.
-fn title(parameter: Parameter) -> &'static str {
-    let first = page(parameter).lines().next().unwrap_or_default();
-    first.split_once(": ").map_or(first, |(_, title)| title)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +97,7 @@ mod tests {
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
         for parameter in Parameter::ALL {
-            let text = page(parameter);
+            let text = parameter.about().page;
             assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
             for part in [
                 "identified",

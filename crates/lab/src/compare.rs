@@ -108,6 +108,7 @@ fn ratio_of(name: &str, side: &Side, base: &Outcome, pairs: Option<&Pairs>) -> O
         return pairs.ratio(name);
     }
     let (_, other) = base.sides().find(|(side, _)| *side == name)?;
-    let (x, y) = (Mean::of(other), Mean::of(side));
+    let mean = |side: &Side| Mean::of(&side.response_ns, side.count);
+    let (x, y) = (mean(other), mean(side));
     Some(Ratio::independent(&x, &y))
 }

@@ -10,7 +10,7 @@ use fathom_lab::store::{
     save_outcome, save_run,
 };
 use fathom_model::{Model, find};
-use fathom_probe::profile::Parameter;
+use fathom_probe::Parameter;
 use fathom_probe::run::{RunConfig, run, solve};
 use fathom_probe::session::{Observer, Progress};
 use fathom_run::Precondition;

@@ -6,7 +6,7 @@
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
-use fathom_probe::{Parameter, Profile, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Estimate, Parameter, Profile, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::{MappingKind, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
@@ -43,6 +43,12 @@ fn profile(spec: &Spec, seed: u64) -> Profile {
     solve(&run(&mut drive, &config, None, &mut Unobserved).unwrap())
 }
 
+/// The ends of an answer's interval, in bytes.
+fn interval(found: &Estimate) -> (u64, u64) {
+    let (low, high) = found.interval().unwrap();
+    (low.bytes().unwrap(), high.bytes().unwrap())
+}
+
 #[test]
 fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
     use MappingKind::{Block, Fast, Replacement};
@@ -53,7 +59,7 @@ fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{kind:?}, {pages} pages, seed {seed}: {found:?}");
             assert_eq!(found.value, Some(Value::Bytes(block)), "{at}");
-            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            let (low, high) = interval(found);
             assert!(high - low <= block / 50, "{at}");
             let aligned = &profile.parameters[&Parameter::LogicalBlock];
             assert_eq!(aligned.value, Some(Value::Bytes(block)), "{at} {aligned:?}");
@@ -130,7 +136,7 @@ fn a_block_is_exact_where_few_of_them_fit() {
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{kind:?}, seed {seed}: {found:?}");
             assert_eq!(found.value, Some(Value::Bytes(block)), "{at}");
-            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            let (low, high) = interval(found);
             assert!(low <= block && block <= high && high - low <= ROW, "{at}");
             let aligned = &profile.parameters[&Parameter::LogicalBlock];
             assert_eq!(aligned.value, Some(Value::Bytes(block)), "{at} {aligned:?}");
@@ -158,7 +164,7 @@ fn a_merge_that_shows_some_writes_later_tells_the_block() {
             let profile = profile(&spec, seed);
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{policy:?}, seed {seed}: {found:?}");
-            let (low, high) = (found.low.unwrap(), found.high.unwrap());
+            let (low, high) = interval(found);
             assert!(low <= block && block <= high, "{at}");
             assert!(high - low <= block / 50, "{at}");
         }

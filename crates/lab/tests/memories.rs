@@ -78,11 +78,7 @@ fn a_stall_of_the_flash_is_no_edge_where_it_is_faster_than_the_link() {
         with_memory(spec, memory(Bytes::mib(2), WritePolicy::Fifo));
     });
     all_are(&spec, Parameter::WriteBuffer, &Value::Bytes(2 << 20));
-    all_are(
-        &spec,
-        Parameter::WritePolicy,
-        &Value::Choice("buffer".into()),
-    );
+    all_are(&spec, Parameter::WritePolicy, &Value::Word("buffer".into()));
 }
 
 #[test]
@@ -104,11 +100,7 @@ fn memory_behind_a_battery_is_emptied_and_measured() {
         with_memory(spec, |buffer| buffer.battery = true);
     });
     all_are(&spec, Parameter::WriteBuffer, &Value::Bytes(640 << 10));
-    all_are(
-        &spec,
-        Parameter::WritePolicy,
-        &Value::Choice("cache".into()),
-    );
+    all_are(&spec, Parameter::WritePolicy, &Value::Word("cache".into()));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn none(wrong: &[String]) {
 
 /// Whether two answers say the same: of sizes the intervals need a common part.
 fn agree(a: &Estimate, b: &Estimate) -> bool {
-    let apart = match (a.low.zip(a.high), b.low.zip(b.high)) {
+    let apart = match (a.interval(), b.interval()) {
         (Some((low, high)), Some((l, h))) => h < low || high < l,
         _ => a.value != b.value,
     };

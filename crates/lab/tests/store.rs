@@ -9,7 +9,8 @@ use fathom_lab::store::{
 use fathom_probe::profile::{Estimate, Evidence};
 use fathom_probe::record::{Target, Timed};
 use fathom_probe::{
-    Cost, Method, Parameter, Profile, Record, RecordMeta, Sample, Series, Step, Value, Verdict,
+    Cost, Method, Parameter, Profile, Record, RecordMeta, Sample, Series, Step, Unit, Value,
+    Verdict,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ fn sample(i: u64) -> Sample {
     Sample {
         step: (i % 3) as u32,
         parameter: Parameter::ALL[(i % 7) as usize],
-        series: [Series::Sweep, Series::RandomRead, Series::FullBuffer][(i % 3) as usize],
+        series: [Series::SWEEP, Series::RANDOM_READ, Series::FULL_BUFFER][(i % 3) as usize],
         x: i << 12,
         rep: (i % 5) as u32,
         timed: [Timed::Read, Timed::WriteFlush][(i % 2) as usize],
@@ -79,9 +80,9 @@ fn profile() -> Profile {
     let meta = meta(true);
     let estimate = Estimate {
         value: Some(Value::Bytes(16384)),
-        unit: "B".into(),
-        low: Some(16384),
-        high: Some(16384),
+        unit: Unit::Bytes,
+        low: Some(Value::Bytes(16384)),
+        high: Some(Value::Bytes(16384)),
         verdict: Verdict::Identified,
         method: Method::Robust,
         cost: Cost::default(),
@@ -143,6 +144,92 @@ fn a_run_comes_back_as_it_was() {
         encode_record(&small(true)).unwrap(),
         fs::read(run.join(RECORD_FILE)).unwrap()
     );
+}
+
+#[test]
+fn a_value_of_every_unit_comes_back() {
+    let values = [
+        (
+            Value::Bytes(16384),
+            "value = 16384\nunit = \"B\"\nlow = 16384",
+        ),
+        (Value::Count(32), "value = 32\nunit = \"count\"\nlow = 32"),
+        (
+            Value::Ratio(1.0),
+            "value = 1.0\nunit = \"ratio\"\nlow = 1.0",
+        ),
+        (
+            Value::Nanoseconds(1_500),
+            "value = 1500\nunit = \"ns\"\nlow = 1500",
+        ),
+        (
+            Value::BytesPerSecond(1 << 29),
+            "value = 536870912\nunit = \"B/s\"\nlow = 536870912",
+        ),
+        (
+            Value::PerSecond(0.1),
+            "value = 0.1\nunit = \"1/s\"\nlow = 0.1",
+        ),
+        (
+            Value::Word("buffer".into()),
+            "value = \"buffer\"\nunit = \"\"\nverdict",
+        ),
+    ];
+    let answers = values
+        .iter()
+        .map(|(value, _)| Estimate::identified(value.clone(), "found"));
+    let parameters = Parameter::ALL.into_iter().zip(answers).collect();
+    let profile = Profile {
+        parameters,
+        ..profile()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    save_run(dir.path(), &small(true), &profile, "<html>").unwrap();
+    assert_eq!(load_profile(dir.path()).unwrap().value, profile);
+    let text = fs::read_to_string(dir.path().join(PROFILE_FILE)).unwrap();
+    for (_, written) in &values {
+        assert!(text.contains(written), "{written} in\n{text}");
+    }
+    let json = serde_json::to_string(&profile).unwrap();
+    assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), profile);
+    // A number means nothing in a unit that it cannot have.
+    for (from, to) in [
+        ("16384", "\"x\""),
+        ("\"ratio\"", "\"B\""),
+        ("\"ns\"", "\"h\""),
+    ] {
+        assert!(
+            toml::from_str::<Profile>(&text.replacen(from, to, 1)).is_err(),
+            "{from}"
+        );
+    }
+}
+
+/// As older versions wrote it, which knew sizes and words.
+#[test]
+fn an_older_profile_is_read_and_written_as_it_was() {
+    let cost = "cost]\nbytes_written = 0\nbytes_read = 0\nrequests = 0\ndevice_ns = 0\n";
+    let answer = |name: &str, keys: &str| {
+        format!(
+            "\n[parameters.{name}]\n{keys}verdict = \"identified\"\nmethod = \"robust\"\n\n[parameters.{name}.{cost}\n\
+             [parameters.{name}.evidence]\nreason = \"\"\n\n[parameters.{name}.evidence.figures]\n"
+        )
+    };
+    let text = format!(
+        "fathom = \"0.1.0\"\nseed = 0\nmethod = \"robust\"\n\n[target]\nname = \"x\"\nidentity = \"\"\nmodelled = true\n\
+         capacity_bytes = 1\nlogical_block_bytes = 512\nmax_request_bytes = 512\nqueue_depth = 1\nvolatile_cache = false\n\n[{cost}{}{}",
+        answer(
+            "read_buffer",
+            "value = 262144\nunit = \"B\"\nlow = 262144\nhigh = 270336\n"
+        ),
+        answer("write_policy", "value = \"cache\"\nunit = \"\"\n"),
+    );
+    let profile: Profile = toml::from_str(&text).unwrap();
+    let buffer = profile.parameters[&Parameter::ReadBuffer]
+        .interval()
+        .unwrap();
+    assert_eq!(buffer, (&Value::Bytes(262_144), &Value::Bytes(270_336)));
+    assert_eq!(toml::to_string(&profile).unwrap(), text);
 }
 
 proptest! {

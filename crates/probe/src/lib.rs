@@ -1,5 +1,5 @@
-//! Measures from outside what a drive hides: probes, the statistics that answer from their samples, the record
-//! of what was measured and the profile of what is known.
+//! Measures from outside what a drive hides: the parameters with their methods, the record of what was measured and the
+//! profile of what is known.
 //!
 //! Sees a drive only through [`fathom_block::Device`]. Depends on no model: the black box stays black.
 //!
@@ -18,15 +18,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod about;
+mod catalog;
+mod config;
+mod error;
+mod paper;
+mod parameters;
 pub mod plan;
-pub mod probes;
+mod probe;
 pub mod profile;
+mod reach;
 pub mod record;
+mod robust;
 pub mod run;
+mod series;
 pub mod session;
-pub mod solve;
+mod solve;
+mod space;
+mod value;
 
-pub use profile::{Cost, Estimate, Parameter, Profile, Value, Verdict};
-pub use record::{Method, Record, RecordMeta, Sample, Series, Step};
+pub use about::About;
+pub use parameters::Parameter;
+pub use probe::{Answers, Probe};
+pub use profile::{Estimate, Profile, Verdict};
+pub use record::{Cost, Method, Record, RecordMeta, Sample, Step};
 pub use run::{RunConfig, RunError};
+pub use series::Series;
 pub use session::{Io, Observer, Progress, Session, Stop, Unobserved};
+pub use space::Space;
+pub use value::{Unit, Value};

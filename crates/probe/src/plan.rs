@@ -8,10 +8,12 @@
 //! the smaller one ends: it answers at least as much. For the same reason nothing is measured after the first parameter
 //! that the budget does not reach, although a later one may cost less than what is left.
 
-use crate::probes::{self, Probe, Space};
-use crate::profile::Parameter;
-use crate::run::RunConfig;
-use crate::session::Stop;
+use crate::config::RunConfig;
+use crate::parameters::Parameter;
+use crate::probe::Probe;
+use crate::reach::Needed;
+use crate::record::Method;
+use crate::space::Space;
 use fathom_block::DeviceInfo;
 use std::ops::Range;
 
@@ -52,15 +54,6 @@ pub struct Announcement {
     pub bound_bytes: u64,
 }
 
-/// Whose answers a probe looks at where they are known, beside [`Probe::after`].
-fn looks_at(parameter: Parameter) -> &'static [Parameter] {
-    match parameter {
-        Parameter::ClusteredBlock | Parameter::LogicalBlock => &[Parameter::ClusteredPage],
-        Parameter::WritePolicy => &[Parameter::ClusteredPage, Parameter::WriteBuffer],
-        _ => &[],
-    }
-}
-
 impl Plan {
     /// The plan for a drive.
     pub fn of(config: &RunConfig, info: &DeviceInfo) -> Self {
@@ -70,21 +63,19 @@ impl Plan {
             thin: config.thin.max(1),
         };
         let writes = !(config.read_only || info.read_only);
-        let mut probes: Vec<&dyn Probe> = wanted(config)
-            .into_iter()
-            .filter_map(|parameter| probes::find(config.method, parameter))
-            .collect();
+        let of = |parameter| Asked::of(parameter, config.method);
+        let mut asked: Vec<Asked> = wanted(config).into_iter().filter_map(of).collect();
         if config.cheapest_first() {
-            probes = cheapest_first(probes, &space);
+            asked = cheapest_first(asked, &space);
         }
         let mut done = 0;
-        let parts = probes.into_iter().map(|probe| {
+        let parts = asked.into_iter().map(|asked| {
             // Without writing there is nothing to save.
             let space = match config.cheapest_first() && writes {
-                true => space.within(region(probe, &space)),
+                true => asked.within(&space),
                 false => space.clone(),
             };
-            let mut part = Part::new(probe, &space, writes);
+            let mut part = Part::new(&asked, &space, writes);
             part.prepares_bytes = part.prepares_bytes.saturating_sub(done);
             done += part.prepares_bytes;
             part
@@ -136,22 +127,14 @@ impl Plan {
     }
 }
 
-/// What a part writes together with its preparation, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Needed {
-    /// What is left of a budget when it begins, or it does not begin.
-    pub(crate) least: u64,
-    /// On a drive that gives answers.
-    pub(crate) expected: u64,
-}
-
 impl Part {
-    fn new(probe: &dyn Probe, space: &Space, writes: bool) -> Self {
+    fn new(asked: &Asked, space: &Space, writes: bool) -> Self {
         let bytes = |bytes: u64| if writes { bytes } else { 0 };
+        let probe = asked.probe;
         Self {
-            parameter: probe.parameter(),
+            parameter: asked.parameter,
             region: space.region.clone(),
-            prepares_bytes: bytes(prepared(probe, space)),
+            prepares_bytes: bytes(asked.prepared(space)),
             least_bytes: bytes(probe.least(space)),
             expected_bytes: bytes(probe.expected(space)),
             fruitless_bytes: bytes(probe.fruitless(space)),
@@ -173,56 +156,10 @@ impl Part {
     }
 }
 
-/// How far a budget has reached.
-#[derive(Debug, Default)]
-pub(crate) struct Reach {
-    /// What the parts need that it did not reach, in bytes; `None` before there is one.
-    missing_bytes: Option<u64>,
-    /// How it ended, where that was by time.
-    time: Option<Stop>,
-}
-
-impl Reach {
-    /// Whether a part may begin that needs so much, after `spent` and with `left` of the budget, in bytes.
-    ///
-    /// # Errors
-    /// [`Stop::BudgetTime`] and [`Stop::Unreached`].
-    pub(crate) fn begin(&mut self, needs: Needed, (spent, left): (u64, u64)) -> Result<(), Stop> {
-        if let Some(stop) = &self.time {
-            return Err(stop.clone());
-        }
-        if self.missing_bytes.is_none() && needs.least <= left {
-            return Ok(());
-        }
-        let missing = self.missing_bytes.unwrap_or_default();
-        let all = missing.saturating_add(needs.expected);
-        self.missing_bytes = Some(all);
-        Err(Stop::Unreached {
-            needs_bytes: needs.expected,
-            left_bytes: left.saturating_sub(missing),
-            allow_bytes: spent.saturating_add(all),
-        })
-    }
-
-    /// Whether it has reached all parts so far.
-    pub(crate) fn reaches(&self) -> bool {
-        self.missing_bytes.is_none() && self.time.is_none()
-    }
-
-    /// Takes note of why a part was stopped.
-    pub(crate) fn stopped(&mut self, stop: &Stop) {
-        match stop {
-            Stop::BudgetBytes { wanted, .. } => self.missing_bytes = Some(*wanted),
-            Stop::BudgetTime { .. } => self.time = Some(stop.clone()),
-            _ => {}
-        }
-    }
-}
-
 /// The parameters that were asked for and those that they need, in the order of [`Parameter::ALL`].
 pub(crate) fn wanted(config: &RunConfig) -> Vec<Parameter> {
     let asked = config.parameters.iter().copied();
-    let probes = asked.clone().filter_map(|p| probes::find(config.method, p));
+    let probes = asked.clone().filter_map(|p| p.about().probe(config.method));
     let needed = probes.filter_map(|probe| probe.after());
     in_order(&asked.chain(needed).collect::<Vec<_>>())
 }
@@ -241,35 +178,65 @@ pub(crate) fn region(probe: &dyn Probe, space: &Space) -> Range<u64> {
     start..start + bytes.min(space.bytes())
 }
 
-/// How much a probe needs prepared, in bytes.
-pub(crate) fn prepared(probe: &dyn Probe, space: &Space) -> u64 {
-    if probe.needs().prepared {
-        space.span()
-    } else {
-        0
+/// How much a parameter needs prepared, in bytes.
+pub(crate) fn prepared(parameter: Parameter, method: Method, space: &Space) -> u64 {
+    match method {
+        Method::Robust if parameter.about().prepared => space.span(),
+        _ => 0,
+    }
+}
+
+/// A parameter that is to be measured.
+#[derive(Clone, Copy)]
+struct Asked {
+    parameter: Parameter,
+    method: Method,
+    probe: &'static dyn Probe,
+}
+
+impl Asked {
+    /// `None` where the method has no probe for it.
+    fn of(parameter: Parameter, method: Method) -> Option<Self> {
+        let probe = parameter.about().probe(method)?;
+        Some(Self {
+            parameter,
+            method,
+            probe,
+        })
+    }
+
+    /// The part of a space that it needs under a budget.
+    fn within(&self, space: &Space) -> Space {
+        space.within(region(self.probe, space))
+    }
+
+    fn prepared(&self, space: &Space) -> u64 {
+        prepared(self.parameter, self.method, space)
+    }
+
+    /// Whether it comes after another one.
+    fn follows(&self, other: &Asked) -> bool {
+        let looks_at = self.parameter.about().looks_at;
+        looks_at.contains(&other.parameter) || self.probe.after() == Some(other.parameter)
     }
 }
 
 /// Always next the one that needs least to begin, of those whose forerunners are measured. What it is expected to write would
 /// not do: that is far more on the few drives that show nothing than on most others.
-fn cheapest_first<'p>(mut probes: Vec<&'p dyn Probe>, space: &Space) -> Vec<&'p dyn Probe> {
+fn cheapest_first(mut asked: Vec<Asked>, space: &Space) -> Vec<Asked> {
     let mut ordered = Vec::new();
     let mut done = 0;
-    while !probes.is_empty() {
-        let waits = |probe: &dyn Probe| {
-            let after = probe.after();
-            let mut before = looks_at(probe.parameter()).iter().chain(&after);
-            before.any(|other| probes.iter().any(|p| p.parameter() == *other))
+    while !asked.is_empty() {
+        let adds = |asked: &Asked| {
+            let space = asked.within(space);
+            let prepares = asked.prepared(&space).saturating_sub(done);
+            prepares.saturating_add(asked.probe.least(&space))
         };
-        let adds = |probe: &dyn Probe| {
-            let space = space.within(region(probe, space));
-            let prepares = prepared(probe, &space).saturating_sub(done);
-            prepares.saturating_add(probe.least(&space))
-        };
-        let free = (0..probes.len()).filter(|i| !waits(probes[*i]));
-        let next = free.min_by_key(|i| adds(probes[*i])).unwrap_or(0);
-        let next = probes.remove(next);
-        done = done.max(prepared(next, &space.within(region(next, space))));
+        let waits = |one: &Asked| asked.iter().any(|other| one.follows(other));
+        let free = (0..asked.len()).filter(|i| !waits(&asked[*i]));
+        let next = free.min_by_key(|i| adds(&asked[*i])).unwrap_or(0);
+        let next = asked.remove(next);
+        done = done.max(next.prepared(&next.within(space)));
         ordered.push(next);
     }
     ordered
@@ -277,10 +244,9 @@ fn cheapest_first<'p>(mut probes: Vec<&'p dyn Probe>, space: &Space) -> Vec<&'p 
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, Reach};
-    use crate::profile::Parameter::{self, *};
-    use crate::run::RunConfig;
-    use crate::session::Stop;
+    use super::Plan;
+    use crate::config::RunConfig;
+    use crate::parameters::Parameter::{self, *};
     use fathom_block::DeviceInfo;
 
     const MIB: u64 = 1 << 20;
@@ -375,33 +341,5 @@ mod tests {
         let read_only = Plan::of(&read_only, &info());
         assert_eq!(read_only.announcement().bound_bytes, 0);
         assert!(read_only.parts.iter().all(|p| p.region == (0..64 * GIB)));
-    }
-
-    #[test]
-    fn nothing_begins_after_the_first_that_is_not_reached() {
-        let parts = plan(Some(0)).parts;
-        let mut reach = Reach::default();
-        let needs = |at: usize| parts[at].needs();
-        assert_eq!(reach.begin(needs(0), (0, 192 * MIB)), Ok(()));
-        let left = (192 * MIB, 8 * MIB);
-        let unreached = |needs_bytes, left_bytes, allow_bytes| {
-            Err(Stop::Unreached {
-                needs_bytes,
-                left_bytes,
-                allow_bytes,
-            })
-        };
-        let needed = needs(1).expected;
-        let all = 192 * MIB + needed;
-        assert_eq!(reach.begin(needs(1), left), unreached(needed, 8 * MIB, all));
-        let nothing = super::Needed::default();
-        assert_eq!(reach.begin(nothing, left), unreached(0, 0, all));
-        let mut reach = Reach::default();
-        let stop = Stop::BudgetTime {
-            spent_ns: 1,
-            budget_ns: 1,
-        };
-        reach.stopped(&stop);
-        assert_eq!(reach.begin(nothing, (0, u64::MAX)), Err(stop));
     }
 }

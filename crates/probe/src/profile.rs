@@ -1,76 +1,11 @@
 //! The profile: what is known of a drive, each answer with its interval, its verdict and its cost.
 
-use crate::record::{Method, Target};
-use fathom_base::Bytes;
+use crate::parameters::Parameter;
+use crate::record::{Cost, Method, Target};
+use crate::value::{Scalar, Unit, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// What a probe asks after. Sizes are in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Parameter {
-    /// The internal unit of read and write; a partly written one is read, modified and written
-    /// (`parameter-aware-io` 4.1.1, Procedure 1).
-    ClusteredPage,
-    /// The internal unit of erase (`parameter-aware-io` 4.1.2, Procedure 2).
-    ClusteredBlock,
-    /// The aligned write size at which random and sequential throughput meet (`irbw` 4.1, `greedy-space` IV.A).
-    LogicalBlock,
-    /// The capacity of the read buffer (`parameter-aware-io` 4.2.5, Procedures 3 and 4).
-    ReadBuffer,
-    /// The capacity of the write buffer (`parameter-aware-io` 4.2.6, Procedures 5 and 6).
-    WriteBuffer,
-    /// Whether the drive reads ahead (`parameter-aware-io` 4.3).
-    Prefetch,
-    /// Whether memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3).
-    WritePolicy,
-}
-
-impl Parameter {
-    /// All of them, in the order in which they are measured (later ones use earlier answers).
-    pub const ALL: [Parameter; 7] = [
-        Parameter::ClusteredPage,
-        Parameter::ClusteredBlock,
-        Parameter::LogicalBlock,
-        Parameter::ReadBuffer,
-        Parameter::WriteBuffer,
-        Parameter::Prefetch,
-        Parameter::WritePolicy,
-    ];
-
-    /// The name in profiles, options and `--json`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Parameter::ClusteredPage => "clustered_page",
-            Parameter::ClusteredBlock => "clustered_block",
-            Parameter::LogicalBlock => "logical_block",
-            Parameter::ReadBuffer => "read_buffer",
-            Parameter::WriteBuffer => "write_buffer",
-            Parameter::Prefetch => "prefetch",
-            Parameter::WritePolicy => "write_policy",
-        }
-    }
-
-    /// The parameter of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|p| p.name() == name)
-    }
-
-    /// The unit of its value: `B`, or empty for a choice.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Parameter::Prefetch | Parameter::WritePolicy => "",
-            _ => "B",
-        }
-    }
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// How far an answer may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,58 +39,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A value: bytes, or one of a few words (`buffer`, `cache`; `read-ahead`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A size in bytes.
-    Bytes(u64),
-    /// A choice.
-    Choice(String),
-}
-
-impl Value {
-    /// The size, where it is one.
-    pub fn bytes(&self) -> Option<u64> {
-        match self {
-            Value::Bytes(bytes) => Some(*bytes),
-            Value::Choice(_) => None,
-        }
-    }
-}
-
-/// A size in the largest unit that it is a multiple of, or the word.
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Bytes(bytes) => Bytes(*bytes).fmt(f),
-            Value::Choice(word) => f.write_str(word),
-        }
-    }
-}
-
-/// What an answer cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Bytes written to the drive, preparation included.
-    pub bytes_written: u64,
-    /// Bytes read from the drive.
-    pub bytes_read: u64,
-    /// Requests made.
-    pub requests: u64,
-    /// Time on the drive's clock, in nanoseconds.
-    pub device_ns: u64,
-}
-
-impl std::ops::AddAssign for Cost {
-    fn add_assign(&mut self, other: Cost) {
-        self.bytes_written += other.bytes_written;
-        self.bytes_read += other.bytes_read;
-        self.requests += other.requests;
-        self.device_ns += other.device_ns;
-    }
-}
-
 /// Why an answer is what it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -168,18 +51,19 @@ pub struct Evidence {
 
 /// One parameter's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Read")]
 pub struct Estimate {
     /// The value; only where the verdict is *identified*.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Of `value`, `low` and `high`: `B`, or empty for a choice.
-    pub unit: String,
-    /// Lower end of the interval, in `unit`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<u64>,
-    /// Upper end of the interval, in `unit`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<u64>,
+    /// Of `value`, `low` and `high`.
+    pub unit: Unit,
+    /// Lower end of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<Value>,
+    /// Upper end of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<Value>,
     /// How far to trust it.
     pub verdict: Verdict,
     /// How it was found.
@@ -190,21 +74,49 @@ pub struct Estimate {
     pub evidence: Evidence,
 }
 
+/// An answer as it is read: its numbers mean something together with the unit.
+#[derive(Deserialize)]
+struct Read {
+    value: Option<Scalar>,
+    unit: Unit,
+    low: Option<Scalar>,
+    high: Option<Scalar>,
+    verdict: Verdict,
+    method: Method,
+    cost: Cost,
+    evidence: Evidence,
+}
+
+impl TryFrom<Read> for Estimate {
+    type Error = String;
+
+    fn try_from(read: Read) -> Result<Self, String> {
+        let unit = read.unit;
+        let of = |scalar: Option<Scalar>| scalar.map(|scalar| scalar.with(unit)).transpose();
+        Ok(Self {
+            value: of(read.value)?,
+            unit,
+            low: of(read.low)?,
+            high: of(read.high)?,
+            verdict: read.verdict,
+            method: read.method,
+            cost: read.cost,
+            evidence: read.evidence,
+        })
+    }
+}
+
+/// A probe says what it found. Unit, method and cost are filled in by who asks it ([`crate::run::answer`]).
 impl Estimate {
     /// An answer without a value.
-    pub fn without_value(
-        parameter: Parameter,
-        method: Method,
-        verdict: Verdict,
-        reason: impl Into<String>,
-    ) -> Self {
+    pub fn without_value(verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             value: None,
-            unit: parameter.unit().to_owned(),
+            unit: Unit::Word,
             low: None,
             high: None,
             verdict,
-            method,
+            method: Method::default(),
             cost: Cost::default(),
             evidence: Evidence {
                 reason: reason.into(),
@@ -213,27 +125,34 @@ impl Estimate {
         }
     }
 
-    /// An identified value; a size has itself as its interval until [`Estimate::between`] says otherwise.
-    pub fn identified(
-        parameter: Parameter,
-        method: Method,
-        value: Value,
-        reason: impl Into<String>,
-    ) -> Self {
-        let bytes = value.bytes();
+    /// An identified value; a number has itself as its interval until [`Estimate::between`] says otherwise.
+    pub fn identified(value: Value, reason: impl Into<String>) -> Self {
+        let point = value.number().map(|_| value.clone());
         Self {
+            unit: value.unit(),
             value: Some(value),
-            low: bytes,
-            high: bytes,
-            ..Self::without_value(parameter, method, Verdict::Identified, reason)
+            low: point.clone(),
+            high: point,
+            ..Self::without_value(Verdict::Identified, reason)
         }
     }
 
-    /// With an interval, in the unit of the value.
+    /// With an interval.
     #[must_use]
-    pub fn between(mut self, low: u64, high: u64) -> Self {
+    pub fn between(mut self, low: Value, high: Value) -> Self {
         (self.low, self.high) = (Some(low), Some(high));
         self
+    }
+
+    /// Both ends, or the value itself where an end is missing: what may be compared with another answer in the same unit.
+    pub fn interval(&self) -> Option<(&Value, &Value)> {
+        let value = self.value.as_ref().filter(|value| value.number().is_some());
+        Some((self.low.as_ref().or(value)?, self.high.as_ref().or(value)?))
+    }
+
+    /// The identified size, in bytes.
+    pub fn bytes(&self) -> Option<u64> {
+        self.value.as_ref()?.bytes()
     }
 
     /// With one more figure of evidence; its unit ends its name.

@@ -3,7 +3,8 @@
 //! A run is a list of steps. A step is the unit of resuming: it is in the record whole or not at all. Samples
 //! belong to steps; nothing here is read from or written to a file (that is `fathom-lab`).
 
-use crate::profile::{Cost, Parameter};
+use crate::parameters::Parameter;
+use crate::series::Series;
 use serde::{Deserialize, Serialize};
 
 /// Robust statistics (the default), or the papers' procedures as printed.
@@ -17,68 +18,6 @@ pub enum Method {
     Robust,
     /// Procedures 1-6 of `parameter-aware-io` and the experiment of `greedy-space` IV.A.
     Paper,
-}
-
-/// What a series of samples is: one line of a plot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Series {
-    /// Mean or single latency of flushed writes over their size (`parameter-aware-io` Figure 4).
-    Sweep,
-    /// Writes at an aligned offset, beside `Shifted`.
-    Aligned,
-    /// The same writes at a shifted offset.
-    Shifted,
-    /// Sequential writes of size `x` (Figure 5; `greedy-space` Figure 2).
-    Sequential,
-    /// Random writes of size `x`, aligned to `x`.
-    Random,
-    /// Random reads of size `x` (`irbw` Figure 6).
-    RandomRead,
-    /// Sequential reads of size `x` (`irbw` Figure 6).
-    SequentialRead,
-    /// Scattered small writes in a row; `x` counts them. Only older records have it.
-    Onset,
-    /// A read that the buffer cannot serve, of size `x` ("NAND" of Figure 6).
-    Miss,
-    /// The same read at once again ("Buffer" of Figure 6).
-    Hit,
-    /// A piece of a run of writes into an emptied buffer, after which `x` bytes are written.
-    Filling,
-    /// A write of size `x` into an empty buffer ("Buffer" of Figure 7).
-    EmptyBuffer,
-    /// A write of size `x` into a full buffer ("NAND" of Figure 7).
-    FullBuffer,
-    /// The flush after a write of size `x`.
-    FlushAfter,
-    /// Reads at random places, for prefetch.
-    Scattered,
-    /// Reads at consecutive places, for prefetch.
-    Consecutive,
-    /// Writes that come back to the same places, for the write policy.
-    Rewrite,
-    /// Writes that never come back, for the write policy.
-    Distinct,
-    /// Reads or writes over `x` bytes at regular places, for the ends of blocks.
-    Place,
-    /// The same around the ends of blocks.
-    Around,
-    /// Small writes across multiples of `x` bytes, beside `Within`.
-    Across,
-    /// Writes of the same length at any other place.
-    Within,
-    /// Streams of small writes across multiples of `x` bytes, without flushes, beside `StreamWithin`.
-    StreamAcross,
-    /// Streams of writes of the same length at any other place.
-    StreamWithin,
-    /// A place that holds nothing, as the drive tells.
-    Hole,
-    /// A place whose bytes are all equal; the time is that of asking.
-    Blank,
-    /// A place whose bytes differ; likewise.
-    Data,
-    /// Reads of the same places in every round.
-    Again,
 }
 
 /// What a sample timed.
@@ -118,6 +57,28 @@ pub struct Sample {
     pub ns: u64,
     /// When it began, on the drive's clock, in nanoseconds.
     pub at_ns: u64,
+}
+
+/// What a step, an answer or a run cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Bytes written to the drive, preparation included.
+    pub bytes_written: u64,
+    /// Bytes read from the drive.
+    pub bytes_read: u64,
+    /// Requests made.
+    pub requests: u64,
+    /// Time on the drive's clock, in nanoseconds.
+    pub device_ns: u64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        self.bytes_written += other.bytes_written;
+        self.bytes_read += other.bytes_read;
+        self.requests += other.requests;
+        self.device_ns += other.device_ns;
+    }
 }
 
 /// A whole piece of work: a preparation or a batch of samples.

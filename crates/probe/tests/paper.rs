@@ -5,7 +5,7 @@
 mod fake;
 
 use fake::{Fake, KIB, MIB, Planted};
-use fathom_probe::run::{run, solve, write_bound};
+use fathom_probe::run::{announce, run, solve};
 use fathom_probe::{Estimate, Method, Parameter, RunConfig, Series, Unobserved, Value, Verdict};
 
 fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estimate>, Fake) {
@@ -21,7 +21,7 @@ fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estima
     device.info.max_request_bytes = 64 * MIB;
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     assert!(record.meta.complete);
-    assert!(device.bytes_written <= write_bound(&config, &device.info));
+    assert!(device.bytes_written <= announce(&config, &device.info).bound_bytes);
     let answers = solve(&record).parameters.into_values().collect();
     (answers, device)
 }
@@ -95,10 +95,7 @@ fn read_ahead_and_the_write_policy_are_told() {
         ..Planted::default()
     };
     let (answers, _) = measure(read_ahead, &[Parameter::Prefetch], 32);
-    assert_eq!(
-        answers[0].value,
-        Some(Value::Choice("read-ahead".to_owned()))
-    );
+    assert_eq!(answers[0].value, Some(Value::Word("read-ahead".to_owned())));
     let parameters = [Parameter::Prefetch, Parameter::WritePolicy];
     let (answers, _) = measure(Planted::default(), &parameters, 32);
     assert_eq!(answers[0].verdict, Verdict::Absent);
@@ -120,7 +117,7 @@ fn a_buffer_hits_at_once_only_and_a_cache_later_too() {
             ..Planted::default()
         };
         let (answers, _) = measure(planted, &[Parameter::WritePolicy], 16);
-        let value = Some(Value::Choice(policy.to_owned()));
+        let value = Some(Value::Word(policy.to_owned()));
         assert_eq!(answers[0].value, value, "{:?}", answers[0]);
     }
 }
@@ -135,7 +132,7 @@ fn procedure_1_prints_one_time_per_size() {
     let mut device = Fake::new(64 * MIB, Planted::default());
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     let sizes: Vec<_> = record
-        .series(Parameter::ClusteredPage, Series::Sweep)
+        .series(Parameter::ClusteredPage, Series::SWEEP)
         .collect();
     assert_eq!(sizes.len(), 513);
     for (i, sample) in sizes.iter().enumerate() {
@@ -162,7 +159,7 @@ fn procedure_2_doubles_before_it_writes_and_its_places_repeat() {
     let mut device = Fake::new(64 * MIB, planted);
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     let random: Vec<_> = record
-        .series(Parameter::ClusteredBlock, Series::Random)
+        .series(Parameter::ClusteredBlock, Series::RANDOM)
         .collect();
     let sizes: Vec<u64> = random.iter().map(|s| s.x / KIB).collect();
     // From four pages to an eighth of the total, which is the region by the thinning.

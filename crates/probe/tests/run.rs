@@ -8,7 +8,7 @@ mod fake;
 use fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;
 use fathom_block::IoErrorKind;
-use fathom_probe::run::{answer, run, solve, write_bound};
+use fathom_probe::run::{announce, answer, run, solve};
 use fathom_probe::{Estimate, Method, Parameter, Record, RunConfig, RunError, Unobserved, Verdict};
 
 fn drive() -> Fake {
@@ -99,7 +99,7 @@ fn cut_short_anywhere_and_resumed_a_real_run_is_whole_and_counts_everything() {
 fn the_budget_of_bytes_is_never_exceeded() {
     let unbounded = measure(&mut drive(), &config(), None);
     let all = solve(&unbounded).cost.bytes_written;
-    let bound = write_bound(&config(), &drive().info);
+    let bound = announce(&config(), &drive().info).bound_bytes;
     assert!(all <= bound, "{all} of {bound}");
     for budget in [
         0,
@@ -161,7 +161,7 @@ fn a_spent_budget_can_be_raised_on_a_real_drive() {
         ..config()
     };
     let tight = RunConfig {
-        budget_bytes: Some(write_bound(&page, &device.info)),
+        budget_bytes: Some(announce(&page, &device.info).bound_bytes),
         ..config()
     };
     let record = measure(&mut device, &tight, None);
@@ -188,7 +188,7 @@ fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
     let mut device = drive();
     let record = measure(&mut device, &config, None);
     assert_eq!(device.bytes_written, 0);
-    assert_eq!(write_bound(&config, &device.info), 0);
+    assert_eq!(announce(&config, &device.info).bound_bytes, 0);
     let profile = solve(&record);
     for (parameter, estimate) in &profile.parameters {
         let reads = matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
@@ -367,104 +367,5 @@ fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
         let inside = region.contains(&offset) && offset + len <= region.end;
         assert!(inside, "{op} {offset} {len}");
     }
-    assert!(device.bytes_written <= write_bound(&config, &device.info));
-}
-
-/// Larger than what the first parameters under a budget need.
-fn large() -> Fake {
-    let mut device = Fake::new(512 * MIB, drive().planted);
-    device.info.modelled = false;
-    device
-}
-
-fn robust(budget_bytes: Option<u64>) -> RunConfig {
-    RunConfig {
-        seed: 5,
-        method: Method::Robust,
-        budget_bytes,
-        ..RunConfig::default()
-    }
-}
-
-/// What was measured, but when.
-fn samples(record: &Record) -> Vec<(Parameter, u64, u64)> {
-    let samples = record.samples.iter();
-    samples.map(|s| (s.parameter, s.offset, s.ns)).collect()
-}
-
-#[test]
-fn under_a_budget_nothing_beyond_what_was_prepared_is_touched() {
-    let mut device = large();
-    let record = measure(&mut device, &robust(Some(1 << 40)), None);
-    assert!(record.meta.cheapest_first);
-    let mut prepared = 0;
-    for &(op, offset, len) in &device.log {
-        if op == fathom_block::Op::Write && offset == prepared {
-            prepared += len;
-        }
-        assert!(offset + len <= prepared, "{op} {offset} {len}");
-    }
-    let fills = record.steps.iter().filter(|step| step.name == "init");
-    let fills: Vec<u64> = fills.map(|step| step.cost.bytes_written / MIB).collect();
-    // The fake's buffer has no policy that could be told, so that nothing is prepared for one.
-    assert_eq!(fills, [192, 64, 256]);
-}
-
-#[test]
-fn a_raised_budget_goes_on_where_the_smaller_one_ended() {
-    let whole = measure(&mut large(), &robust(Some(1 << 40)), None);
-    for tight in [0, 192, 200, 240, 300, 400, 600] {
-        let mut device = large();
-        let cut = measure(&mut device, &robust(Some(tight * MIB)), None);
-        let stopped = solve(&cut);
-        device.restart();
-        let resumed = measure(&mut device, &robust(Some(1 << 40)), Some(cut));
-        assert_eq!(samples(&resumed), samples(&whole), "{tight} MiB");
-        let written = solve(&resumed).cost.bytes_written;
-        assert_eq!(written, device.bytes_written, "{tight} MiB");
-        for (parameter, estimate) in stopped.parameters {
-            if estimate.verdict != Verdict::Inconclusive {
-                let again = answer(&resumed, parameter);
-                assert_eq!(again.verdict, estimate.verdict, "{tight} MiB {parameter}");
-            }
-        }
-    }
-}
-
-#[test]
-fn what_was_measured_stays_when_a_spent_budget_is_resumed() {
-    let mut device = large();
-    let config = robust(Some(260 * MIB));
-    let first = measure(&mut device, &config, None);
-    let written = device.bytes_written;
-    device.restart();
-    let again = measure(&mut device, &config, Some(first.clone()));
-    let verdicts = |record: &Record| -> Vec<Verdict> {
-        let profile = solve(record);
-        profile.parameters.values().map(|e| e.verdict).collect()
-    };
-    assert_eq!(verdicts(&again), verdicts(&first));
-    assert!(verdicts(&first).contains(&Verdict::Absent));
-    assert!(device.bytes_written <= 260 * MIB && device.bytes_written >= written);
-}
-
-#[test]
-fn a_real_drive_is_resumed_in_the_order_in_which_it_began() {
-    for (first, second) in [
-        (None, Some(1 << 40)),
-        (Some(240 * MIB), None),
-        (Some(240 * MIB), Some(1 << 40)),
-    ] {
-        let mut device = large();
-        let cut = measure(&mut device, &robust(first), None);
-        device.restart();
-        let resumed = measure(&mut device, &robust(second), Some(cut));
-        assert_eq!(resumed.meta.cheapest_first, first.is_some());
-        let whole = RunConfig {
-            cheapest_first: Some(first.is_some()),
-            ..robust(None)
-        };
-        let whole = measure(&mut large(), &whole, None);
-        assert_eq!(samples(&resumed), samples(&whole));
-    }
+    assert!(device.bytes_written <= announce(&config, &device.info).bound_bytes);
 }

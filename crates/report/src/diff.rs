@@ -113,16 +113,11 @@ fn source(profile: &Profile) -> Source {
     }
 }
 
-/// Both ends, or the value itself where an end is missing.
-fn interval(estimate: &Estimate) -> Option<(u64, u64)> {
-    let value = estimate.value.as_ref().and_then(Value::bytes);
-    Some((estimate.low.or(value)?, estimate.high.or(value)?))
-}
-
 fn compare(parameter: Parameter, l: Option<&Estimate>, r: Option<&Estimate>) -> ParameterDiff {
-    let overlap = l.and_then(interval).zip(r.and_then(interval));
-    let overlap =
-        overlap.map(|((l_low, l_high), (r_low, r_high))| l_low <= r_high && r_low <= l_high);
+    let intervals = l
+        .and_then(Estimate::interval)
+        .zip(r.and_then(Estimate::interval));
+    let overlap = intervals.and_then(|(l, r)| overlap(l, r));
     let (outcome, why) = match (l, r) {
         (Some(l), Some(r)) => judge(l, r, overlap),
         (None, _) => (Outcome::CannotTell, "not measured in the first".to_owned()),
@@ -138,6 +133,11 @@ fn compare(parameter: Parameter, l: Option<&Estimate>, r: Option<&Estimate>) -> 
     }
 }
 
+/// Whether two intervals share a point; `None` where their units differ.
+fn overlap(l: (&Value, &Value), r: (&Value, &Value)) -> Option<bool> {
+    (l.0.unit() == r.0.unit()).then(|| l.0 <= r.1 && r.0 <= l.1)
+}
+
 fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String) {
     use Verdict::{Absent, Identified};
     let (outcome, why) = match (l.verdict, r.verdict) {
@@ -145,12 +145,10 @@ fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String)
         (Identified, Absent) => (Outcome::Differs, "only the first has it"),
         (Absent, Identified) => (Outcome::Differs, "only the second has it"),
         (Identified, Identified) => match (&l.value, &r.value, overlap) {
-            (Some(Value::Choice(l)), Some(Value::Choice(r)), _) if l == r => {
+            (Some(Value::Word(l)), Some(Value::Word(r)), _) if l == r => {
                 (Outcome::Agrees, "the same")
             }
-            (Some(Value::Choice(_)), Some(Value::Choice(_)), _) => {
-                (Outcome::Differs, "not the same")
-            }
+            (Some(Value::Word(_)), Some(Value::Word(_)), _) => (Outcome::Differs, "not the same"),
             (_, _, Some(true)) => (Outcome::Agrees, "the intervals overlap"),
             (_, _, Some(false)) => (Outcome::Differs, "the intervals are apart"),
             (_, _, None) => (Outcome::CannotTell, "a value is missing or of another kind"),
@@ -222,7 +220,7 @@ fn rows(diff: &Diff) -> Vec<Vec<String>> {
     let head = ["parameter", "first", "second", "outcome", "why"];
     let rows = diff.parameters.iter().map(|p| {
         vec![
-            words::title(p.parameter).to_owned(),
+            p.parameter.title(),
             side(p.left.as_ref()),
             side(p.right.as_ref()),
             p.outcome.words().to_owned(),

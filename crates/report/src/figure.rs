@@ -4,14 +4,13 @@
 //! the raw samples added.
 
 use crate::captions::{note, outside, see};
-use crate::chart::{self, Chart, Interval, Mark, MarkKind, Mode, Scale, Unit};
-use crate::folded::{self, by_place};
-use crate::panels::{OTHERS, Panel, latency, panels};
-use crate::points::{self, Measure, Medians};
+use crate::chart::{self, Chart, Interval, MarkKind, Mode, Scale, Unit};
+use crate::folded;
+use crate::points::{self, Medians};
 use crate::words;
-use fathom_probe::record::Series;
-use fathom_probe::{Estimate, Parameter, Profile, Record, Sample, Value};
-use std::collections::BTreeSet;
+use fathom_probe::about::{Figure, LOOKS, Mark, Measure, X};
+use fathom_probe::{Estimate, Parameter, Profile, Record, Sample, Series, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most multiples of a period that are drawn as lines; with more they would hide the samples.
 const PERIOD_LINES_MAX: u64 = 64;
@@ -22,9 +21,16 @@ const LOG_RATIO: u64 = 100;
 /// The same where it is asked from which place on requests wait: both heights must be seen.
 const LOG_RATIO_WAITING: u64 = 10;
 
+/// What shows the samples that are in no other.
+const OTHERS: Figure = Figure::latency(
+    "Other samples",
+    "Taken beside the others: the sentences above do not speak of them.",
+    &[],
+);
+
 /// How the horizontal axis runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
+enum Axis {
     /// Sizes in bytes, evenly.
     Linear,
     /// Sizes in bytes, every doubling equally long.
@@ -35,135 +41,124 @@ pub(crate) enum Axis {
 
 /// What is marked on the horizontal axis.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
+struct Marks {
     /// The identified size, in bytes.
     at: Option<u64>,
     /// What is written there.
     text: String,
     /// Both ends of the interval, where it is more than a point.
-    pub(crate) interval: Option<(u64, u64)>,
+    interval: Option<(u64, u64)>,
     /// Multiples of the identified period.
     period: Vec<u64>,
 }
 
 /// What one series of samples becomes.
 struct Line<'a> {
-    name: &'static str,
+    name: &'a str,
     drawn: Vec<&'a Sample>,
     medians: Medians,
     heights: Vec<u64>,
 }
 
-/// The figures of one parameter; none where there are no samples.
+/// One series of a figure: its name in the legend and its samples.
+type Chosen<'a> = (&'a str, Vec<Sample>);
+
+/// The figures of one parameter; none where there are no samples. Nothing in a record is hidden: samples that no figure shows get one
+/// of their own.
 pub(crate) fn figures(record: &Record, parameter: Parameter, profile: &Profile) -> Vec<Chart> {
-    let samples: Vec<&Sample> = record
-        .samples
-        .iter()
-        .filter(|s| s.parameter == parameter)
-        .collect();
-    // What the policy does shows where the memory is full.
-    let sized = match parameter {
-        Parameter::WritePolicy => Parameter::WriteBuffer,
-        other => other,
-    };
-    let about = (parameter, profile.parameters.get(&sized));
-    let panels = panels(parameter);
-    let known: BTreeSet<Series> = panels
-        .iter()
-        .flat_map(|p| p.series.iter().copied())
-        .collect();
-    let present: BTreeSet<Series> = samples.iter().map(|s| s.series).collect();
+    let mut of_series: BTreeMap<Series, Vec<Sample>> = BTreeMap::new();
+    for sample in record.samples.iter().filter(|s| s.parameter == parameter) {
+        of_series.entry(sample.series).or_default().push(*sample);
+    }
+    let about = parameter.about();
+    let estimate = profile.parameters.get(&about.marks.unwrap_or(parameter));
     let mut out: Vec<Chart> = Vec::new();
-    for panel in &panels {
-        let series: Vec<Series> = panel
-            .series
-            .iter()
-            .copied()
-            .filter(|s| present.contains(s))
+    for figure in about.figures {
+        let lines = figure.lines.iter();
+        let chosen: Vec<Chosen<'_>> = lines
+            .filter_map(|(series, name)| Some((*name, of_series.remove(series)?)))
             .collect();
-        if !series.is_empty() {
+        if !chosen.is_empty() {
             let id = format!("{parameter}-{}", out.len());
-            out.push(figure(id, panel, &series, &samples, about));
+            out.push(chart(id, figure, chosen, estimate));
         }
     }
-    let others: Vec<Series> = present.difference(&known).copied().collect();
-    if !others.is_empty() {
+    if !of_series.is_empty() {
         let id = format!("{parameter}-{}", out.len());
-        let panel = latency(OTHERS, &[]);
-        let see = "Taken beside the others: the sentences above do not speak of them.".to_owned();
-        let chart = figure(id, &panel, &others, &samples, about);
-        out.push(Chart { see, ..chart });
+        out.push(chart(id, &OTHERS, others(&of_series), estimate));
     }
     out
 }
 
-fn figure(
+/// What no figure of the parameter shows, in the order of what is known of all of them.
+fn others(of_series: &BTreeMap<Series, Vec<Sample>>) -> Vec<Chosen<'_>> {
+    let figures = Parameter::ALL.into_iter().flat_map(|p| p.about().figures);
+    let known: Vec<&(Series, &str)> = figures.flat_map(|f| f.lines).chain(LOOKS).collect();
+    let rank = |series: &Series| known.iter().position(|(known, _)| known == series);
+    let mut others: Vec<_> = of_series.iter().collect();
+    others.sort_by_key(|(series, _)| rank(series).unwrap_or(usize::MAX));
+    let name = |series: &'_ Series| rank(series).map(|at| known[at].1);
+    others
+        .into_iter()
+        .map(|(series, samples)| (name(series).unwrap_or(series.name()), samples.clone()))
+        .collect()
+}
+
+fn chart(
     id: String,
-    panel: &Panel,
-    series: &[Series],
-    samples: &[&Sample],
-    (parameter, estimate): (Parameter, Option<&Estimate>),
+    figure: &Figure,
+    mut chosen: Vec<Chosen<'_>>,
+    estimate: Option<&Estimate>,
 ) -> Chart {
-    let chosen: Vec<(Series, Vec<Sample>)> = series
-        .iter()
-        .map(|&one| (one, of_series(samples, one, estimate)))
-        .collect();
+    if let X::Place { last } = figure.x {
+        for (_, samples) in &mut chosen {
+            *samples = folded::folded(samples, last, estimate);
+        }
+    }
     let lines: Vec<Line<'_>> = chosen
         .iter()
-        .map(|(series, samples)| line(*series, samples, panel.measure))
+        .map(|(name, samples)| line(name, samples, figure))
         .collect();
-    let axis = axis(parameter, panel.measure, series, &lines);
-    let y = vertical(panel.measure, (axis, waiting(parameter, series)), &lines);
+    let axis = axis(figure, &lines);
+    let y = vertical(figure, axis, &lines);
     let hidden = |h: &&u64| y.top.is_some_and(|top| **h as f64 > top);
     let heights = || lines.iter().flat_map(|line| &line.heights);
     let drawn = lines.iter().map(|line| line.drawn.len()).sum();
-    let marks = marks(parameter, series, axis, estimate, &lines);
+    let marks = marks(figure, axis, estimate, &lines);
     let places = distinct_x(&lines);
     Chart {
         id,
-        title: panel.title.to_owned(),
-        see: see(parameter, series, estimate),
-        note: note((heights().count(), drawn), axis, &marks),
+        title: figure.title.to_owned(),
+        see: see(figure, estimate),
+        note: note(
+            (heights().count(), drawn),
+            axis == Axis::Strip,
+            marks.interval,
+        ),
         outside: outside(heights().filter(hidden).count(), heights().count()),
-        x: horizontal(axis, x_title(parameter, series), &places),
+        x: horizontal(axis, x_title(figure.x), &places),
         y,
         marks: drawn_marks(marks),
-        series: drawn_series(&lines, axis, panel.measure, &places),
+        series: drawn_series(&lines, axis, figure, &places),
     }
 }
 
-fn of_series(samples: &[&Sample], series: Series, estimate: Option<&Estimate>) -> Vec<Sample> {
-    if by_place(&[series]) {
-        return folded::folded(samples, series, estimate);
-    }
-    let of_one = samples.iter().filter(|s| s.series == series);
-    of_one.map(|s| **s).collect()
-}
-
-fn line(series: Series, samples: &[Sample], measure: Measure) -> Line<'_> {
+fn line<'a>(name: &'a str, samples: &'a [Sample], figure: &Figure) -> Line<'a> {
     let samples: Vec<&Sample> = samples.iter().collect();
     Line {
-        name: words::series(series),
-        drawn: points::thinned(&samples, measure),
-        medians: points::medians(&samples, measure),
-        heights: samples.iter().map(|s| points::height(s, measure)).collect(),
+        name,
+        drawn: points::thinned(&samples, figure),
+        medians: points::medians(&samples, figure),
+        heights: samples.iter().map(|s| points::height(s, figure)).collect(),
     }
 }
 
-/// Whether the question is from which place on requests wait.
-fn waiting(parameter: Parameter, series: &[Series]) -> bool {
-    parameter == Parameter::WritePolicy || series == [Series::Filling]
-}
-
-fn x_title(parameter: Parameter, series: &[Series]) -> &'static str {
-    if by_place(series) {
-        "place"
-    } else if points::of_streams(series) {
-        "size whose multiples are tried"
-    } else if waiting(parameter, series) {
-        "bytes written before"
-    } else {
-        "request size"
+fn x_title(x: X) -> &'static str {
+    match x {
+        X::Request => "request size",
+        X::WrittenBefore => "bytes written before",
+        X::Multiples => "size whose multiples are tried",
+        X::Place { .. } => "place",
     }
 }
 
@@ -175,15 +170,13 @@ fn distinct_x(lines: &[Line<'_>]) -> BTreeSet<u64> {
 }
 
 /// Doublings where the paper has them or where the sizes lie closer together at the small end.
-fn axis(parameter: Parameter, measure: Measure, series: &[Series], lines: &[Line<'_>]) -> Axis {
+fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     let x = distinct_x(lines);
-    if by_place(series) {
+    if matches!(figure.x, X::Place { .. }) {
         return Axis::Linear;
     }
-    let paired = series[0] == Series::Aligned || points::of_streams(series);
-    let choice = paired || matches!(parameter, Parameter::Prefetch | Parameter::WritePolicy);
     // Through one size or two there is no curve.
-    if x.len() <= 2 || (choice && x.len() <= STRIP_SIZES_MAX) {
+    if x.len() <= 2 || (figure.side_by_side && x.len() <= STRIP_SIZES_MAX) {
         return Axis::Strip;
     }
     let (low, high) = (
@@ -192,7 +185,7 @@ fn axis(parameter: Parameter, measure: Measure, series: &[Series], lines: &[Line
     );
     let upper_half = x.iter().filter(|v| **v > low + (high - low) / 2).count();
     let crowded_low = x.len() > 3 && upper_half * 4 < x.len();
-    if low > 0 && (measure == Measure::Throughput || crowded_low) {
+    if low > 0 && (figure.measure == Measure::Throughput || crowded_low) {
         Axis::Log2
     } else {
         Axis::Linear
@@ -212,7 +205,7 @@ fn horizontal(axis: Axis, title: &str, places: &BTreeSet<u64>) -> chart::Axis {
 
 /// Logarithmic for latencies where both axes grow together, and where steps would be hidden; else from zero up to
 /// the medians, with room above.
-fn vertical(measure: Measure, (axis, waiting): (Axis, bool), lines: &[Line<'_>]) -> chart::Axis {
+fn vertical(figure: &Figure, axis: Axis, lines: &[Line<'_>]) -> chart::Axis {
     let medians = || lines.iter().flat_map(|line| line.medians.y.iter().copied());
     let lowest = medians().min().unwrap_or(0).max(1);
     let highest = medians().max().unwrap_or(0);
@@ -220,17 +213,17 @@ fn vertical(measure: Measure, (axis, waiting): (Axis, bool), lines: &[Line<'_>])
     let hides = match axis {
         Axis::Log2 => true,
         Axis::Strip => ratio >= LOG_RATIO,
-        Axis::Linear => waiting && ratio >= LOG_RATIO_WAITING,
+        Axis::Linear => figure.x == X::WrittenBefore && ratio >= LOG_RATIO_WAITING,
     };
     let all = lines.iter().flat_map(|line| line.heights.iter().copied());
     let all = all.max().unwrap_or(0);
     let room = highest.saturating_add(highest / 2);
     let top = if all / 2 <= highest { all } else { room };
-    let (title, unit) = match measure {
+    let (title, unit) = match figure.measure {
         Measure::Throughput => ("throughput", Unit::Rate),
         Measure::Latency => ("latency", Unit::Ns),
     };
-    if measure == Measure::Latency && hides {
+    if figure.measure == Measure::Latency && hides {
         return chart::Axis::new(title, unit, Scale::Log);
     }
     chart::Axis {
@@ -243,7 +236,7 @@ fn vertical(measure: Measure, (axis, waiting): (Axis, bool), lines: &[Line<'_>])
 fn drawn_series(
     lines: &[Line<'_>],
     axis: Axis,
-    measure: Measure,
+    figure: &Figure,
     places: &BTreeSet<u64>,
 ) -> Vec<chart::Series> {
     let at = |x: u64| match axis {
@@ -257,9 +250,9 @@ fn drawn_series(
         look,
         mode: Mode::Points,
         x: x(&mut line.drawn.iter().map(|s| s.x)),
-        y: points::heights(&line.drawn, measure),
+        y: points::heights(&line.drawn, figure),
         interval: None,
-        columns: points::columns(&line.drawn, measure),
+        columns: points::columns(&line.drawn, figure),
     });
     let medians = each().map(|(look, line)| chart::Series {
         name: line.name.to_owned(),
@@ -286,40 +279,28 @@ fn drawn_series(
 }
 
 /// A size is marked where the axis carries sizes of the same kind.
-fn marks(
-    parameter: Parameter,
-    series: &[Series],
-    axis: Axis,
-    estimate: Option<&Estimate>,
-    lines: &[Line<'_>],
-) -> Marks {
+fn marks(figure: &Figure, axis: Axis, estimate: Option<&Estimate>, lines: &[Line<'_>]) -> Marks {
     let Some(estimate) = estimate else {
         return Marks::default();
     };
-    if by_place(series) {
+    if let Mark::End(text) = figure.mark {
         return Marks {
             at: folded::block(Some(estimate)).map(|block| block / 2),
-            text: match parameter {
-                Parameter::ClusteredPage => "a unit ends",
-                _ => "a block begins",
-            }
-            .to_owned(),
+            text: text.to_owned(),
             ..Marks::default()
         };
     }
-    let beside = matches!(series[0], Series::SequentialRead | Series::RandomRead);
-    if axis == Axis::Strip || beside {
+    if axis == Axis::Strip || figure.mark == Mark::Nothing {
         return Marks::default();
     }
-    let at = estimate.value.as_ref().and_then(Value::bytes);
-    let interval = estimate
-        .low
-        .zip(estimate.high)
-        .filter(|(low, high)| low < high);
-    let sweep = parameter == Parameter::ClusteredPage && series == [Series::Sweep];
+    let at = estimate.bytes();
+    let end = |end: &Option<Value>| end.as_ref().and_then(Value::bytes);
+    let interval = end(&estimate.low).zip(end(&estimate.high));
     let last = distinct_x(lines).last().copied().unwrap_or(0);
     let period = match at {
-        Some(period) if sweep && period > 0 && last / period <= PERIOD_LINES_MAX => {
+        Some(period)
+            if figure.mark == Mark::Period && period > 0 && last / period <= PERIOD_LINES_MAX =>
+        {
             (2..=last / period).map(|n| n * period).collect()
         }
         _ => Vec::new(),
@@ -327,13 +308,13 @@ fn marks(
     Marks {
         at,
         text: at.map(words::bytes).unwrap_or_default(),
-        interval,
+        interval: interval.filter(|(low, high)| low < high),
         period,
     }
 }
 
-fn drawn_marks(marks: Marks) -> Vec<Mark> {
-    let mark = |kind, x: Vec<u64>, text| Mark {
+fn drawn_marks(marks: Marks) -> Vec<chart::Mark> {
+    let mark = |kind, x: Vec<u64>, text| chart::Mark {
         kind,
         x: x.into_iter().map(|x| x as f64).collect(),
         text,

@@ -164,7 +164,7 @@ fn answers(parts: &[Part]) -> Markup {
 }
 
 fn answer(part: &Part) -> Markup {
-    let name = html! { a href={ "#" (part.parameter) } { (words::title(part.parameter)) } };
+    let name = html! { a href={ "#" (part.parameter) } { (part.parameter.title()) } };
     let Some(estimate) = part.estimate else {
         return html! {
             tr { th scope="row" { (name) } td.why colspan="5" { "asked after, but without an answer" } }
@@ -209,7 +209,7 @@ fn section(record: &Record, part: &Part) -> Markup {
     html! {
         section id=(part.parameter) {
             h2 {
-                (words::title(part.parameter))
+                (part.parameter.title())
                 @if let Some(estimate) = part.estimate {
                     " " span.result {
                         @if estimate.value.is_some() { strong { (words::value(estimate)) } " " }
@@ -217,7 +217,7 @@ fn section(record: &Record, part: &Part) -> Markup {
                     }
                 }
             }
-            p.question { (words::question(part.parameter)) }
+            p.question { (part.parameter.about().question) }
             @if part.figures.is_empty() {
                 p.empty { (nothing(record, part.parameter)) }
             }
@@ -230,8 +230,7 @@ fn section(record: &Record, part: &Part) -> Markup {
 
 /// Why there is no figure.
 fn nothing(record: &Record, parameter: Parameter) -> &'static str {
-    let writes = !matches!(parameter, Parameter::ReadBuffer | Parameter::Prefetch);
-    if record.meta.read_only && writes {
+    if record.meta.read_only && parameter.about().writes {
         "No figure: this question needs writes, and the run was read-only."
     } else if !record.meta.complete {
         "No figure: the run ended before a sample was taken for this question."

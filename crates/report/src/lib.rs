@@ -18,6 +18,5 @@ pub mod text;
 mod captions;
 mod figure;
 mod folded;
-mod panels;
 mod points;
 mod words;

@@ -1,42 +1,26 @@
 //! From samples to what is drawn: medians of all samples, and few enough raw points that a phone can draw them.
 
 use crate::chart::{Column, Unit};
-use crate::folded::by_place;
 use fathom_probe::Sample;
-use fathom_probe::record::Series;
+use fathom_probe::about::{Figure, Measure, X};
 use std::collections::BTreeMap;
 
 /// The most raw points of one series that are drawn: seven figures of two or three such series are what a phone still
 /// draws at once, and most of the page's bytes.
 pub(crate) const DRAWN_MAX: usize = 2_000;
 
-/// What a figure's vertical axis shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// Of one request, in nanoseconds.
-    Latency,
-    /// In bytes per second.
-    Throughput,
-}
-
-/// Whether a sample of the series is a stream of writes of another size than its `x`.
-pub(crate) fn of_streams(series: &[Series]) -> bool {
-    let one_is = |one: &Series| matches!(one, Series::StreamAcross | Series::StreamWithin);
-    series.iter().all(one_is)
-}
-
 /// How many requests a sample timed together (`bytes` over the request's size), at least one.
-pub(crate) fn requests(sample: &Sample) -> u64 {
-    if by_place(&[sample.series]) || of_streams(&[sample.series]) {
-        return 1; // `x` is no request's size there
+pub(crate) fn requests(sample: &Sample, figure: &Figure) -> u64 {
+    match figure.x {
+        X::Request | X::WrittenBefore => sample.bytes.checked_div(sample.x).unwrap_or(1).max(1),
+        X::Multiples | X::Place { .. } => 1, // `x` is no request's size there
     }
-    sample.bytes.checked_div(sample.x).unwrap_or(1).max(1)
 }
 
 /// A sample's height in the figure.
-pub(crate) fn height(sample: &Sample, measure: Measure) -> u64 {
-    match measure {
-        Measure::Latency => sample.ns / requests(sample),
+pub(crate) fn height(sample: &Sample, figure: &Figure) -> u64 {
+    match figure.measure {
+        Measure::Latency => sample.ns / requests(sample, figure),
         Measure::Throughput => {
             let per_second = u128::from(sample.bytes) * 1_000_000_000;
             u64::try_from(per_second / u128::from(sample.ns.max(1))).unwrap_or(u64::MAX)
@@ -64,12 +48,12 @@ fn quartile(sorted: &[u64], quarter: usize) -> u64 {
 }
 
 /// The quartiles of every `x`.
-pub(crate) fn medians(samples: &[&Sample], measure: Measure) -> Medians {
+pub(crate) fn medians(samples: &[&Sample], figure: &Figure) -> Medians {
     let mut by_x: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for sample in samples {
         by_x.entry(sample.x)
             .or_default()
-            .push(height(sample, measure));
+            .push(height(sample, figure));
     }
     let mut out = Medians::default();
     for (x, mut heights) in by_x {
@@ -85,7 +69,7 @@ pub(crate) fn medians(samples: &[&Sample], measure: Measure) -> Medians {
 
 /// The samples to draw, in order of `x` and then of time: all of them, or at most [`DRAWN_MAX`] that hold the
 /// lowest and the highest of every stretch of `x`.
-pub(crate) fn thinned<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a Sample> {
+pub(crate) fn thinned<'a>(samples: &[&'a Sample], figure: &Figure) -> Vec<&'a Sample> {
     let mut sorted = samples.to_vec();
     sorted.sort_by_key(|s| (s.x, s.at_ns, s.rep));
     if sorted.len() <= DRAWN_MAX {
@@ -96,7 +80,7 @@ pub(crate) fn thinned<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a S
     sorted
         .chunks(stretch)
         .flat_map(|chunk| {
-            let at = |i: &usize| height(chunk[*i], measure);
+            let at = |i: &usize| height(chunk[*i], figure);
             let lowest = (0..chunk.len()).min_by_key(at).unwrap_or(0);
             let highest = (0..chunk.len()).max_by_key(at).unwrap_or(0);
             let mut keep = vec![lowest, highest, 0, chunk.len() / 2];
@@ -108,24 +92,24 @@ pub(crate) fn thinned<'a>(samples: &[&'a Sample], measure: Measure) -> Vec<&'a S
 }
 
 /// The heights of the samples.
-pub(crate) fn heights(samples: &[&Sample], measure: Measure) -> Vec<Option<f64>> {
-    let heights = samples.iter().map(|s| height(s, measure));
+pub(crate) fn heights(samples: &[&Sample], figure: &Figure) -> Vec<Option<f64>> {
+    let heights = samples.iter().map(|s| height(s, figure));
     heights.map(|height| Some(height as f64)).collect()
 }
 
 /// What is told of each sample beside its place in the figure.
-pub(crate) fn columns(samples: &[&Sample], measure: Measure) -> Vec<Column> {
+pub(crate) fn columns(samples: &[&Sample], figure: &Figure) -> Vec<Column> {
     let column = |name: &str, unit, of: &dyn Fn(&Sample) -> u64| Column {
         name: name.to_owned(),
         unit,
         values: samples.iter().map(|s| of(s) as f64).collect(),
     };
     let mut out = Vec::new();
-    let several = samples.iter().any(|s| requests(s) > 1);
+    let several = samples.iter().any(|s| requests(s, figure) > 1);
     if several {
-        out.push(column("requests", Unit::Number, &|s| requests(s)));
+        out.push(column("requests", Unit::Number, &|s| requests(s, figure)));
     }
-    if several || measure == Measure::Throughput {
+    if several || figure.measure == Measure::Throughput {
         out.push(column("all of it took", Unit::Ns, &|s| s.ns));
     }
     out.push(column("offset", Unit::Bytes, &|s| s.offset));
@@ -137,14 +121,17 @@ pub(crate) fn columns(samples: &[&Sample], measure: Measure) -> Vec<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_probe::Parameter;
     use fathom_probe::record::Timed;
+    use fathom_probe::{Parameter, Series};
+
+    const LATENCY: Figure = Figure::latency("", "", &[]);
+    const RATE: Figure = Figure::throughput("", "", &[]);
 
     fn sample(x: u64, ns: u64, at_ns: u64) -> Sample {
         Sample {
             step: 0,
             parameter: Parameter::ClusteredPage,
-            series: Series::Sweep,
+            series: Series::SWEEP,
             x,
             rep: 0,
             timed: Timed::Write,
@@ -159,21 +146,21 @@ mod tests {
     fn a_sample_of_many_requests_counts_as_their_mean() {
         let mut many = sample(4096, 1_000, 0);
         many.bytes = 10 * 4096;
-        assert_eq!(height(&many, Measure::Latency), 100);
-        assert_eq!(height(&many, Measure::Throughput), 40_960_000_000);
-        many.series = Series::Place;
-        assert_eq!(height(&many, Measure::Latency), 1_000);
-        assert_eq!(height(&sample(0, 7, 0), Measure::Latency), 7);
-        assert_eq!(
-            height(&sample(4096, 0, 0), Measure::Throughput),
-            4_096_000_000_000
-        );
+        assert_eq!(height(&many, &LATENCY), 100);
+        assert_eq!(height(&many, &RATE), 40_960_000_000);
+        let places = Figure {
+            x: X::Place { last: false },
+            ..LATENCY
+        };
+        assert_eq!(height(&many, &places), 1_000);
+        assert_eq!(height(&sample(0, 7, 0), &LATENCY), 7);
+        assert_eq!(height(&sample(4096, 0, 0), &RATE), 4_096_000_000_000);
     }
 
     #[test]
     fn quartiles_are_of_all_samples_of_a_size() {
         let all: Vec<Sample> = [9, 1, 5, 3, 7].map(|ns| sample(512, ns, ns)).to_vec();
-        let medians = medians(&all.iter().collect::<Vec<_>>(), Measure::Latency);
+        let medians = medians(&all.iter().collect::<Vec<_>>(), &LATENCY);
         assert_eq!((medians.x, medians.n), (vec![512], vec![5]));
         assert_eq!(
             (medians.low, medians.y, medians.high),
@@ -189,7 +176,7 @@ mod tests {
             .collect();
         all[31_234].ns = 9_999_999;
         all[777].ns = 1;
-        let drawn = thinned(&all.iter().collect::<Vec<_>>(), Measure::Latency);
+        let drawn = thinned(&all.iter().collect::<Vec<_>>(), &LATENCY);
         assert!(drawn.len() <= DRAWN_MAX && drawn.len() > DRAWN_MAX / 4);
         assert!(drawn.iter().any(|s| s.ns == 9_999_999) && drawn.iter().any(|s| s.ns == 1));
         let sizes: std::collections::BTreeSet<u64> = drawn.iter().map(|s| s.x).collect();

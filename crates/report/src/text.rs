@@ -45,10 +45,10 @@ pub fn summary_on(profile: &Profile, screen: Screen) -> String {
         out.push_str(&table(&rows, screen));
     }
     out += &format!("\nCost: {}.\n", cost(&profile.cost));
-    let missing: Vec<&str> = Parameter::ALL
+    let missing: Vec<String> = Parameter::ALL
         .into_iter()
         .filter(|p| !profile.parameters.contains_key(p))
-        .map(words::title)
+        .map(Parameter::title)
         .collect();
     if !missing.is_empty() && !rows.is_empty() {
         out += &format!("Not measured: {}.\n", missing.join(", "));
@@ -116,7 +116,7 @@ impl Row {
     fn new((parameter, estimate): (&Parameter, &Estimate)) -> Row {
         Row {
             cells: [
-                words::title(*parameter).to_owned(),
+                parameter.title(),
                 clean(&words::value(estimate)),
                 words::interval(estimate),
                 estimate.verdict.words().to_owned(),

@@ -3,8 +3,7 @@
 //! What is written here is for reading; it is rounded, and nothing reads it back.
 
 use fathom_base::Bytes;
-use fathom_probe::record::Series;
-use fathom_probe::{Estimate, Method, Parameter, Value, Verdict};
+use fathom_probe::{Estimate, Method, Value, Verdict};
 
 /// A size in bytes for people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
@@ -76,56 +75,42 @@ pub(crate) fn number(value: f64) -> String {
 
 /// The value for people; a dash where there is none.
 pub(crate) fn value(estimate: &Estimate) -> String {
-    match &estimate.value {
-        Some(Value::Bytes(size)) => bytes(*size),
-        Some(Value::Choice(word)) => word.clone(),
-        None => "–".to_owned(),
+    estimate
+        .value
+        .as_ref()
+        .map_or_else(|| "–".to_owned(), of_value)
+}
+
+/// A value for people: `16 KiB`, `12,345`, `0.25`, `47.1 µs`, `512 MiB/s`, `8,000/s`, or the word.
+pub(crate) fn of_value(value: &Value) -> String {
+    match value {
+        Value::Bytes(size) => bytes(*size),
+        Value::Count(n) => count(*n),
+        Value::Ratio(x) => number(*x),
+        Value::Nanoseconds(ns) => duration(*ns),
+        Value::BytesPerSecond(rate) => format!("{}/s", bytes(*rate)),
+        Value::PerSecond(rate) if rate.fract() == 0.0 && (0.0..1e15).contains(rate) => {
+            format!("{}/s", count(*rate as u64))
+        }
+        Value::PerSecond(rate) => format!("{}/s", number(*rate)),
+        Value::Word(word) => word.clone(),
     }
 }
 
 /// The interval for people: `12–20 KiB`, `512 KiB – 2 MiB`, `16 KiB` of equal ends, `≥ 4 MiB`, a dash where there is none.
 pub(crate) fn interval(estimate: &Estimate) -> String {
-    let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
-        return match (estimate.low, estimate.high) {
-            (Some(low), None) => format!("≥ {}", bytes(low)),
-            (None, Some(high)) => format!("≤ {}", bytes(high)),
-            _ => "–".to_owned(),
-        };
+    let ends = [&estimate.low, &estimate.high].map(|end| end.as_ref().map(of_value));
+    let (low, high) = match ends {
+        [Some(low), Some(high)] => (low, high),
+        [Some(low), None] => return format!("≥ {low}"),
+        [None, Some(high)] => return format!("≤ {high}"),
+        [None, None] => return "–".to_owned(),
     };
-    let (low, high) = (bytes(low), bytes(high));
     let unit = |size: &str| size.rsplit(' ').next().map(str::to_owned);
     match low.split_once(' ') {
         _ if low == high => low,
         Some((number, _)) if unit(&low) == unit(&high) => format!("{number}–{high}"),
         _ => format!("{low} – {high}"),
-    }
-}
-
-/// The parameter's name for people.
-pub(crate) const fn title(parameter: Parameter) -> &'static str {
-    match parameter {
-        Parameter::ClusteredPage => "clustered page",
-        Parameter::ClusteredBlock => "clustered block",
-        Parameter::LogicalBlock => "logical block",
-        Parameter::ReadBuffer => "read buffer",
-        Parameter::WriteBuffer => "write buffer",
-        Parameter::Prefetch => "prefetch",
-        Parameter::WritePolicy => "write policy",
-    }
-}
-
-/// What the parameter asks, in one sentence.
-pub(crate) const fn question(parameter: Parameter) -> &'static str {
-    match parameter {
-        Parameter::ClusteredPage => "How large is the unit in which the drive reads and writes?",
-        Parameter::ClusteredBlock => "How large is the unit in which the drive erases?",
-        Parameter::LogicalBlock => {
-            "From which size on are random writes as fast as sequential ones?"
-        }
-        Parameter::ReadBuffer => "How much does the drive keep of what was just read?",
-        Parameter::WriteBuffer => "How much can be written before the flash is waited for?",
-        Parameter::Prefetch => "Does the drive read ahead?",
-        Parameter::WritePolicy => "Is the memory for writes a FIFO buffer or a cache?",
     }
 }
 
@@ -147,54 +132,18 @@ pub(crate) const fn method(method: Method) -> &'static str {
     }
 }
 
-/// The line's name in the legend.
-pub(crate) const fn series(series: Series) -> &'static str {
-    match series {
-        Series::Sweep => "Write and flush",
-        Series::Aligned => "Aligned writes",
-        Series::Shifted => "Shifted writes",
-        Series::Sequential => "Sequential writes",
-        Series::Random => "Random writes",
-        Series::RandomRead => "Random reads",
-        Series::SequentialRead => "Sequential reads",
-        Series::Onset => "Scattered writes",
-        Series::Miss => "First read (miss)",
-        Series::Hit => "Read again (hit)",
-        Series::Filling => "Filling an empty buffer",
-        Series::EmptyBuffer => "Into an empty buffer",
-        Series::FullBuffer => "Into a full buffer",
-        Series::FlushAfter => "Flush after the write",
-        Series::Scattered => "Scattered reads",
-        Series::Consecutive => "Consecutive reads",
-        Series::Rewrite => "To the same places",
-        Series::Place => "At regular places",
-        Series::Around => "Around the ends of blocks",
-        Series::Across => "Across multiples of a size that is tried",
-        Series::Within => "Anywhere else",
-        Series::StreamAcross => "Streams of writes across multiples of a size",
-        Series::StreamWithin => "Streams of writes anywhere else",
-        Series::Distinct => "To new places",
-        Series::Hole => "Nothing is kept",
-        Series::Blank => "All bytes are equal",
-        Series::Data => "Bytes differ",
-        Series::Again => "The same places again",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_interval_of_equal_ends_is_one_size() {
-        let of = |low, high| {
+        let of = |low: Option<u64>, high: Option<u64>| {
             let verdict = Verdict::Identified;
-            let estimate =
-                Estimate::without_value(Parameter::Prefetch, Method::Robust, verdict, "");
             interval(&Estimate {
-                low,
-                high,
-                ..estimate
+                low: low.map(Value::Bytes),
+                high: high.map(Value::Bytes),
+                ..Estimate::without_value(verdict, "")
             })
         };
         assert_eq!(of(Some(16 << 10), Some(16 << 10)), "16 KiB");

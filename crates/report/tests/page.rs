@@ -7,8 +7,8 @@ mod common;
 
 use browser::{all_drawn, chromium, complaints, data, open};
 use common::NASTY;
-use fathom_probe::record::Series;
-use fathom_probe::{Parameter, Profile, Record, Sample};
+
+use fathom_probe::{Parameter, Profile, Record, Sample, Series, Unit, Value};
 use fathom_report::html;
 use serde_json::json;
 use std::path::PathBuf;
@@ -105,8 +105,8 @@ fn names_from_outside_are_escaped() {
     for estimate in profile.parameters.values_mut() {
         estimate.evidence.reason = NASTY.to_owned();
         estimate.evidence.figures.insert(NASTY.to_owned(), 1.0);
-        if estimate.unit.is_empty() {
-            estimate.value = Some(fathom_probe::Value::Choice(NASTY.to_owned()));
+        if estimate.unit == Unit::Word {
+            estimate.value = Some(Value::Word(NASTY.to_owned()));
         }
     }
     let page = html::render(&record, &profile);
@@ -175,7 +175,7 @@ fn nonsense_does_not_panic() {
         (sample.offset, sample.at_ns, sample.step) = (value, value, u32::MAX);
     }
     for estimate in profile.parameters.values_mut() {
-        (estimate.low, estimate.high) = (Some(u64::MAX), Some(0));
+        (estimate.low, estimate.high) = (Some(Value::Bytes(u64::MAX)), Some(Value::Bytes(0)));
         estimate.evidence.figures.insert("nan".to_owned(), f64::NAN);
     }
     assert!(figures(&html::render(&record, &profile)) > 7);
@@ -194,7 +194,7 @@ fn what_the_figures_say_of_their_samples_is_so() {
         .retain(|s| s.parameter == Parameter::ClusteredPage && s.x == 16 << 10);
     record.samples.truncate(10);
     for (rep, sample) in record.samples.iter_mut().enumerate() {
-        (sample.series, sample.rep) = (fathom_probe::record::Series::Sweep, rep as u32);
+        (sample.series, sample.rep) = (Series::SWEEP, rep as u32);
         sample.ns = 100;
     }
     record.samples[9].ns = 1_000;
@@ -243,8 +243,8 @@ fn of(parameter: Parameter, series: &[Series], sizes: &[u64]) -> (Record, Profil
 #[test]
 fn few_sizes_and_pairs_stand_side_by_side() {
     let kib = |sizes: &[u64]| sizes.iter().map(|k| k << 10).collect::<Vec<u64>>();
-    let streams = [Series::StreamAcross, Series::StreamWithin];
-    let pairs = [Series::Aligned, Series::Shifted];
+    let streams = [Series::STREAM_ACROSS, Series::STREAM_WITHIN];
+    let pairs = [Series::ALIGNED, Series::SHIFTED];
     let cases: [(&[Series], Vec<u64>, &str, &str); 4] = [
         (
             &streams,
@@ -253,9 +253,9 @@ fn few_sizes_and_pairs_stand_side_by_side() {
             "size whose multiples are tried",
         ),
         (&pairs, kib(&[64, 256]), "names", "request size"),
-        (&[Series::RandomRead], kib(&[8]), "names", "request size"),
+        (&[Series::RANDOM_READ], kib(&[8]), "names", "request size"),
         (
-            &[Series::Sweep],
+            &[Series::SWEEP],
             kib(&[4, 8, 12, 16]),
             "linear",
             "request size",
@@ -278,12 +278,16 @@ fn few_sizes_and_pairs_stand_side_by_side() {
 /// The question is about writes.
 #[test]
 fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
-    use Series::{Random, RandomRead, Sequential, SequentialRead};
     let sizes: Vec<u64> = (0..6).map(|power| (64 << 10) << power).collect();
     for parameter in [Parameter::LogicalBlock, Parameter::ClusteredBlock] {
         let (record, profile) = of(
             parameter,
-            &[Sequential, Random, SequentialRead, RandomRead],
+            &[
+                Series::SEQUENTIAL,
+                Series::RANDOM,
+                Series::SEQUENTIAL_READ,
+                Series::RANDOM_READ,
+            ],
             &sizes,
         );
         let page = html::render(&record, &profile);
@@ -309,7 +313,7 @@ fn an_axis_has_ticks_where_no_round_size_lies() {
         return;
     };
     let sizes = [160, 192, 224, 240].map(|k: u64| k << 10);
-    let series = [Series::SequentialRead, Series::RandomRead];
+    let series = [Series::SEQUENTIAL_READ, Series::RANDOM_READ];
     let (record, profile) = of(Parameter::LogicalBlock, &series, &sizes);
     let page = html::render(&record, &profile);
     let (dom, log) = open(&browser, "ticks", &page);
@@ -360,7 +364,7 @@ fn a_browser_takes_nonsense() {
 fn the_write_policy_is_drawn_around_the_capacity() {
     let (mut record, mut profile) = of(
         Parameter::WritePolicy,
-        &[Series::Rewrite, Series::Distinct],
+        &[Series::REWRITE, Series::DISTINCT],
         &(1..=32u64).map(|i| i * 16384).collect::<Vec<u64>>(),
     );
     for (i, sample) in record.samples.iter_mut().enumerate() {
@@ -381,11 +385,11 @@ fn the_write_policy_is_drawn_around_the_capacity() {
 /// What a question does not draw has no sentence of the question's above it.
 #[test]
 fn what_no_figure_is_made_for_is_not_said_to_show_the_answer() {
-    let (record, profile) = of(Parameter::WriteBuffer, &[Series::Onset], &[4096]);
+    let (record, profile) = of(Parameter::WriteBuffer, &[Series::ONSET], &[4096]);
     let page = html::render(&record, &profile);
     let (_, others) = page.split_once("Other samples").unwrap();
     assert!(others.starts_with("</h3><p class=\"see\">Taken beside the others"));
-    let (record, profile) = of(Parameter::WriteBuffer, &[Series::RandomRead], &[4096]);
+    let (record, profile) = of(Parameter::WriteBuffer, &[Series::RANDOM_READ], &[4096]);
     let page = html::render(&record, &profile);
     assert!(
         !page.contains("Other samples") && page.contains("For comparison: reads from the flash")

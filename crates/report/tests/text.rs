@@ -5,8 +5,7 @@
 mod common;
 
 use common::{KIB, MIB};
-use fathom_probe::Parameter;
-use fathom_probe::profile::{Value, Verdict};
+use fathom_probe::{Estimate, Parameter, Value, Verdict};
 use fathom_report::diff::{Outcome, diff};
 use fathom_report::screen::Screen;
 use fathom_report::{diff as difference, text};
@@ -50,7 +49,7 @@ fn a_drive_name_reaches_the_terminal_without_control_characters() {
     let mut profile = common::profile(&common::record());
     profile.target.name = "disk\u{1b}]0;owned\u{7}".to_owned();
     let fifo = profile.parameters.get_mut(&Parameter::WritePolicy).unwrap();
-    fifo.value = Some(Value::Choice("\u{1b}[2J".to_owned()));
+    fifo.value = Some(Value::Word("\u{1b}[2J".to_owned()));
     let all = text::summary(&profile) + &difference::text(&diff(&profile, &profile));
     assert!(!all.contains('\u{1b}') && !all.contains('\u{7}'));
 }
@@ -75,7 +74,7 @@ fn every_case_of_a_comparison() {
         common::estimate(None, None, Verdict::Absent),
     );
     answers.remove(&Parameter::LogicalBlock);
-    let cache = Some(Value::Choice("cache".to_owned()));
+    let cache = Some(Value::Word("cache".to_owned()));
     answers.insert(
         Parameter::WritePolicy,
         common::estimate(cache, None, Verdict::Identified),
@@ -113,4 +112,59 @@ fn a_profile_agrees_with_itself_where_it_knows_something() {
     let diff = diff(&profile, &profile);
     assert_eq!(diff.count(Outcome::Differs), 0);
     assert_eq!(diff.count(Outcome::Agrees), 6); // all but the inconclusive write buffer
+}
+
+#[test]
+fn a_value_of_every_unit_is_shown_and_compared() {
+    let record = common::record();
+    let of = |values: [(Value, Value); 5]| {
+        let answers =
+            values.map(|(low, high)| Estimate::identified(low.clone(), "").between(low, high));
+        let mut profile = common::profile(&record);
+        profile.parameters = Parameter::ALL.into_iter().zip(answers).collect();
+        profile
+    };
+    let left = of([
+        (Value::Count(32), Value::Count(12_345)),
+        (Value::Ratio(0.25), Value::Ratio(0.5)),
+        (Value::Nanoseconds(47_100), Value::Nanoseconds(1_200_000)),
+        (
+            Value::BytesPerSecond(512 * MIB),
+            Value::BytesPerSecond(1024 * MIB),
+        ),
+        (Value::PerSecond(0.5), Value::PerSecond(8_000.0)),
+    ]);
+    let right = of([
+        (Value::Count(12_346), Value::Count(20_000)),
+        (Value::Ratio(0.5), Value::Ratio(0.75)),
+        (Value::Nanoseconds(0), Value::Nanoseconds(47_100)),
+        (Value::BytesPerSecond(1), Value::BytesPerSecond(2)),
+        (Value::Ratio(0.5), Value::Ratio(0.75)),
+    ]);
+    let table = text::summary(&left);
+    let page = fathom_report::html::render(&record, &left);
+    for shown in [
+        "32 – 12,345",
+        "0.25 – 0.5",
+        "47.1 µs – 1.2 ms",
+        "512 MiB/s – 1 GiB/s",
+        "0.5/s – 8,000/s",
+    ] {
+        assert!(
+            table.contains(shown) && page.contains(shown),
+            "{shown} in {table}"
+        );
+    }
+    let outcomes = diff(&left, &right)
+        .parameters
+        .into_iter()
+        .map(|p| p.outcome);
+    let expected = [
+        Outcome::Differs,
+        Outcome::Agrees,
+        Outcome::Agrees,
+        Outcome::Differs,
+        Outcome::CannotTell, // in different units
+    ];
+    assert_eq!(outcomes.collect::<Vec<_>>(), expected);
 }

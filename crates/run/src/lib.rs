@@ -21,7 +21,6 @@
 //! ```
 
 mod agenda;
-mod batches;
 pub mod compare;
 mod figures;
 mod measure;
@@ -30,7 +29,7 @@ mod prepare;
 mod recorder;
 mod refused;
 
-pub use batches::{Batches, Interval, half_width};
+pub use fathom_stats::batches::{Batches, Interval, half_width};
 pub use figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
 pub use measure::{Measured, measure};
 pub use play::{PlayError, Played, play};

@@ -22,10 +22,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("workload", &["base", "block", "fs", "platform", "trace"]),
     (
         "run",
-        &["base", "block", "model", "workload", "iosched", "probe"],
+        &[
+            "base", "block", "model", "workload", "stats", "iosched", "probe",
+        ],
     ),
     ("hostio", &["base", "block"]),
-    ("probe", &["base", "block"]),
+    ("stats", &["base"]),
+    ("probe", &["base", "block", "stats"]),
     ("report", &["base", "probe"]),
     (
         "lab",

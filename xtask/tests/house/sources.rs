@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Crates whose results are a function of their arguments.
-pub(crate) const PURE: [&str; 14] = [
+pub(crate) const PURE: [&str; 15] = [
     "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs", "platform",
-    "workload", "run", "probe", "report",
+    "workload", "run", "stats", "probe", "report",
 ];
 
 /// What a pure crate does not reach for: the clock, files, the environment, the network, processes and threads.

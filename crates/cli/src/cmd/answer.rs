@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::out;
 use fathom_probe::profile::Evidence;
 use fathom_probe::record::Target;
-use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Value, Verdict};
+use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Unit, Value, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ struct Answer<'a> {
 #[derive(Serialize)]
 struct Answered<'a> {
     value: Option<&'a Value>,
-    unit: &'a str,
-    low: Option<u64>,
-    high: Option<u64>,
+    unit: Unit,
+    low: Option<&'a Value>,
+    high: Option<&'a Value>,
     verdict: Verdict,
     method: Method,
     evidence: &'a Evidence,
@@ -35,9 +35,9 @@ impl<'a> From<&'a Estimate> for Answered<'a> {
     fn from(estimate: &'a Estimate) -> Self {
         Self {
             value: estimate.value.as_ref(),
-            unit: &estimate.unit,
-            low: estimate.low,
-            high: estimate.high,
+            unit: estimate.unit,
+            low: estimate.low.as_ref(),
+            high: estimate.high.as_ref(),
             verdict: estimate.verdict,
             method: estimate.method,
             evidence: &estimate.evidence,

@@ -66,7 +66,7 @@ fn item(named: &Named) -> Item {
     let drive = named.kind.text == Text::DriveFile;
     Item {
         target: drive.then(|| format!("{}{}", named.kind.prefix, named.name)),
-        unit: Parameter::from_name(named.name).map(Parameter::unit),
+        unit: Parameter::from_name(named.name).map(|p| p.about().unit.symbol()),
         ..plain(named.name, named.summary)
     }
 }

@@ -3,9 +3,8 @@
 use super::draw::{Axes, Drawn, Family, Target, draw};
 use super::score::{Outcome, covers, score};
 use super::truth::Truth;
-use fathom_probe::probes::{self, Space};
 use fathom_probe::run::{self, RunConfig, RunError};
-use fathom_probe::{Cost, Estimate, Method, Observer, Parameter, Profile, Stop, Verdict};
+use fathom_probe::{Cost, Estimate, Method, Observer, Parameter, Profile, Space, Stop, Verdict};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -180,8 +179,11 @@ fn judge(
         .get(&parameter)
         .cloned()
         .unwrap_or_else(Truth::missing);
-    let unanswered =
-        |reason: &str| Estimate::without_value(parameter, method, Verdict::Inconclusive, reason);
+    let unanswered = |reason: &str| Estimate {
+        unit: parameter.about().unit,
+        method,
+        ..Estimate::without_value(Verdict::Inconclusive, reason)
+    };
     let estimate = match answered {
         Ok(profile) => profile
             .parameters
@@ -210,7 +212,8 @@ fn printed_bytes_max(target: &Target, parameter: Parameter) -> u64 {
         block_bytes: block,
         thin: 1,
     };
-    probes::find(Method::Paper, parameter).map_or(0, |probe| probe.bound(&space))
+    let paper = parameter.about().paper;
+    paper.map_or(0, |probe| probe.bound(&space))
 }
 
 /// What all the answers of a drive by one method cost.

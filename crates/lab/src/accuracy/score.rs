@@ -27,9 +27,9 @@ pub enum Outcome {
 
 /// Compares an answer with the truth.
 ///
-/// A choice is right when it is the true one. A size is right when it equals the true one, or when its interval holds
+/// A word is right when it is the true one. A number is right when it equals the true one, or when its interval holds
 /// the true one and is no wider than [`INTERVAL_SHARE_MAX`] of it; in either case an interval that misses the truth or
-/// the value itself is wrong. Where any size of a range is right, the value must lie in it.
+/// the value itself is wrong. Where any number of a range is right, the value must lie in it.
 pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
     let must = truth.sight == Sight::Identifiable;
     match estimate.verdict {
@@ -43,49 +43,56 @@ pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
 }
 
 fn is_right(right: &Right, estimate: &Estimate) -> bool {
-    match (right, &estimate.value) {
-        (Right::Is(Value::Choice(right)), Some(Value::Choice(found))) => right == found,
-        (Right::Is(Value::Bytes(right)), Some(Value::Bytes(found))) => {
-            let Some((low, high)) = interval(estimate) else {
-                return false;
-            };
-            let width = high.saturating_sub(low) as f64;
-            let close = found == right || width <= INTERVAL_SHARE_MAX * *right as f64;
-            let holds = |bytes: &u64| (low..=high).contains(bytes);
-            close && holds(right) && holds(found)
-        }
-        (Right::Between(first, last), Some(Value::Bytes(found))) => {
-            interval(estimate).is_some_and(|(low, high)| (low..=high).contains(found))
-                && (first..=last).contains(&found)
-        }
-        _ => false,
+    let Some(found) = &estimate.value else {
+        return false;
+    };
+    let holds = |value: &Value| interval(estimate).is_some_and(|ends| lies(value, ends));
+    match right {
+        Right::Is(right) if right.unit() != found.unit() => false,
+        Right::Is(right) => match (right.number(), interval(estimate).and_then(width)) {
+            (None, _) => right == found,
+            (Some(number), Some(width)) => {
+                let close = found == right || width <= INTERVAL_SHARE_MAX * number;
+                close && holds(right) && holds(found)
+            }
+            (Some(_), None) => false,
+        },
+        Right::Between(first, last) => holds(found) && lies(found, (first, last)),
     }
 }
 
-/// Whether an identified size's interval holds a size that is right; `None` where there is no such interval or no such
-/// size.
+/// Whether an identified number's interval holds one that is right; `None` where there is no such interval or no such
+/// number.
 pub fn covers(truth: &Truth, estimate: &Estimate) -> Option<bool> {
     if estimate.verdict != Verdict::Identified {
         return None;
     }
     let (low, high) = interval(estimate)?;
     let holds = |right: &Right| match right {
-        Right::Is(Value::Bytes(bytes)) => Some((low..=high).contains(bytes)),
-        Right::Between(first, last) => Some(low <= *last && *first <= high),
-        Right::Is(Value::Choice(_)) => None,
+        Right::Is(Value::Word(_)) => None,
+        Right::Is(value) => Some(lies(value, (low, high))),
+        Right::Between(first, last) => Some(low <= last && first <= high),
     };
     truth.right.iter().filter_map(holds).reduce(|a, b| a || b)
 }
 
-fn interval(estimate: &Estimate) -> Option<(u64, u64)> {
-    Some((estimate.low?, estimate.high?))
+fn interval(estimate: &Estimate) -> Option<(&Value, &Value)> {
+    Some((estimate.low.as_ref()?, estimate.high.as_ref()?))
+}
+
+fn width((low, high): (&Value, &Value)) -> Option<f64> {
+    Some((high.number()? - low.number()?).max(0.0))
+}
+
+/// Whether a value lies between two of its unit.
+fn lies(value: &Value, (low, high): (&Value, &Value)) -> bool {
+    let units = [low, high].map(Value::unit);
+    units == [value.unit(); 2] && (low..=high).contains(&value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_probe::{Method, Parameter};
-
     const KIB: u64 = 1 << 10;
 
     fn truth(sight: Sight, right: &[Right]) -> Truth {
@@ -100,16 +107,16 @@ mod tests {
 
     fn found(bytes: u64, low: u64, high: u64) -> Estimate {
         let value = Value::Bytes(bytes);
-        Estimate::identified(Parameter::ReadBuffer, Method::Robust, value, "").between(low, high)
+        Estimate::identified(value, "").between(Value::Bytes(low), Value::Bytes(high))
     }
 
     fn chosen(name: &str) -> Estimate {
-        let value = Value::Choice(name.into());
-        Estimate::identified(Parameter::WritePolicy, Method::Robust, value, "")
+        let value = Value::Word(name.into());
+        Estimate::identified(value, "")
     }
 
     fn without(verdict: Verdict) -> Estimate {
-        Estimate::without_value(Parameter::ReadBuffer, Method::Robust, verdict, "")
+        Estimate::without_value(verdict, "")
     }
 
     #[test]
@@ -145,7 +152,7 @@ mod tests {
     fn a_choice_is_right_when_equal() {
         let truth = truth(
             Sight::Identifiable,
-            &[Right::Is(Value::Choice("cache".into()))],
+            &[Right::Is(Value::Word("cache".into()))],
         );
         assert_eq!(score(&truth, &chosen("cache")), Outcome::Found);
         assert_eq!(score(&truth, &chosen("buffer")), Outcome::Wrong);
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn of_several_right_values_any_will_do() {
         let two = [4, 64].map(|n| Right::Is(Value::Bytes(n * KIB)));
-        let range = Right::Between(100 * KIB, 200 * KIB);
+        let range = Right::Between(Value::Bytes(100 * KIB), Value::Bytes(200 * KIB));
         let three = truth(
             Sight::Identifiable,
             &[two[0].clone(), two[1].clone(), range],
@@ -203,7 +210,7 @@ mod tests {
         assert_eq!(covers(&Truth::missing(), &found(12, 11, 12)), None);
         let choice = truth(
             Sight::Identifiable,
-            &[Right::Is(Value::Choice("cache".into()))],
+            &[Right::Is(Value::Word("cache".into()))],
         );
         assert_eq!(covers(&choice, &chosen("buffer")), None);
     }

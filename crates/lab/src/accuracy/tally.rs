@@ -243,16 +243,11 @@ mod tests {
     }
 
     fn found(bytes: u64) -> Estimate {
-        Estimate::identified(
-            Parameter::ReadBuffer,
-            Method::Robust,
-            Value::Bytes(bytes),
-            "",
-        )
+        Estimate::identified(Value::Bytes(bytes), "")
     }
 
     fn without(verdict: Verdict) -> Estimate {
-        Estimate::without_value(Parameter::ReadBuffer, Method::Robust, verdict, "")
+        Estimate::without_value(verdict, "")
     }
 
     #[test]

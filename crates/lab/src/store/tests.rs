@@ -24,7 +24,7 @@ fn record(seed: u64) -> Record {
     let sample = |i: u64| Sample {
         step: 0,
         parameter: Parameter::Prefetch,
-        series: Series::Sweep,
+        series: Series::SWEEP,
         x: i << 12,
         rep: 0,
         timed: fathom_probe::record::Timed::Read,

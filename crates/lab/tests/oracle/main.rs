@@ -133,7 +133,9 @@ fn write_memories_are_full_where_the_rules_say() {
         let filled = memories::filled(spec);
         let holds = filled.is_some_and(|(low, high)| match &truth.right[0] {
             Right::Is(value) => (low..=high).contains(&value.bytes().unwrap()),
-            Right::Between(least, most) => low <= *most && *least <= high,
+            Right::Between(least, most) => {
+                low <= most.bytes().unwrap() && least.bytes().unwrap() <= high
+            }
         });
         let agrees = truth.is_identifiable() == holds;
         agrees_or(agrees, || format!("{truth}; measured {filled:?}"))

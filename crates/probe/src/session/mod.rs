@@ -25,9 +25,10 @@ pub use observer::{Observer, Progress, Unobserved};
 pub use resume::OtherRun;
 pub use stop::Stop;
 
-use crate::plan::Needed;
-use crate::profile::{Cost, Estimate, Parameter};
-use crate::record::{Record, RecordMeta, Sample, Step};
+use crate::parameters::Parameter;
+use crate::profile::Estimate;
+use crate::record::{Cost, Record, RecordMeta, Sample, Step};
+use crate::space::Space;
 use fathom_base::Rng;
 use fathom_block::{Device, DeviceInfo};
 use io::Origin;
@@ -112,17 +113,12 @@ impl<'d> Session<'d> {
         self.record.meta.read_only || self.device.info().read_only
     }
 
-    /// How much thinner than printed the papers' grids are; at least 1.
-    pub fn thin(&self) -> u32 {
-        self.record.meta.thin.max(1)
-    }
-
-    /// What the probe at work may still write, in bytes.
-    pub fn remaining_bytes(&self) -> u64 {
-        if self.read_only() {
-            0
-        } else {
-            self.budget_left().min(self.announced_left)
+    /// What a probe may use: the region of the parameter at work.
+    pub fn space(&self) -> Space {
+        Space {
+            region: self.region(),
+            block_bytes: u64::from(self.info().logical_block_bytes).max(1),
+            thin: self.record.meta.thin.max(1),
         }
     }
 
@@ -135,12 +131,6 @@ impl<'d> Session<'d> {
     pub(crate) fn budget_left(&self) -> u64 {
         let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
         budget.saturating_sub(self.spent.bytes_written)
-    }
-
-    /// What is left of the budget of time, in nanoseconds of the drive's clock, where there is one.
-    pub fn remaining_ns(&self) -> Option<u64> {
-        let budget = self.record.meta.budget_ns?;
-        Some(budget.saturating_sub(self.spent.device_ns))
     }
 
     /// The answer to a parameter that this run has measured already.
@@ -248,13 +238,9 @@ impl<'d> Session<'d> {
         samples
     }
 
-    /// What a parameter needs beside what was measured of it before.
-    pub(crate) fn still_needs(&self, parameter: Parameter, needs: Needed) -> Needed {
-        let done = self.old.done_bytes(parameter);
-        Needed {
-            least: needs.least.saturating_sub(done),
-            expected: needs.expected.saturating_sub(done),
-        }
+    /// What need not be written for a parameter again, in bytes, because it was measured before.
+    pub(crate) fn done_bytes(&self, parameter: Parameter) -> u64 {
+        self.old.done_bytes(parameter)
     }
 
     /// Begins a parameter that is measured in `region` and whose probe may write `announced_bytes`.

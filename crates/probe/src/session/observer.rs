@@ -1,6 +1,6 @@
 //! Who watches a run: progress, checkpoints, Ctrl-C.
 
-use crate::profile::Parameter;
+use crate::parameters::Parameter;
 use crate::record::Record;
 
 /// How far a run has come.

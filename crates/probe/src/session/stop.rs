@@ -1,6 +1,6 @@
 //! Why a probe stops before its end.
 
-use crate::profile::Parameter;
+use crate::parameters::Parameter;
 use fathom_block::{IoError, IoErrorKind};
 
 /// Why a step, a parameter or a run came to no end. [`Stop::ends_run`] tells which of them it concerns.

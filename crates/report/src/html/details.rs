@@ -44,7 +44,7 @@ fn steps(record: &Record) -> Markup {
                 tbody {
                     @for step in &record.steps {
                         tr {
-                            td { (words::title(step.parameter)) }
+                            td { (step.parameter.title()) }
                             td { (step.name) }
                             td { (words::bytes(step.cost.bytes_written)) }
                             td { (words::bytes(step.cost.bytes_read)) }
@@ -60,7 +60,7 @@ fn steps(record: &Record) -> Markup {
 
 fn evidence(parameter: Parameter, evidence: &Evidence) -> Markup {
     html! {
-        h3 { (words::title(parameter)) }
+        h3 { (parameter.title()) }
         p { (text::unbroken(&evidence.reason)) }
         @if !evidence.figures.is_empty() {
             div.wide {

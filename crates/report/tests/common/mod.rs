@@ -4,9 +4,12 @@
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
 use fathom_base::Rng;
-use fathom_probe::profile::{Evidence, Value, Verdict};
-use fathom_probe::record::{Series, Target, Timed};
-use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Record, RecordMeta, Sample, Step};
+use fathom_probe::profile::Evidence;
+use fathom_probe::record::{Target, Timed};
+use fathom_probe::{
+    Cost, Estimate, Method, Parameter, Profile, Record, RecordMeta, Sample, Series, Step, Unit,
+    Value, Verdict,
+};
 use std::collections::BTreeMap;
 
 pub(crate) const KIB: u64 = 1 << 10;
@@ -74,12 +77,12 @@ impl Builder {
     ) {
         let read = matches!(
             series,
-            Series::Miss
-                | Series::Hit
-                | Series::RandomRead
-                | Series::SequentialRead
-                | Series::Scattered
-                | Series::Consecutive
+            Series::MISS
+                | Series::HIT
+                | Series::RANDOM_READ
+                | Series::SEQUENTIAL_READ
+                | Series::SCATTERED
+                | Series::CONSECUTIVE
         );
         let step = self.record.steps.len() as u32;
         let mut cost = Cost::default();
@@ -112,7 +115,7 @@ impl Builder {
                 self.record.samples.push(sample);
             }
         }
-        let name = format!("{series:?} of {parameter}").to_lowercase();
+        let name = format!("{} of {parameter}", series.name().replace('_', ""));
         self.record.steps.push(Step {
             parameter,
             name,
@@ -144,20 +147,20 @@ fn flushed_write_ns(size: u64) -> u64 {
 
 fn pages(b: &mut Builder) {
     let p = Parameter::ClusteredPage;
-    b.series((p, Series::Across), &[KIB; 300], 1, |_| 340_000);
+    b.series((p, Series::ACROSS), &[KIB; 300], 1, |_| 340_000);
     for (i, sample) in (0u64..).zip(b.record.samples.iter_mut()) {
         sample.offset = (1 + i * 37 % 512) * 16 * KIB - sample.bytes / 2;
     }
-    b.series((p, Series::Within), &[KIB; 300], 1, |_| 210_000);
+    b.series((p, Series::WITHIN), &[KIB; 300], 1, |_| 210_000);
     b.series(
-        (p, Series::Sweep),
+        (p, Series::SWEEP),
         &even(2 * KIB, 256 * KIB),
         24,
         flushed_write_ns,
     );
     let sizes = even(16 * KIB, 128 * KIB);
-    b.series((p, Series::Aligned), &sizes, 16, flushed_write_ns);
-    b.series((p, Series::Shifted), &sizes, 16, |x| {
+    b.series((p, Series::ALIGNED), &sizes, 16, flushed_write_ns);
+    b.series((p, Series::SHIFTED), &sizes, 16, |x| {
         flushed_write_ns(x) + 145_000
     });
 }
@@ -165,18 +168,18 @@ fn pages(b: &mut Builder) {
 fn blocks(b: &mut Builder) {
     for p in [Parameter::ClusteredBlock, Parameter::LogicalBlock] {
         let sizes = doublings(32 * KIB, 64 * MIB);
-        b.series((p, Series::Sequential), &sizes, 12, |x| x * 11 + 40_000);
+        b.series((p, Series::SEQUENTIAL), &sizes, 12, |x| x * 11 + 40_000);
         let random = |x: u64| x * 11 + 40_000 + (4 * MIB).saturating_sub(x) * 9;
-        b.series((p, Series::Random), &sizes, 12, random);
+        b.series((p, Series::RANDOM), &sizes, 12, random);
     }
     let p = Parameter::LogicalBlock;
     let sizes = doublings(32 * KIB, 64 * MIB);
-    b.series((p, Series::SequentialRead), &sizes, 6, |x| x * 6 + 60_000);
-    b.series((p, Series::RandomRead), &sizes, 6, |x| x * 6 + 95_000);
-    b.series((p, Series::Aligned), &[4 * MIB], 32, |x| x * 11);
-    b.series((p, Series::Shifted), &[4 * MIB], 32, |x| x * 28);
+    b.series((p, Series::SEQUENTIAL_READ), &sizes, 6, |x| x * 6 + 60_000);
+    b.series((p, Series::RANDOM_READ), &sizes, 6, |x| x * 6 + 95_000);
+    b.series((p, Series::ALIGNED), &[4 * MIB], 32, |x| x * 11);
+    b.series((p, Series::SHIFTED), &[4 * MIB], 32, |x| x * 28);
     let p = Parameter::ClusteredBlock;
-    b.series((p, Series::Place), &[MIB; 600], 1, |x| x * 3);
+    b.series((p, Series::PLACE), &[MIB; 600], 1, |x| x * 3);
     // Reads across the end of a block take two thirds of the time.
     for (i, sample) in b.record.samples.iter_mut().rev().take(600).enumerate() {
         sample.offset = i as u64 * 507_904;
@@ -190,14 +193,14 @@ fn blocks(b: &mut Builder) {
 fn buffers(b: &mut Builder) {
     let sizes = even(8 * KIB, 512 * KIB);
     let p = Parameter::ReadBuffer;
-    b.series((p, Series::Miss), &sizes, 10, |x| 90_000 + x * 8);
+    b.series((p, Series::MISS), &sizes, 10, |x| 90_000 + x * 8);
     let hit = |x: u64| 25_000 + x * 4 + if x > 256 * KIB { 65_000 + x * 4 } else { 0 };
-    b.series((p, Series::Hit), &sizes, 10, hit);
+    b.series((p, Series::HIT), &sizes, 10, hit);
     let p = Parameter::WriteBuffer;
     let empty = |x: u64| 25_000 + x * 4 + x.saturating_sub(255 * KIB) * 12;
-    b.series((p, Series::EmptyBuffer), &sizes, 10, empty);
-    b.series((p, Series::FullBuffer), &sizes, 10, |x| 25_000 + x * 14);
-    b.series((p, Series::FlushAfter), &sizes, 10, |x| {
+    b.series((p, Series::EMPTY_BUFFER), &sizes, 10, empty);
+    b.series((p, Series::FULL_BUFFER), &sizes, 10, |x| 25_000 + x * 14);
+    b.series((p, Series::FLUSH_AFTER), &sizes, 10, |x| {
         30_000 + x.min(255 * KIB) * 12
     });
 }
@@ -205,11 +208,11 @@ fn buffers(b: &mut Builder) {
 fn policies(b: &mut Builder) {
     let p = Parameter::Prefetch;
     let sizes = [4 * KIB, 16 * KIB, 64 * KIB];
-    b.series((p, Series::Scattered), &sizes, 60, |x| 90_000 + x * 6);
-    b.series((p, Series::Consecutive), &sizes, 60, |x| 88_000 + x * 6);
+    b.series((p, Series::SCATTERED), &sizes, 60, |x| 90_000 + x * 6);
+    b.series((p, Series::CONSECUTIVE), &sizes, 60, |x| 88_000 + x * 6);
     let p = Parameter::WritePolicy;
-    b.series((p, Series::Rewrite), &[4 * KIB], 200, |_| 310_000);
-    b.series((p, Series::Distinct), &[4 * KIB], 200, |_| 308_000);
+    b.series((p, Series::REWRITE), &[4 * KIB], 200, |_| 310_000);
+    b.series((p, Series::DISTINCT), &[4 * KIB], 200, |_| 308_000);
 }
 
 /// Every series that a probe takes, with more samples in the sweep than are drawn.
@@ -227,16 +230,11 @@ pub(crate) fn estimate(
     interval: Option<(u64, u64)>,
     verdict: Verdict,
 ) -> Estimate {
-    let unit = if matches!(value, Some(Value::Choice(_))) {
-        ""
-    } else {
-        "B"
-    };
     Estimate {
+        unit: value.as_ref().map_or(Unit::Bytes, Value::unit),
         value,
-        unit: unit.to_owned(),
-        low: interval.map(|i| i.0),
-        high: interval.map(|i| i.1),
+        low: interval.map(|i| Value::Bytes(i.0)),
+        high: interval.map(|i| Value::Bytes(i.1)),
         verdict,
         method: Method::Robust,
         cost: Cost::default(),
@@ -306,7 +304,7 @@ fn others() -> [(Parameter, Estimate); 3] {
         "Consecutive reads are as fast as scattered ones within 3 % at every size.",
         &[("ratio", 0.986)],
     );
-    let fifo = Some(Value::Choice("buffer".to_owned()));
+    let fifo = Some(Value::Word("buffer".to_owned()));
     let policy = because(
         estimate(fifo, None, Verdict::Identified),
         "Coming back to the same places brings no gain.",

@@ -1,10 +1,6 @@
 //! The same access in two runs.
 
-use super::ratio::{Basis, Ratio, Verdict, fieller, t};
-use crate::Batches;
-
-/// Fewer batches of pairs give no interval.
-const BATCHES_MIN: usize = 10;
+use fathom_stats::ratio::{Paired, Ratio};
 
 /// An access with how long it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,61 +35,12 @@ impl Responses {
     }
 }
 
-/// Two means over the same accesses, batch by batch.
-#[derive(Clone, Debug, Default)]
-struct Both {
-    base: Batches,
-    run: Batches,
-    differs: bool,
-}
-
-impl Both {
-    fn push(&mut self, base: u64, run: u64) {
-        self.base.push(base as f64);
-        self.run.push(run as f64);
-        self.differs |= base != run;
-    }
-
-    fn ratio(&self) -> Option<Ratio> {
-        let means = (self.base.interval()?.mean, self.run.interval()?.mean);
-        let (x, y) = (self.base.means(), self.run.means());
-        let n = x.len() as f64;
-        let interval = (x.len() >= BATCHES_MIN)
-            .then(|| {
-                let errors = (
-                    product(&x, &x) / n,
-                    product(&y, &y) / n,
-                    product(&x, &y) / n,
-                );
-                fieller(means, errors, t(n - 1.0)?)
-            })
-            .flatten();
-        let ratio = Ratio::new(means, interval, Basis::Pairs);
-        Some(match self.differs {
-            true => ratio,
-            false => Ratio {
-                verdict: Verdict::Same,
-                ..ratio
-            },
-        })
-    }
-}
-
-/// The covariance of values that belong together.
-fn product(x: &[f64], y: &[f64]) -> f64 {
-    let n = x.len() as f64;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
-    let (mx, my) = (mean(x), mean(y));
-    let products = x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my));
-    products.sum::<f64>() / (n - 1.0)
-}
-
 /// The accesses of two runs, paired.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    reads: Both,
-    writes: Both,
-    all: Both,
+    reads: Paired,
+    writes: Paired,
+    all: Paired,
 }
 
 impl Pairs {
@@ -112,8 +59,9 @@ impl Pairs {
             } else {
                 &mut pairs.reads
             };
-            side.push(x.response_ns, y.response_ns);
-            pairs.all.push(x.response_ns, y.response_ns);
+            let (x, y) = (x.response_ns as f64, y.response_ns as f64);
+            side.push(x, y);
+            pairs.all.push(x, y);
         }
         Some(pairs)
     }
@@ -130,20 +78,12 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Mean;
     use super::*;
-    use fathom_base::Rng;
+    use fathom_stats::ratio::Verdict;
 
     fn responses(times: &[u64], write: bool) -> Responses {
         let timed = |&response_ns| Timed { write, response_ns };
         Responses::new((0..).zip(times.iter().map(timed)).collect())
-    }
-
-    #[test]
-    fn covariance_by_hand() {
-        // Means 2 and 4; products of the deviations (-1)(-2) + 0 + (1)(2).
-        assert_eq!(product(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]), 2.0);
-        assert_eq!(product(&[1.0, 2.0, 3.0], &[6.0, 4.0, 2.0]), -2.0);
     }
 
     #[test]
@@ -182,50 +122,5 @@ mod tests {
         assert!((ratio.low.unwrap() - 2.0).abs() < 1e-6, "{ratio:?}");
         assert!((ratio.high.unwrap() - 2.0).abs() < 1e-6, "{ratio:?}");
         assert_eq!(pairs.ratio("reads"), None);
-    }
-
-    /// Two runs whose accesses share most of what makes them slow: the true ratio is 1.2.
-    fn simulated(seed: u64) -> (Responses, Responses) {
-        let mut rng = Rng::new(seed, 3);
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        for _ in 0..4_000 {
-            let shared = rng.exponential(10_000.0);
-            x.push((shared + rng.exponential(1_000.0)).round() as u64);
-            y.push((1.2 * shared + rng.exponential(1_200.0)).round() as u64);
-        }
-        (responses(&x, false), responses(&y, false))
-    }
-
-    #[test]
-    fn the_paired_interval_holds_the_ratio_as_often_as_it_says() {
-        let holds = |seed: u64| {
-            let (x, y) = simulated(seed);
-            let ratio = Pairs::of(&x, &y).unwrap().ratio("reads").unwrap();
-            (ratio.low.unwrap()..ratio.high.unwrap()).contains(&1.2)
-        };
-        let held = (0..800).filter(|&seed| holds(seed)).count();
-        // 95 % of 800, and three standard errors of that count.
-        assert!((742..=778).contains(&held), "{held} of 800");
-    }
-
-    #[test]
-    fn pairs_are_narrower_than_the_runs_alone() {
-        let (x, y) = simulated(1);
-        let pairs = Pairs::of(&x, &y).unwrap();
-        let alone = |batches: &Batches| {
-            let (interval, n) = (batches.interval().unwrap(), batches.means().len());
-            let freedom = n as f64 - 1.0;
-            let error = (interval.high.unwrap() - interval.mean) / t(freedom).unwrap();
-            Mean {
-                mean: interval.mean,
-                error: Some((error * error, freedom)),
-            }
-        };
-        let loose = Ratio::independent(&alone(&pairs.reads.base), &alone(&pairs.reads.run));
-        let paired = pairs.ratio("reads").unwrap();
-        let width = |ratio: &Ratio| ratio.high.unwrap() - ratio.low.unwrap();
-        // The shared part is ten elevenths of the time.
-        assert!(width(&paired) < width(&loose) / 4.0, "{paired:?} {loose:?}");
-        assert_eq!(paired.value, loose.value);
     }
 }

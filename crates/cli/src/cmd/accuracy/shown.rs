@@ -82,12 +82,12 @@ fn word(outcome: Outcome) -> &'static str {
 
 fn value(estimate: &Estimate) -> String {
     let words = estimate.verdict.words();
-    match (&estimate.value, estimate.low, estimate.high) {
-        (Some(Value::Bytes(bytes)), Some(low), Some(high)) => {
-            format!("{words} {bytes} ({low} to {high})")
+    match (&estimate.value, &estimate.low, &estimate.high) {
+        (Some(value), Some(low), Some(high)) => {
+            let [value, low, high] = [value, low, high].map(Value::plain);
+            format!("{words} {value} ({low} to {high})")
         }
-        (Some(Value::Bytes(bytes)), ..) => format!("{words} {bytes}"),
-        (Some(Value::Choice(choice)), ..) => format!("{words} {choice}"),
+        (Some(value), ..) => format!("{words} {}", value.plain()),
         (None, ..) => words.to_owned(),
     }
 }

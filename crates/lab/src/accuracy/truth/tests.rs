@@ -1,7 +1,9 @@
 //! What the rules say of drives that are known.
 
+use super::right::{between, size, sizes, word};
 use super::*;
 use fathom_base::{Bytes, Dur, Rate};
+use fathom_probe::Value;
 use fathom_ssd::presets;
 use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
 
@@ -42,7 +44,7 @@ fn the_drives_of_the_paper_hold_what_the_paper_says() {
         is(256),
         is(255),
         Truth::missing(),
-        identifiable(choice("buffer")),
+        identifiable(word("buffer")),
     ];
     let found: Vec<Truth> = Truth::all(&preset("ssd-a")).into_values().collect();
     assert_eq!(found, a);
@@ -59,7 +61,7 @@ fn the_drives_of_the_paper_hold_what_the_paper_says() {
         is(3072),
         is(112),
         Truth::missing(),
-        identifiable(choice("buffer")),
+        identifiable(word("buffer")),
     ];
     let found: Vec<Truth> = Truth::all(&c).into_values().skip(1).collect();
     assert_eq!(found, rest);
@@ -138,7 +140,7 @@ fn a_slow_link_leaves_the_block_to_small_writes() {
     );
     let logical = Truth::of(&own_logs, Parameter::LogicalBlock);
     assert_eq!(logical.sight, Sight::Faint);
-    let [Right::Between(low, high)] = logical.right[..] else {
+    let [Right::Between(Value::Bytes(low), Value::Bytes(high))] = logical.right[..] else {
         panic!("{logical}");
     };
     assert!(low < high / 2 && high == 4 * MIB, "{logical}");
@@ -225,7 +227,7 @@ fn a_truth_reads_as_what_it_is() {
     let is = identifiable(size(4096));
     assert_eq!(is.to_string(), "4096");
     assert_eq!(Truth::missing().to_string(), "nothing");
-    let faint = Truth::by_effect(0.05, vec![Right::Between(1, 2), choice("x")], "small");
+    let faint = Truth::by_effect(0.05, vec![between(1, 2), word("x")], "small");
     assert_eq!(faint.to_string(), "1 to 2 or x, faint: small");
     assert!(Truth::by_effect(EFFECT_MIN, sizes(&[1, 1]), "small").is_identifiable());
 }

@@ -1,0 +1,121 @@
+//! What the papers' procedures share. They are as printed, to compare the robust methods with.
+//!
+//! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. Every probe struct is its own configuration;
+//! its `PRINTED` holds the values that the paper gives as examples. What happens on a drive smaller than the
+//! papers' is in `scaling.rs`. The answers come from the naive rules of [`rules`]: they have no
+//! interval and no null model, and are *identified* whenever the rule finds something.
+//!
+//! In a read-only run the procedures that only read leave `write_init` out, and make sure that what they read was written.
+
+pub(crate) mod rules;
+mod scaling;
+
+use crate::paper::rules::{BufferPair, RatePair};
+use crate::parameters::Parameter;
+use crate::record::{Record, Sample, Timed};
+use crate::robust::written;
+use crate::series::Series;
+use crate::session::{Io, Session, Stop};
+use scaling::ReadPlaces;
+use std::collections::BTreeMap;
+
+/// `write_init`: "sequentially updating all the available sectors".
+pub(crate) fn write_init(
+    session: &mut Session<'_>,
+    parameter: Parameter,
+    name: &str,
+) -> Result<(), Stop> {
+    if session.read_only() {
+        let places = session.space().read_places();
+        let end = places.garbage_start + places.garbage_slots * places.slot_bytes;
+        return written::look(session, parameter, places.target_start..end);
+    }
+    let region = session.region();
+    session
+        .step(parameter, name, |io| io.fill_sequential(region))
+        .map(|_| ())
+}
+
+/// Writes at each of `offsets` in order and takes one sample of all of them together.
+pub(crate) fn timed_writes(
+    io: &mut Io<'_>,
+    (series, len): (Series, u64),
+    offsets: &[u64],
+    flushed: bool,
+) -> Result<(), Stop> {
+    let mark = io.mark(offsets.first().copied().unwrap_or_default());
+    for &offset in offsets {
+        if flushed {
+            io.write_flush(offset, len)?;
+        } else {
+            io.write(offset, len)?;
+        }
+    }
+    let timed = if flushed {
+        Timed::WriteFlush
+    } else {
+        Timed::Write
+    };
+    io.sample_since(&mark, timed, series, len, 0);
+    Ok(())
+}
+
+/// Lines 5-7 of Procedures 3 and 4: reads garbage far from where the measured read will be.
+pub(crate) fn read_garbage(io: &mut Io<'_>, places: &ReadPlaces) -> Result<(), Stop> {
+    let slot = io.rng.below(places.garbage_slots);
+    let offset = places.garbage_start + slot * places.slot_bytes;
+    io.read(offset, places.slot_bytes).map(|_| ())
+}
+
+/// Mean latency of one request over its size, in nanoseconds, ascending. A sample may hold several requests.
+pub(crate) fn means(record: &Record, parameter: Parameter, series: Series) -> Vec<(u64, f64)> {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for sample in record.series(parameter, series) {
+        let sum = sums.entry(sample.x).or_default();
+        sum.0 += sample.ns as f64;
+        sum.1 += (sample.bytes / sample.x.max(1)).max(1) as f64;
+    }
+    sums.into_iter()
+        .map(|(x, (ns, count))| (x, ns / count))
+        .collect()
+}
+
+/// Throughputs of the sizes that were written both sequentially and randomly, ascending.
+pub(crate) fn rates(record: &Record, parameter: Parameter) -> Vec<RatePair> {
+    let rate = |s: &Sample| s.bytes as f64 * 1e9 / s.ns.max(1) as f64;
+    let of = |series| -> BTreeMap<u64, f64> {
+        let samples = record.series(parameter, series);
+        samples.map(|s| (s.x, rate(s))).collect()
+    };
+    let random = of(Series::RANDOM);
+    of(Series::SEQUENTIAL)
+        .into_iter()
+        .filter_map(|(x_bytes, sequential_bytes_per_s)| {
+            Some(RatePair {
+                x_bytes,
+                sequential_bytes_per_s,
+                random_bytes_per_s: *random.get(&x_bytes)?,
+            })
+        })
+        .collect()
+}
+
+/// "Buffer" beside "NAND" of the sizes that have both, ascending.
+pub(crate) fn buffer_pairs(
+    record: &Record,
+    parameter: Parameter,
+    lines: [Series; 2],
+) -> Vec<BufferPair> {
+    let [buffer, nand] = lines.map(|series| means(record, parameter, series));
+    let nand: BTreeMap<u64, f64> = nand.into_iter().collect();
+    buffer
+        .into_iter()
+        .filter_map(|(x_bytes, buffer_ns)| {
+            Some(BufferPair {
+                x_bytes,
+                buffer_ns,
+                nand_ns: *nand.get(&x_bytes)?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,175 @@
+//! What a scan shows.
+
+use super::scan::{Kind, MULTIPLES_MIN, Scan};
+use crate::parameters::Parameter;
+use crate::record::Record;
+use crate::robust::samples::of_step;
+use fathom_stats::teeth::{Fit, Place, Places, Tooth, Wanted};
+
+const PARAMETER: Parameter = Parameter::ClusteredBlock;
+
+/// How strongly multiples must differ from other places (standard normal): those of one among all sizes, and those of one size
+/// that is looked at again.
+const STRONG: f64 = 6.0;
+const STRONG_AGAIN: f64 = 4.0;
+
+/// A clustered page that is not known, in bytes.
+const PAGE: u64 = 16 << 10;
+
+/// Memory that takes flushed writes shows what one of them costs so many writes later, at most, and that is meant where it explains
+/// the places so many times as well as the writes themselves.
+const LATER: u64 = 16;
+const BETTER: f64 = 1.1;
+
+/// What tells a size: which accesses at its multiples, and how many accesses later it is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sign {
+    pub(crate) tooth: Tooth,
+    pub(crate) later: u64,
+}
+
+impl Scan {
+    /// The sizes that it shows, by what tells them.
+    pub(crate) fn shows(&self, record: &Record) -> Vec<(Sign, Fit)> {
+        let teeth: &[Tooth] = match self.kind {
+            Kind::Reads => &[Tooth::Halved],
+            Kind::Writes => &[Tooth::First],
+            Kind::LongWrites => &[Tooth::First, Tooth::Either],
+        };
+        let fits = teeth.iter().map(|&tooth| self.fit(record, tooth));
+        fits.flatten().collect()
+    }
+
+    /// Whether a record has it.
+    pub(crate) fn measured(&self, record: &Record) -> bool {
+        of_step(record, PARAMETER, &self.name(false)).is_some()
+    }
+
+    /// Whether it has shown a size that was then looked at again. What it shows takes some time to compute.
+    pub(crate) fn measured_again(&self, record: &Record) -> bool {
+        let begin = self.again_begin();
+        let mut names = record.steps.iter().filter(|s| s.parameter == PARAMETER);
+        names.any(|step| step.name.starts_with(&begin))
+    }
+
+    /// Of what is shown by the accesses themselves, or by those some accesses later, what explains the places best.
+    fn fit(&self, record: &Record, tooth: Tooth) -> Option<(Sign, Fit)> {
+        let latest = match self.kind {
+            Kind::Reads => 0,
+            Kind::Writes | Kind::LongWrites => LATER,
+        };
+        let fits = (0..=latest).filter_map(|later| {
+            let sign = Sign { tooth, later };
+            Some((sign, self.best(record, sign, (self.sizes(), STRONG))?))
+        });
+        let (sign, fit) =
+            fits.reduce(
+                |best, one| match one.1.explains > BETTER * best.1.explains {
+                    true => one,
+                    false => best,
+                },
+            )?;
+        // As far as a broad dip at the last multiple reaches.
+        let margin = (self.len + self.pitch) * fit.period / self.covered.max(1);
+        let between = (fit.between.0 - margin, fit.between.1 + margin);
+        Some((sign, Fit { between, ..fit }))
+    }
+
+    /// Whether it shows a size that another scan has shown. Memory that survives a power cut delays what a write costs, so
+    /// that the size is no more exact than before.
+    pub(crate) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
+        let again = self.best(record, sign, (fit.between, STRONG_AGAIN))?;
+        let ratio = again.ratio;
+        let fit = Fit { ratio, ..*fit };
+        self.differs(sign.tooth, ratio).then_some(fit)
+    }
+
+    fn best(
+        &self,
+        record: &Record,
+        sign: Sign,
+        (sizes, strength): ((u64, u64), f64),
+    ) -> Option<Fit> {
+        let wanted = Wanted {
+            sizes,
+            grain: u64::from(record.meta.target.logical_block_bytes),
+            teeth: MULTIPLES_MIN as usize,
+            strength,
+            factor: self.factor(),
+        };
+        let accesses = (self.len, self.pitch);
+        places(record, &self.name(false), sign, accesses)?.best(&wanted)
+    }
+
+    /// The size that it shows again, more exactly. Writes of another length are not seen as many writes later.
+    pub(crate) fn shows_again(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
+        if sign.later > 0 {
+            return None;
+        }
+        let block = u64::from(record.meta.target.logical_block_bytes);
+        let (len, pitch) = self.again_len(block);
+        let places = places(record, &self.again_name(fit.period), sign, (len, pitch))?;
+        let wanted = Wanted {
+            sizes: fit.between,
+            grain: block,
+            teeth: fit.teeth.saturating_sub(1).min(MULTIPLES_MIN as usize),
+            strength: STRONG_AGAIN,
+            factor: self.factor(),
+        };
+        let again = match sign.tooth {
+            Tooth::Halved => {
+                let again = places.middle(&wanted, len / 2)?;
+                // A dip is lopsided where pages alternate between the lanes of a block.
+                let margin = len / 2 * again.period / self.covered.max(1);
+                let (low, high) = again.between;
+                let between = (
+                    low.min(again.period - margin),
+                    high.max(again.period + margin),
+                );
+                Fit { between, ..again }
+            }
+            Tooth::First | Tooth::Either => {
+                let again = places.nearest(&wanted)?;
+                // With FAST the first clustered page of a block has to be whole, and protected memory delays merges: both show
+                // the ends later than they are.
+                let margin =
+                    (6 * len.max(PAGE)).max(2 * self.pitch) * again.period / self.covered.max(1);
+                let between = (again.between.0 - margin, again.between.1 + margin);
+                Fit { between, ..again }
+            }
+        };
+        self.differs(sign.tooth, again.ratio).then_some(again)
+    }
+
+    /// Whether multiples differ enough.
+    pub(crate) fn differs(&self, tooth: Tooth, ratio: f64) -> bool {
+        match tooth {
+            Tooth::Halved => ratio * self.factor() <= 1.0,
+            Tooth::First | Tooth::Either => ratio >= self.factor(),
+        }
+    }
+
+    /// The factor by which the multiples must differ: many accesses tell a small one, and a merge is no small one.
+    fn factor(&self) -> f64 {
+        match self.kind {
+            Kind::Reads => 1.08,
+            Kind::Writes | Kind::LongWrites => 1.5,
+        }
+    }
+}
+
+/// The accesses of a step, where it was made; each with what was seen so many accesses later.
+pub(crate) fn places(
+    record: &Record,
+    name: &str,
+    sign: Sign,
+    (len, pitch): (u64, u64),
+) -> Option<Places> {
+    let samples = of_step(record, PARAMETER, name)?;
+    let places = samples.map(|s| Place {
+        from: s.offset.saturating_sub(sign.later * pitch),
+        len,
+        value: s.ns as f64,
+    });
+    Some(Places::new(sign.tooth, pitch, places.collect()))
+}

@@ -1,0 +1,282 @@
+//! Where blocks end: the size at whose multiples an access takes another time than elsewhere.
+//!
+//! The paper looks for the size at which random writes cost what sequential ones cost (`parameter-aware-io` 4.2.4), which takes a
+//! write of every size that may be meant. The ends of blocks show all sizes at a time, and to the byte.
+//!
+//! Two things are looked for, the one that writes nothing first:
+//!
+//! - *Reads*. Where all of a block lies on one lane, or one set of lanes, and the next block on another, a read within a
+//!   block takes its pages one after another; of one that lies half in each, two are read at a time.
+//! - *Writes*. A drive with log blocks opens one at the first write into a block, and gives one up for that: this write
+//!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it. Memory that takes flushed
+//!   writes shows it some writes later, always as many.
+//!
+//! The places are regular, and [`fathom_stats::teeth`] finds the size whose multiples are where the accesses differ. No size is
+//! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes are counted
+//! from the start of the drive: on a partition or a file that does not begin at a multiple nothing is found.
+//!
+//! On a drive that maps by pages neither happens: its pages lie side by side everywhere, and a write opens nothing. Its
+//! stripes can look like small blocks to reads, so that a small size that only reads show does not count.
+
+use super::look::Sign;
+use super::parts::Part;
+use super::scan::{Kind, Scan, UNIT, all, scans};
+use super::{exact, parts};
+use crate::parameters::Parameter;
+use crate::parameters::clustered_page::robust as clustered_page;
+use crate::probe::{Answers, Probe};
+use crate::profile::{Estimate, Verdict};
+use crate::record::{Record, Target};
+use crate::robust::prepare::prepare;
+use crate::robust::size::size;
+use crate::robust::units::page_part;
+use crate::session::{Session, Stop};
+use crate::space::Space;
+use crate::value::Value;
+use fathom_stats::teeth::Fit;
+
+const PARAMETER: Parameter = Parameter::ClusteredBlock;
+
+/// A size that only reads show is larger than a stripe over all lanes (64 of 32 KiB), in bytes.
+const STRIPE_MAX: u64 = 2 << 20;
+
+/// A write across the end of a clustered page takes no more times as long.
+const TWICE: f64 = 2.5;
+
+/// The width of an interval over the distance at which a size is e times less likely.
+const WIDTHS: f64 = 16.0;
+
+pub(crate) struct ClusteredBlock;
+
+impl Probe for ClusteredBlock {
+    fn bound(&self, space: &Space) -> u64 {
+        bound(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        // Blocks that reads show are found without a write, and those that short writes show with a tenth.
+        bound(space) / 10
+    }
+
+    fn fruitless(&self, space: &Space) -> u64 {
+        fruitless(space)
+    }
+
+    fn least(&self, space: &Space) -> u64 {
+        bound(space) / 20
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, PARAMETER)?;
+        run(session)
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        solve(record)
+    }
+}
+
+/// The most that is written, in bytes.
+fn bound(space: &Space) -> u64 {
+    let scans = all(space, &queued(), UNIT);
+    parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>() + exact::bound(space)
+}
+
+/// What is written where nothing shows, in bytes.
+fn fruitless(space: &Space) -> u64 {
+    let scans = all(space, &queued(), UNIT);
+    scans.iter().map(Scan::first_look).sum()
+}
+
+/// A drive with a queue. Without one it is read otherwise; what is written is the same.
+fn queued() -> Target {
+    Target {
+        queue_depth: 2,
+        ..Target::default()
+    }
+}
+
+/// Looks until a size is found.
+fn run(session: &mut Session<'_>) -> Result<(), Stop> {
+    let scans = scans(session.record());
+    for scan in scans {
+        if scan.kind != Kind::Reads {
+            // Opens the logs that the next writes have to give up.
+            scan.measure(session, true)?;
+        }
+        scan.measure(session, false)?;
+        let mut periods = Vec::new();
+        for (_, fit) in counting(&scan, session.record()) {
+            if !periods.contains(&fit.period) {
+                periods.push(fit.period);
+            }
+        }
+        for &period in &periods {
+            scan.measure_again(session, period)?;
+        }
+        let closely = found_by(&scan, session.record()).is_some_and(|part| !faint(&part));
+        if scan.kind != Kind::Reads && !periods.is_empty() && !closely {
+            scan.wider().measure(session, false)?;
+        }
+        if let Some(found) = found_by(&scan, session.record()) {
+            parts::run(session, found)?;
+            let smallest = parts::smallest(session.record(), found);
+            if stands(session.record(), &smallest) {
+                exact::run(session, &smallest)?;
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether writes show it by less than a merge: other causes lengthen a write as much now and then.
+fn faint(part: &Part) -> bool {
+    part.kind != Kind::Reads && part.fit.ratio < TWICE
+}
+
+/// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long. Memory that takes
+/// flushed writes is emptied in turns of its own, which lengthen a write as much, at any distance.
+fn counts(record: &Record, part: &Part) -> bool {
+    match part.kind {
+        Kind::Writes | Kind::LongWrites if !faint(part) => true,
+        Kind::Writes | Kind::LongWrites if clustered_page::from_memory(record) => false,
+        _ => part.fit.period >= STRIPE_MAX,
+    }
+}
+
+/// Whether it is no segment of a map that the drive keeps in flash either: as many entries as a page holds, a power of two as
+/// pages and units are. Reads of one segment wait for one page of the map, reads across its end for two at a time. Writes
+/// tell a block of such a size.
+fn stands(record: &Record, part: &Part) -> bool {
+    let (low, high) = part.fit.between;
+    let segment = low.next_power_of_two() <= high;
+    counts(record, part) && (part.kind != Kind::Reads || !segment)
+}
+
+/// What a scan shows, without what may be a stripe. Of the sizes that writes may mean the likeliest is looked at again: with
+/// FAST only a write that begins where a block does shows it.
+fn counting(scan: &Scan, record: &Record) -> Vec<(Sign, Fit)> {
+    let kind = scan.kind;
+    let likely = |fit: Fit| match kind {
+        Kind::Reads => fit,
+        Kind::Writes | Kind::LongWrites => Fit {
+            period: whole_pages(record, &fit),
+            ..fit
+        },
+    };
+    let shown = scan.shows(record).into_iter();
+    let sizes = shown.map(|(sign, fit)| (sign, likely(fit)));
+    sizes
+        .filter(|&(_, fit)| counts(record, &Part { kind, fit }))
+        .collect()
+}
+
+/// The size that a scan shows twice.
+fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
+    if !scan.measured_again(record) {
+        return None;
+    }
+    let kind = scan.kind;
+    let shown = counting(scan, record).into_iter();
+    let mut again = shown.filter_map(|(sign, fit)| {
+        let closely = scan.shows_again(record, sign, &fit);
+        let widely = || scan.wider().shows_at(record, sign, &fit);
+        match closely.map(|fit| Part { kind, fit }) {
+            None => widely().map(|fit| Part { kind, fit }),
+            // Where the wider writes were not made it is the first look that counts.
+            Some(part) if faint(&part) && scan.wider().measured(record) => widely().map(|_| part),
+            Some(part) => Some(part),
+        }
+    });
+    again.next()
+}
+
+/// A block that was found.
+pub(crate) struct Block {
+    /// In bytes.
+    pub(crate) bytes: u64,
+    /// Between which sizes it lies, in bytes.
+    pub(crate) between: (u64, u64),
+    kind: Kind,
+    fit: Fit,
+}
+
+/// The block that was found.
+pub(crate) fn block(record: &Record) -> Option<Block> {
+    let scans = scans(record);
+    let found = scans.iter().filter_map(|scan| found_by(scan, record));
+    let mut sizes = found.map(|found| parts::smallest(record, found));
+    let part = sizes.find(|part| stands(record, part))?;
+    let Part { kind, fit } = exact::exact(record, part).unwrap_or(part);
+    let bytes = whole_pages(record, &fit);
+    let (low, high) = fit.between;
+    Some(Block {
+        bytes,
+        between: (low.min(bytes), high.max(bytes)),
+        kind,
+        fit,
+    })
+}
+
+/// The answer.
+fn solve(record: &Record) -> Estimate {
+    let Some(block) = block(record) else {
+        return not_found(record);
+    };
+    let (bytes, ratio) = (size(block.bytes), block.fit.ratio);
+    let reason = match block.kind {
+        Kind::Reads => format!(
+            "reads across the ends of blocks of {bytes} take {ratio:.2} times as long as others: two blocks are read at a time"
+        ),
+        Kind::Writes | Kind::LongWrites => format!(
+            "the first write into a block of {bytes} takes {ratio:.1} times as long as others: a merge"
+        ),
+    };
+    Estimate::identified(Value::Bytes(block.bytes), reason)
+        .between(Value::Bytes(block.between.0), Value::Bytes(block.between.1))
+        .figure("ratio", ratio)
+        .figure("multiples", block.fit.teeth as f64)
+}
+
+fn not_found(record: &Record) -> Estimate {
+    let scans = scans(record);
+    let least = scans.iter().map(|scan| scan.sizes().0).min();
+    let most = scans.iter().map(|scan| scan.sizes().1).max();
+    let (Some(least), Some(most)) = (least, most) else {
+        let reason = "the region is too small for several blocks";
+        return Estimate::without_value(Verdict::Inconclusive, reason);
+    };
+    if scans.iter().any(|scan| !scan.measured(record)) {
+        let reason = "the record is of another version, which looked for blocks in another way";
+        return Estimate::without_value(Verdict::Inconclusive, reason);
+    }
+    let reason = format!(
+        "from {} to {} there is no size at whose multiples reads or flushed writes take another time: page mapping, or merges that cannot be seen",
+        size(least),
+        size(most)
+    );
+    Estimate::without_value(Verdict::NotIdentifiable, reason)
+}
+
+/// The size that is likely meant. A block has whole pages, and few sizes have large ones: that counts against the distance from the
+/// fit, whose interval is a wide one.
+fn whole_pages(record: &Record, fit: &Fit) -> u64 {
+    let (low, high) = fit.between;
+    let scale = (high - low) as f64 / WIDTHS;
+    let likely = |size: &u64| {
+        let away = size.abs_diff(fit.period) as f64;
+        (page_part(*size) as f64).ln() - away / scale.max(1.0)
+    };
+    let units = [clustered_page::known(record), Some(4 << 10), Some(2 << 10)];
+    let among = |unit: u64| {
+        let sizes = (low.div_ceil(unit)..=high / unit).map(move |n| n * unit);
+        sizes.max_by(|a, b| likely(a).total_cmp(&likely(b)))
+    };
+    let block = u64::from(record.meta.target.logical_block_bytes).max(1);
+    let units = units.into_iter().flatten();
+    let mut found = units
+        .filter(|unit| unit.is_multiple_of(block))
+        .filter_map(among);
+    found.next().unwrap_or(fit.period)
+}

@@ -1,0 +1,334 @@
+//! Small writes across the ends of units: the size at whose multiples a flushed write of two logical blocks takes longer than
+//! elsewhere.
+//!
+//! A write that lies in two mapping units has both of them read, modified and written. It is small, so that nothing dilutes
+//! the difference, and it shows every multiple of the unit at a time: writes at random multiples of many sizes tell which size
+//! explains the slow ones.
+
+use crate::parameters::Parameter;
+use crate::record::Record;
+use crate::robust::samples::of_step;
+use crate::robust::units::PAGE_FACTORS;
+use crate::series::Series;
+use crate::session::{Session, Stop};
+use crate::space::Space;
+use fathom_stats::location;
+
+const PARAMETER: Parameter = Parameter::ClusteredPage;
+
+/// Pairs at multiples of each size in a round, and of the size that was found.
+const PAIRS: u64 = 12;
+const PAIRS_AGAIN: u64 = 64;
+/// Rounds at most, and at most as many of sizes with large prime factors where no other showed.
+const ROUNDS: u64 = 4;
+const ROUNDS_AGAIN: u64 = 16;
+/// So many pairs in a row lie in a window of so many bytes: with log blocks the first write into a block costs a merge.
+const PAIRS_IN_ROW: u64 = 32;
+const WINDOW: u64 = 1 << 20;
+/// Places in a window at least, for a size to be named. Larger ones are looked at as far as the window: one of them is a unit
+/// or the block of a drive with log blocks, and a part of it is neither.
+const PLACES_MIN: u64 = 4;
+/// Those are multiples of so many bytes.
+const LARGE_GRAIN: u64 = 16 << 10;
+/// Mean scores over their standard error: the best of all sizes, and the same size again.
+const STRONG: f64 = 6.0;
+const STRONG_AGAIN: f64 = 4.0;
+/// Relative differences below this are none, and by so many standard errors.
+const NONE: f64 = 0.05;
+const CERTAIN: f64 = 3.3;
+/// Logarithms of latencies so many median deviations away are taken as that far away.
+const FAR: f64 = 6.0;
+
+/// A flushed write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Written {
+    /// Its middle, in bytes.
+    middle: u64,
+    /// How long it took.
+    ns: f64,
+}
+
+/// The largest size that is named, in bytes.
+pub(crate) fn largest(space: &Space) -> u64 {
+    WINDOW.min(space.span()) / PLACES_MIN
+}
+
+/// Whether a size has no large prime factors, as most units.
+fn smooth(blocks: u64) -> bool {
+    let mut left = blocks;
+    for factor in PAGE_FACTORS.into_iter().chain([7]) {
+        while left.is_multiple_of(factor) {
+            left /= factor;
+        }
+    }
+    left == 1
+}
+
+/// Sizes that are tried first, in bytes: without large prime factors.
+pub(crate) fn sizes(space: &Space) -> Vec<u64> {
+    let block = space.block_bytes;
+    let sizes = all(space).into_iter();
+    sizes.filter(|size| smooth(size / block)).collect()
+}
+
+/// All sizes, in bytes: every multiple of the logical block that is named, and larger ones.
+fn all(space: &Space) -> Vec<u64> {
+    let (block, largest) = (space.block_bytes, largest(space));
+    let named = (2..=largest / block).map(|n| n * block);
+    let grain = LARGE_GRAIN.next_multiple_of(block);
+    let large = (largest / grain + 1..=largest * PLACES_MIN / grain).map(|n| n * grain);
+    let large = large.filter(|size| smooth(size / block));
+    named.chain(large).collect()
+}
+
+/// Writes at multiples of all sizes, until one shows or none can.
+pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = session.space();
+    let first = sizes(&space);
+    for round in 0..ROUNDS {
+        write(session, &format!("{LOOK}{round}"), &first, PAIRS)?;
+        if shown(session.record()).is_some() {
+            return Ok(());
+        }
+        if open(session.record(), &first).is_empty() {
+            break;
+        }
+    }
+    if !open(session.record(), &first).is_empty() {
+        return Ok(());
+    }
+    for round in ROUNDS..2 * ROUNDS {
+        let left = open(session.record(), &all(&space));
+        if left.is_empty() {
+            break;
+        }
+        write(session, &format!("{LOOK}{round}"), &left, PAIRS)?;
+        if shown(session.record()).is_some() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Writes at multiples of the size that showed, until it shows once more.
+pub(crate) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Stop> {
+    for round in 0..ROUNDS_AGAIN {
+        let name = format!("{}{round}", again(size));
+        write(session, &name, &[size], PAIRS_AGAIN)?;
+        if shown_again(session.record(), size) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that so many writes at multiples of sizes, and of one that is looked at again, come to.
+fn written(space: &Space, (sizes, again): (usize, u64)) -> u64 {
+    (sizes as u64 * PAIRS + PAIRS_AGAIN * again) * 4 * space.block_bytes
+}
+
+/// The most that is written, in bytes.
+pub(crate) fn bound(space: &Space) -> u64 {
+    let sizes = ROUNDS as usize * (sizes(space).len() + all(space).len());
+    written(space, (sizes, ROUNDS_AGAIN))
+}
+
+/// What is written where a unit shows at once, in bytes.
+pub(crate) fn expected(space: &Space) -> u64 {
+    written(space, (sizes(space).len(), 1))
+}
+
+/// What the names of the steps begin with.
+const LOOK: &str = "straddles round ";
+
+fn again(size: u64) -> String {
+    format!("straddles of {size} round ")
+}
+
+fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Result<(), Stop> {
+    let space = session.space();
+    let (start, span, block) = (session.region().start, space.span(), space.block_bytes);
+    session.step(PARAMETER, name, |io| {
+        let mut order: Vec<u64> = (0..pairs).flat_map(|_| sizes.iter().copied()).collect();
+        io.rng.shuffle(&mut order);
+        let mut window = start;
+        for (number, size) in (0u64..).zip(order) {
+            if number.is_multiple_of(PAIRS_IN_ROW) {
+                window = start + io.rng.below((span / WINDOW).max(1)) * WINDOW;
+            }
+            // A window need not begin at a multiple, and what is after the place lies in the span.
+            let last = (start + span - size) / size * size;
+            let first = window.next_multiple_of(size).clamp(size, last);
+            let places = (window + WINDOW.min(span)).saturating_sub(first) / size;
+            let place = first + io.rng.below(places.max(1)) * size;
+            let inside = place + (1 + io.rng.below(size / block - 1)) * block;
+            let mut arms = [(Series::ACROSS, place), (Series::WITHIN, inside)];
+            io.rng.shuffle(&mut arms);
+            for (series, middle) in arms {
+                io.write_flush(middle - block, 2 * block)?;
+                io.sample(series, size, number as u32);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The writes of all rounds whose names begin so.
+fn writes(record: &Record, name: &str) -> Vec<Written> {
+    let rounds =
+        (0..ROUNDS_AGAIN).filter_map(|round| of_step(record, PARAMETER, &format!("{name}{round}")));
+    let written = |s: &crate::record::Sample| Written {
+        middle: s.offset + s.bytes / 2,
+        ns: s.ns as f64,
+    };
+    rounds.flatten().map(written).collect()
+}
+
+fn times(writes: &[Written]) -> Vec<f64> {
+    writes.iter().map(|w| w.ns).collect()
+}
+
+/// The size at whose multiples writes take longer, by all of them. Of a large one few multiples are written: it takes a large
+/// difference.
+pub(crate) fn shown(record: &Record) -> Option<u64> {
+    let writes = writes(record, LOOK);
+    let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)))?;
+    let logs = Contrast::new(&writes, logs(&writes))?;
+    let space = Space::of(record);
+    let large = |size: u64| {
+        logs.at_ends(size)
+            .is_some_and(|(difference, _)| difference >= NONE.ln_1p())
+    };
+    let strengths = all(&space).into_iter().filter_map(|size| {
+        let (difference, error) = scores.at_ends(size)?;
+        let strength = difference / error.max(1e-12);
+        let counts = strength >= STRONG && (size <= largest(&space) || large(size));
+        counts.then_some((size, strength))
+    });
+    Some(strengths.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
+}
+
+/// Whether writes at multiples of the size took longer once more.
+pub(crate) fn shown_again(record: &Record, size: u64) -> bool {
+    let writes = writes(record, &again(size));
+    let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)));
+    scores
+        .and_then(|scores| scores.at_ends(size))
+        .is_some_and(|(difference, error)| difference >= STRONG_AGAIN * error && difference > 0.0)
+}
+
+/// Writes across ends of units of the size, and others, when looked at again: latencies in nanoseconds.
+pub(crate) fn arms(record: &Record, size: u64) -> [Vec<f64>; 2] {
+    let writes = writes(record, &again(size));
+    [true, false].map(|end| {
+        let chosen = writes
+            .iter()
+            .filter(|w| w.middle.is_multiple_of(size) == end);
+        chosen.map(|w| w.ns).collect()
+    })
+}
+
+/// Whether there is no size at whose multiples writes take longer by what matters.
+pub(crate) fn nowhere(record: &Record) -> bool {
+    open(record, &all(&Space::of(record))).is_empty()
+}
+
+/// Sizes of these at whose multiples writes may take longer by what matters, as far as was measured.
+fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
+    let writes = writes(record, LOOK);
+    let logs = Contrast::new(&writes, logs(&writes));
+    let none = |size: &&u64| {
+        let difference = logs.as_ref().and_then(|logs| logs.at_ends(**size));
+        difference
+            .is_some_and(|(difference, error)| difference.abs() + CERTAIN * error < NONE.ln_1p())
+    };
+    sizes.iter().filter(|size| !none(size)).copied().collect()
+}
+
+/// The logarithms of the times, clipped.
+fn logs(writes: &[Written]) -> Vec<f64> {
+    let logs = writes.iter().map(|w| w.ns.max(1.0).ln());
+    clipped(&logs.collect::<Vec<f64>>())
+}
+
+/// Values, none of them farther away than [`FAR`].
+fn clipped(values: &[f64]) -> Vec<f64> {
+    let center = location::median(values).unwrap_or(0.0);
+    let far = FAR * location::mad(values).unwrap_or(0.0);
+    let clip = |v: &f64| v.clamp(center - far, center + far);
+    values.iter().map(clip).collect()
+}
+
+/// Values of writes, to be compared by where the writes lie. Hundreds of sizes are asked for: what they share is computed once.
+struct Contrast {
+    /// The middle of each write, in bytes, and its value.
+    values: Vec<(u64, f64)>,
+    sum: f64,
+    variance: f64,
+}
+
+impl Contrast {
+    /// `None` without writes.
+    fn new(writes: &[Written], values: Vec<f64>) -> Option<Contrast> {
+        let mean = location::mean(&values)?;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Some(Contrast {
+            sum: values.iter().sum(),
+            variance: squares / values.len() as f64,
+            values: writes.iter().map(|w| w.middle).zip(values).collect(),
+        })
+    }
+
+    /// By how much the mean of the values at multiples of the size is larger than that of the others, and its standard error;
+    /// `None` without values of both kinds.
+    fn at_ends(&self, size: u64) -> Option<(f64, f64)> {
+        let at = self
+            .values
+            .iter()
+            .filter(|(middle, _)| middle.is_multiple_of(size));
+        let (count, sum) = at.fold((0usize, 0.0), |(count, sum), (_, v)| (count + 1, sum + v));
+        let others = self.values.len() - count;
+        if count == 0 || others == 0 {
+            return None;
+        }
+        let (count, others) = (count as f64, others as f64);
+        let error = (self.variance * (1.0 / count + 1.0 / others)).sqrt();
+        Some((sum / count - (self.sum - sum) / others, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_small_factors_and_leave_places() {
+        let space = Space {
+            region: 0..1 << 30,
+            block_bytes: 512,
+            thin: 1,
+        };
+        let sizes = sizes(&space);
+        assert_eq!((sizes[0], sizes.last()), (1024, Some(&(1 << 20))));
+        assert_eq!(largest(&space), 256 << 10);
+        assert!(all(&space).contains(&(11 << 10)) && !all(&space).contains(&(257 << 10)));
+        assert!(sizes.contains(&(18 << 10)) && !sizes.contains(&(11 << 10)));
+    }
+
+    #[test]
+    fn a_difference_by_hand() {
+        let of = |values: &[(u64, f64)]| {
+            let written = |&(middle, ns): &(u64, f64)| Written { middle, ns };
+            let writes: Vec<Written> = values.iter().map(written).collect();
+            Contrast::new(&writes, times(&writes))
+        };
+        // Means 5 and 2; all about the mean of 3.2: squares 3.24 + 3.24 + 0.04 + 1.44 + 4.84 = 12.8, over 5.
+        let some = of(&[(64, 5.0), (128, 5.0), (96, 3.0), (72, 2.0), (80, 1.0)]).unwrap();
+        let (difference, error) = some.at_ends(64).unwrap();
+        assert!((difference - 3.0).abs() < 1e-12);
+        assert!((error - (12.8f64 / 5.0 * (1.0 / 2.0 + 1.0 / 3.0)).sqrt()).abs() < 1e-12);
+        assert!(of(&[(64, 1.0), (128, 2.0)]).unwrap().at_ends(64).is_none());
+        assert!(of(&[]).is_none());
+    }
+}

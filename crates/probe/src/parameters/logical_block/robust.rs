@@ -1,0 +1,107 @@
+//! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size in which writes in random order cost what they cost
+//! in order, without a flush after each.
+//!
+//! The papers find it where two curves over the size meet. They meet at the clustered block, or nowhere, so that only this size
+//! is tried, aligned and shifted by half. Random and sequential reads of every size are taken beside, for the picture only
+//! (`irbw` Figure 6): they part on a disk and not on a drive of flash.
+
+use super::alignment::Alignment;
+use crate::parameters::Parameter;
+use crate::parameters::clustered_block::robust as ends;
+use crate::probe::{Answers, Probe};
+use crate::profile::{Estimate, Verdict};
+use crate::record::Record;
+use crate::robust::prepare::prepare;
+use crate::robust::size::size;
+use crate::robust::units::write_unit;
+use crate::series::Series;
+use crate::session::{Session, Stop};
+use crate::space::Space;
+use crate::value::Value;
+
+const PARAMETER: Parameter = Parameter::LogicalBlock;
+/// The largest read of the picture, in bytes, and reads of each kind and size.
+const READ_MAX: u64 = 8 << 20;
+const READS: u32 = 10;
+
+pub(crate) struct LogicalBlock;
+
+impl LogicalBlock {
+    fn reads(&self, session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
+        let (start, span) = (session.region().start, session.space().span());
+        let sizes = std::iter::successors(Some(unit), |len| Some(len * 2));
+        for len in sizes.take_while(|len| *len <= READ_MAX && len * u64::from(READS) < span) {
+            session.step(PARAMETER, &format!("reads {len}"), |io| {
+                let from = io.rng.below((span - len * u64::from(READS)) / len) * len;
+                for rep in 0..READS {
+                    let place = io.rng.below(span / len) * len;
+                    io.read(start + place, len)?;
+                    io.sample(Series::RANDOM_READ, len, rep);
+                    io.read(start + from + u64::from(rep) * len, len)?;
+                    io.sample(Series::SEQUENTIAL_READ, len, rep);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Probe for LogicalBlock {
+    fn after(&self) -> Option<Parameter> {
+        Some(Parameter::ClusteredBlock)
+    }
+
+    fn bound(&self, space: &Space) -> u64 {
+        Alignment::bound(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        Alignment::expected(space)
+    }
+
+    fn fruitless(&self, _: &Space) -> u64 {
+        // It tries the clustered block alone.
+        0
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, PARAMETER)?;
+        let known = session.known(Parameter::ClusteredBlock);
+        let block = known.and_then(|e| e.value.as_ref()?.bytes());
+        if let Some(block) = block {
+            Alignment::of(PARAMETER, block).run(session)?;
+        }
+        let unit = write_unit(session);
+        self.reads(session, unit)
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        let Some(block) = ends::block(record) else {
+            let reason = "it needs the clustered block, which was not found";
+            return Estimate::without_value(Verdict::NotIdentifiable, reason);
+        };
+        let Some((ratio, matters)) = Alignment::of(PARAMETER, block.bytes).matters(record) else {
+            let reason = format!(
+                "the region is too small for writes of {}",
+                size(block.bytes)
+            );
+            return Estimate::without_value(Verdict::Inconclusive, reason);
+        };
+        let bytes = size(block.bytes);
+        let estimate = if matters {
+            let reason = format!(
+                "random writes of {bytes} take {ratio:.2} times as long shifted by half as aligned"
+            );
+            let (low, high) = block.between;
+            Estimate::identified(Value::Bytes(block.bytes), reason)
+                .between(Value::Bytes(low), Value::Bytes(high))
+        } else {
+            let reason = format!(
+                "random writes of {bytes}, the clustered block, take {ratio:.2} times as long shifted by half: their order does not matter"
+            );
+            Estimate::without_value(Verdict::NotIdentifiable, reason)
+        };
+        estimate.figure("shifted_ratio", ratio)
+    }
+}

@@ -1,0 +1,34 @@
+//! The read buffer: how much is kept of what was just read (`parameter-aware-io` 4.2.5, Procedures 3 and 4).
+
+mod manner;
+mod measure;
+mod paper;
+mod robust;
+mod search;
+
+use crate::about::{About, Figure};
+use crate::series::Series;
+use crate::value::Unit;
+
+pub(crate) const ABOUT: About = About {
+    unit: Unit::Bytes,
+    question: "How much does the drive keep of what was just read?",
+    page: include_str!("../../../../docs/parameters/read_buffer.md"),
+    writes: false,
+    prepared: true,
+    looks_at: &[],
+    marks: None,
+    figures: FIGURES,
+    robust: &robust::ReadBuffer,
+    paper: Some(&paper::ReadBuffer::PRINTED),
+};
+
+const FIGURES: &[Figure] = &[Figure::latency(
+    "Latency of a first read and of the same read again",
+    "Look for the size up to which reading again is faster than reading first{at}: more does not fit into \
+         the buffer.",
+    &[
+        (Series::MISS, "First read (miss)"),
+        (Series::HIT, "Read again (hit)"),
+    ],
+)];

@@ -1,0 +1,379 @@
+//! The write buffer (`parameter-aware-io` 4.2.6): how much emptied memory takes before a write waits for the flash.
+//!
+//! Runs of small writes into emptied memory, in pieces of a 64th of what is tried; the piece that does not fit waits in
+//! every run at the same place, while a stall of another cause falls here and there. What is tried grows by four
+//! until such a piece is there; then smaller pieces find the place, and pieces of another size find it once more after
+//! a pause. An onset that goes by the number of writes and not by their bytes, or that does not come back, is none.
+//!
+//! Where a flush costs nothing and the fastest of the small writes take longer than reads of the flash, no memory takes them: what
+//! comes every so many bytes then, as a write of the map, is none.
+//!
+//! No shape of the curve is assumed: memory whose flash is faster than its link waits for one program and is fast again.
+
+use super::filling::{Emptying, Pass, empty, onset_of, restore};
+use crate::parameters::Parameter;
+use crate::probe::{Answers, Probe};
+use crate::profile::{Estimate, Verdict};
+use crate::record::Record;
+use crate::robust::prepare::prepare;
+use crate::robust::samples::{at, sizes, times};
+use crate::robust::size::size;
+use crate::series::Series;
+use crate::session::{Io, Session, Stop};
+use crate::space::Space;
+use crate::value::Value;
+use fathom_base::Dur;
+use fathom_stats::location;
+use fathom_stats::separate::separate;
+
+const PARAMETER: Parameter = Parameter::WriteBuffer;
+const SMALL_REPS: u32 = 16;
+/// Reads of the flash, and the share of the fastest writes that are held against them.
+const READS: u32 = 64;
+const FASTEST: f64 = 0.05;
+/// Pieces of a run, and how much more the next run tries than the one before.
+const PIECES: u64 = 64;
+const GROWTH: u64 = 4;
+/// Pieces of a finer pass: before the place, on it, and after it.
+const BEFORE: u64 = 32;
+const WITHIN: u64 = 32;
+/// The most that is tried, in bytes.
+const LARGEST: u64 = 128 << 20;
+/// The place is found to the logical block up to this capacity, in bytes, and beyond to a share of it.
+const EXACT: u64 = 4 << 20;
+const RESOLUTION: u64 = 512;
+/// A wait of less than this share of a small write does not matter.
+const MATTERS: f64 = 0.05;
+/// What is no more pieces than this from the beginning goes by the number of writes as well as by bytes.
+const PIECES_MIN: u64 = 4;
+/// Where protected memory is filled at least, in bytes.
+const WINDOW: u64 = 2 << 20;
+/// The pause before the repetition.
+const PAUSE: Dur = Dur::ms(300);
+
+pub(crate) struct WriteBuffer;
+
+/// How far a record has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// Flushes are to be compared.
+    Small,
+    /// A pass is to be made.
+    Make(Pass, Kind),
+    /// Memory holds the first and not the second, by runs and by their repetition.
+    Found(u64, u64),
+    /// A place was seen and not seen again; about where, in bytes.
+    Lost(u64),
+    /// All writes wait for the flash.
+    Flash,
+    /// No piece waits up to so many bytes.
+    Nothing(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Wide,
+    Fine,
+    Again,
+}
+
+impl Kind {
+    fn name(self, pass: &Pass) -> String {
+        let kind = match self {
+            Kind::Wide => "fill",
+            Kind::Fine => "place",
+            Kind::Again => "repeat",
+        };
+        format!("{kind} {} + {} x {}", pass.before, pass.count, pass.piece)
+    }
+}
+
+/// Whether a flush after a small write takes longer than one of nothing; `None` before that was measured.
+fn flush_drains(record: &Record) -> Option<bool> {
+    let tried = sizes(record, PARAMETER, Series::FLUSH_AFTER);
+    let len = tried.last().copied().filter(|len| *len > 0)?;
+    // A flush may take no time at all.
+    let flushes = |x| at(record, PARAMETER, Series::FLUSH_AFTER, x).into_iter();
+    let arms = [len, 0].map(|x| flushes(x).map(|ns| ns.max(1.0)).collect::<Vec<_>>());
+    let test = separate(&arms[0], &arms[1], 0.99, 0.2)?;
+    Some(test.interval.low > 1.2)
+}
+
+/// Whether the fastest writes of the first pass take longer than reads: the flash answers them. `false` before that was measured.
+fn from_flash(record: &Record, space: &Space) -> bool {
+    let Some(first) = wide(space).next() else {
+        return false;
+    };
+    let writes = times(
+        record,
+        (PARAMETER, &Kind::Wide.name(&first)),
+        Series::FILLING,
+    );
+    let reads = at(record, PARAMETER, Series::RANDOM_READ, space.block_bytes);
+    let fastest = location::quantile(&writes, FASTEST);
+    let read = location::median(&reads);
+    fastest.zip(read).is_some_and(|(write, read)| write > read)
+}
+
+pub(crate) fn emptying(record: &Record) -> Emptying {
+    match flush_drains(record) {
+        Some(true) => Emptying::Flush,
+        _ => Emptying::Forget,
+    }
+}
+
+/// The passes that try more and more. All of a smaller run fits into the next one, but for what was too even to see.
+fn wide(space: &Space) -> impl Iterator<Item = Pass> {
+    let most = LARGEST.min(space.span() / 2);
+    let first = space.block_bytes;
+    let pieces = std::iter::successors(Some(first), |piece| Some(piece * GROWTH));
+    pieces
+        .map(move |piece| Pass {
+            before: 0,
+            piece,
+            count: PIECES,
+            fitting: if piece == first {
+                1
+            } else {
+                PIECES / GROWTH - 1
+            },
+        })
+        .take_while(move |pass| pass.bytes() <= most)
+}
+
+/// What a record says, and what is missing.
+fn stage(record: &Record, space: &Space) -> Stage {
+    if flush_drains(record).is_none() {
+        return Stage::Small;
+    }
+    let (mut tried, mut lost) = (0, None);
+    let protected = emptying(record) == Emptying::Forget;
+    for pass in wide(space) {
+        let place = match seen(record, &pass, Kind::Wide) {
+            None => return Stage::Make(pass, Kind::Wide),
+            Some(_) if protected && from_flash(record, space) => return Stage::Flash,
+            Some(place) => place,
+        };
+        // A place that is not found again was none; memory may be larger.
+        match place.map(|place| finer(record, space, place)) {
+            Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
+            Some(stage) => return stage,
+            None => {}
+        }
+        tried = pass.bytes();
+    }
+    lost.map_or(Stage::Nothing(tried), Stage::Lost)
+}
+
+/// The wait that matters, in nanoseconds.
+fn least(record: &Record) -> f64 {
+    let smallest = sizes(record, PARAMETER, Series::FILLING).first().copied();
+    let times = smallest.map(|x| at(record, PARAMETER, Series::FILLING, x));
+    MATTERS
+        * times
+            .and_then(|times| location::median(&times))
+            .unwrap_or(0.0)
+}
+
+/// What memory holds, and what it does not, as far as a pass shows an edge; `None` where it was not made.
+fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
+    let found = onset_of(record, (PARAMETER, &kind.name(pass)), pass, least(record))?;
+    Some(found.map(|onset| (pass.at(onset.index as u64), pass.at(onset.index as u64 + 1))))
+}
+
+/// From a place to the answer.
+fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
+    let block = space.block_bytes;
+    let (mut low, mut high) = place;
+    while high - low > block && (low <= EXACT || high - low > low / RESOLUTION) {
+        let piece = space.round_up((high - low) / WITHIN);
+        let pass = around(low, high - low, piece);
+        match seen(record, &pass, Kind::Fine) {
+            None => return Stage::Make(pass, Kind::Fine),
+            // One piece beyond either end: the place may lie on it.
+            Some(Some((l, h))) if l + piece >= low && l <= high + piece => (low, high) = (l, h),
+            Some(_) => return Stage::Lost(low),
+        }
+    }
+    let piece = space.round_up((high - low) * 3 / 2).max(2 * block);
+    let piece = if low < 2 * piece { block } else { piece };
+    let pass = around(low, 4 * piece, piece);
+    match seen(record, &pass, Kind::Again) {
+        None => Stage::Make(pass, Kind::Again),
+        Some(Some((l, h))) if l <= high && low <= h => Stage::Found(low, high),
+        Some(_) => Stage::Lost(low),
+    }
+}
+
+/// A pass of pieces around a place; at least one fits before it, and the one at the place may.
+fn around(low: u64, step: u64, piece: u64) -> Pass {
+    let lead = BEFORE.min(low / piece);
+    Pass {
+        before: low - lead * piece,
+        piece,
+        count: lead + step.div_ceil(piece) + BEFORE,
+        fitting: (lead.saturating_sub(1)).max(1),
+    }
+}
+
+impl WriteBuffer {
+    /// Flushes of nothing (`x` = 0) and of one small write, and reads of the flash.
+    fn small(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        let space = session.space();
+        let (start, span, len) = (
+            session.region().start,
+            space.span(),
+            space.round_up(4 << 10),
+        );
+        session.step(PARAMETER, "small", |io| {
+            io.flush()?;
+            for rep in 0..SMALL_REPS {
+                io.flush()?;
+                io.sample(Series::FLUSH_AFTER, 0, rep);
+                // In the part that the first runs forget.
+                let place = io.rng.below(((WINDOW.min(span) - len) >> 16).max(1)) << 16;
+                io.write(start + place, len)?;
+                io.flush()?;
+                io.sample(Series::FLUSH_AFTER, len, rep);
+            }
+            let block = space.block_bytes;
+            for rep in 0..READS {
+                let place = io.rng.below(span / block) * block;
+                io.read(start + place, block)?;
+                io.sample(Series::RANDOM_READ, block, rep);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn make(&self, session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
+        let space = session.space();
+        let (by, window) = (
+            emptying(session.record()),
+            window(session, &space, pass.bytes()),
+        );
+        session.step(PARAMETER, &kind.name(&pass), |io| {
+            if kind == Kind::Again {
+                io.idle(PAUSE)?;
+            }
+            let mut took = PAUSE;
+            for rep in 0..pass.runs() {
+                empty(io, by, (&window, took))?;
+                let offset = somewhere(io, &space, &window, pass.bytes());
+                took = pass.run(io, offset, rep as u32)?;
+            }
+            empty(io, by, (&window, took))
+        })?;
+        Ok(())
+    }
+}
+
+/// Where runs of so many bytes are made: anywhere, or where what is forgotten is written again later.
+fn window(session: &Session<'_>, space: &Space, bytes: u64) -> std::ops::Range<u64> {
+    let start = session.region().start;
+    let end = match emptying(session.record()) {
+        Emptying::Flush => space.span(),
+        Emptying::Forget => space
+            .round_up((bytes + bytes / 4).max(WINDOW))
+            .min(space.span()),
+    };
+    start..start + end
+}
+
+/// A place on any logical block: an effect of where a block of the drive begins then comes at another piece each time.
+fn somewhere(io: &mut Io<'_>, space: &Space, window: &std::ops::Range<u64>, bytes: u64) -> u64 {
+    let places = (window.end - window.start - bytes) / space.block_bytes;
+    window.start + io.rng.below(places.max(1)) * space.block_bytes
+}
+
+impl Probe for WriteBuffer {
+    fn bound(&self, space: &Space) -> u64 {
+        let wide: Vec<u64> = wide(space).map(|pass| pass.runs() * pass.bytes()).collect();
+        // The place and the repetition, or what was forgotten written again.
+        wide.iter().sum::<u64>() + wide.last().map_or(0, |most| 2 * most)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
+        self.bound(space) / 4
+    }
+
+    fn least(&self, space: &Space) -> u64 {
+        // What the runs take that find a buffer of a quarter of a mebibyte.
+        self.bound(space) / 256
+    }
+
+    fn reach(&self, _: &Space) -> u64 {
+        2 * LARGEST
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, PARAMETER)?;
+        let space = session.space();
+        let mut written = session.region().start..session.region().start;
+        loop {
+            match stage(session.record(), &space) {
+                Stage::Small => self.small(session)?,
+                Stage::Make(pass, kind) => {
+                    written.end = written.end.max(window(session, &space, pass.bytes()).end);
+                    self.make(session, pass, kind)?;
+                }
+                Stage::Found(..) | Stage::Lost(_) | Stage::Flash | Stage::Nothing(_) => break,
+            }
+        }
+        let by = emptying(session.record());
+        restore(session, PARAMETER, by, &written)
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        let space = Space::of(record);
+        let by = emptying(record);
+        match stage(record, &space) {
+            Stage::Found(low, _)
+                if by == Emptying::Forget && low < PIECES_MIN * space.block_bytes =>
+            {
+                Estimate::without_value(
+                    Verdict::Absent,
+                    "a flush after a write costs no more than one of nothing, and a write waits for the flash from the first ones on",
+                )
+            }
+            Stage::Found(low, high) => {
+                let reason = format!(
+                    "emptied memory takes {} and no write of it waits; the next one waits for the flash, in every run and again after a pause",
+                    size(low)
+                );
+                Estimate::identified(Value::Bytes(low), reason)
+                    .between(Value::Bytes(low), Value::Bytes(high - space.block_bytes))
+            }
+            Stage::Lost(about) => {
+                let reason = format!(
+                    "writes seem to wait from about {} on, and do not do so again with other sizes",
+                    size(about)
+                );
+                Estimate::without_value(Verdict::Inconclusive, reason)
+                    .figure("seen_bytes", about as f64)
+            }
+            Stage::Flash => Estimate::without_value(
+                Verdict::Absent,
+                "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
+            ),
+            Stage::Nothing(tried) if by == Emptying::Forget => {
+                let reason = format!(
+                    "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",
+                    size(tried)
+                );
+                Estimate::without_value(Verdict::Absent, reason)
+            }
+            Stage::Nothing(tried) => {
+                let reason = format!(
+                    "every write up to {} is taken at the link's speed: the buffer is larger",
+                    size(tried)
+                );
+                Estimate::without_value(Verdict::NotIdentifiable, reason)
+            }
+            Stage::Small | Stage::Make(..) => {
+                Estimate::without_value(Verdict::Inconclusive, "it was not measured to its end")
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The write policy: whether memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3).
+
+mod paper;
+mod robust;
+
+use crate::about::{About, Figure, X};
+use crate::parameters::Parameter;
+use crate::series::Series;
+use crate::value::Unit;
+
+pub(crate) const ABOUT: About = About {
+    unit: Unit::Word,
+    question: "Is the memory for writes a FIFO buffer or a cache?",
+    page: include_str!("../../../../docs/parameters/write_policy.md"),
+    writes: true,
+    prepared: true,
+    looks_at: &[Parameter::ClusteredPage, Parameter::WriteBuffer],
+    marks: Some(Parameter::WriteBuffer),
+    figures: FIGURES,
+    robust: &robust::WritePolicy,
+    paper: Some(&paper::WritePolicy::PRINTED),
+};
+
+const FIGURES: &[Figure] = &[Figure {
+    x: X::WrittenBefore,
+    side_by_side: true,
+    ..Figure::latency(
+        "Writes to the same places against writes to new places",
+        "Look right of the capacity of the memory{at}: from there on writes to new places wait for the flash, some \
+             of them longer than others. If writes to the same places never wait, the memory is a cache; if they \
+             wait as well, it is a FIFO buffer.",
+        &[
+            (Series::REWRITE, "To the same places"),
+            (Series::DISTINCT, "To new places"),
+        ],
+    )
+}];

@@ -1,0 +1,145 @@
+//! Whether memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3): "our test issues two writes to
+//! the same logical address, and the second one may hit in the DRAM, if the first write is still in the DRAM".
+//!
+//! The paper prints no procedure. Ours puts its words on top of Procedure 6: flush, 16 MB of garbage so that a write
+//! must wait for room, the first write, other writes in between, the second write, timed; beside it the same with
+//! the second write at a fresh address. By the paper's reading a buffer is what "hits only when the second one is
+//! issued immediately after the first one without any other writes between them"; a FIFO that serves rewrites from
+//! anywhere within it passes for a cache.
+
+use crate::paper::rules::BELOW_SHARE;
+use crate::paper::write_init;
+use crate::parameters::Parameter;
+use crate::probe::{Answers, Probe};
+use crate::profile::{Estimate, Verdict};
+use crate::record::Record;
+use crate::series::Series;
+use crate::session::{Io, Session, Stop};
+use crate::space::Space;
+use crate::value::Value;
+
+const PARAMETER: Parameter = Parameter::WritePolicy;
+
+/// The test and its inputs; none is the paper's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WritePolicy {
+    /// One write, in bytes.
+    write_bytes: u64,
+    /// The most that is written in between, in bytes; from one write on, times four.
+    between_bytes_max: u64,
+    /// Repetitions, as in Procedure 6.
+    iterations: u32,
+}
+
+impl WritePolicy {
+    /// Sizes within the range of Procedure 6.
+    pub(crate) const PRINTED: Self = Self {
+        write_bytes: 4 << 10,
+        between_bytes_max: 16 << 20,
+        iterations: 30,
+    };
+
+    fn write_bytes(&self, space: &Space) -> u64 {
+        self.write_bytes.max(space.block_bytes)
+    }
+
+    fn gaps(&self, space: &Space) -> Vec<u64> {
+        let slot = space.write_slot(2);
+        let most = self.between_bytes_max.min(slot.end - slot.start);
+        let gaps = std::iter::successors(Some(self.write_bytes(space)), |gap| gap.checked_mul(4));
+        let gaps = gaps.take_while(|gap| *gap <= most);
+        std::iter::once(0).chain(gaps).collect()
+    }
+
+    /// Two writes with `gap` bytes of others in between; the second, timed, at `second`.
+    fn pair(&self, io: &mut Io<'_>, space: &Space, gap: u64, second: u64) -> Result<(), Stop> {
+        let len = self.write_bytes(space);
+        let (target, garbage) = (space.write_slot(0), space.write_slot(1));
+        io.flush()?;
+        io.write(garbage.start, garbage.end - garbage.start)?;
+        io.write(target.start, len)?;
+        let between = space.write_slot(2).start;
+        for written in (0..gap).step_by(len as usize) {
+            io.write(between + written, len.min(gap - written))?;
+        }
+        io.write(second, len)?;
+        Ok(())
+    }
+}
+
+impl Probe for WritePolicy {
+    fn bound(&self, space: &Space) -> u64 {
+        let garbage = space.write_slot(1);
+        let fixed = garbage.end - garbage.start + 2 * self.write_bytes(space);
+        let pairs = self.gaps(space).into_iter().map(|gap| fixed + gap);
+        let per_iteration = 2 * pairs.sum::<u64>();
+        u64::from(space.repetitions(self.iterations))
+            .saturating_mul(per_iteration)
+            .saturating_add(space.bytes())
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        let space = session.space();
+        let target = space.write_slot(0);
+        let half = (target.end - target.start) / 2;
+        let fresh = target.start + half / space.block_bytes * space.block_bytes;
+        write_init(session, PARAMETER, "init")?;
+        for gap in self.gaps(&space) {
+            session.step(PARAMETER, &format!("between {gap}"), |io| {
+                for rep in 0..space.repetitions(self.iterations) {
+                    self.pair(io, &space, gap, target.start)?;
+                    io.sample(Series::REWRITE, gap, rep);
+                    self.pair(io, &space, gap, fresh)?;
+                    io.sample(Series::DISTINCT, gap, rep);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A hit is, in our mechanical reading, a mean much shorter than at the fresh address.
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        let hits = hits(record);
+        let farthest = hits
+            .iter()
+            .filter(|(_, hit)| *hit)
+            .map(|(gap, _)| *gap)
+            .max();
+        match farthest {
+            Some(0) => Estimate::identified(
+                Value::Word("buffer".to_owned()),
+                "a second write hits only when it comes at once".to_owned(),
+            ),
+            Some(gap) => Estimate::identified(
+                Value::Word("cache".to_owned()),
+                format!("a second write still hits after {gap} bytes of others"),
+            )
+            .figure("hit_after_bytes", gap as f64),
+            None => Estimate::without_value(
+                Verdict::Inconclusive,
+                "a second write hits not even when it comes at once",
+            ),
+        }
+    }
+}
+
+/// What was written in between, and whether the second write hit.
+fn hits(record: &Record) -> Vec<(u64, bool)> {
+    // Samples hold one write each, whatever their `x`.
+    let mean = |series, gap| {
+        let samples = record.series(PARAMETER, series).filter(|s| s.x == gap);
+        let (sum, count) = samples.fold((0.0, 0.0), |(sum, count), s| {
+            (sum + s.ns as f64, count + 1.0)
+        });
+        sum / count
+    };
+    let mut gaps: Vec<u64> = record
+        .series(PARAMETER, Series::REWRITE)
+        .map(|s| s.x)
+        .collect();
+    gaps.sort_unstable();
+    gaps.dedup();
+    let hit = |gap| mean(Series::REWRITE, gap) < BELOW_SHARE * mean(Series::DISTINCT, gap);
+    gaps.into_iter().map(|gap| (gap, hit(gap))).collect()
+}

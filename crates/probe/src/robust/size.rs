@@ -1,0 +1,44 @@
+//! Sizes in the reasons of answers.
+
+use fathom_base::Bytes;
+
+/// A size for people, in the largest unit that takes at most a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`; rounded
+/// where none does: `51.2 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |&&(scale, _): &&(u64, &str)| bytes >= scale && (bytes * 2).is_multiple_of(scale);
+    match units.iter().find(fits) {
+        Some((scale, unit)) if bytes.is_multiple_of(*scale) => format!("{} {unit}", bytes / scale),
+        Some((scale, unit)) => format!("{}.5 {unit}", bytes / scale),
+        None => Bytes(bytes).human(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sizes_are_exact() {
+        let bytes = [
+            512,
+            1024,
+            261_632,
+            3_149_824,
+            5 << 20,
+            5_767_168,
+            53_687_091,
+        ];
+        let said = bytes.map(super::size);
+        assert_eq!(
+            said,
+            [
+                "512 B",
+                "1 KiB",
+                "255.5 KiB",
+                "3076 KiB",
+                "5 MiB",
+                "5.5 MiB",
+                "51.2 MiB"
+            ]
+        );
+    }
+}

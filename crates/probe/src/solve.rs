@@ -1,0 +1,76 @@
+//! From a record to the answers.
+
+use crate::parameters::Parameter;
+use crate::plan;
+use crate::probe::Probe;
+use crate::profile::{Estimate, Profile, Verdict};
+use crate::record::{Cost, Method, Record};
+use crate::session::{Ending, marks};
+use crate::space::Space;
+use std::borrow::Cow;
+
+/// The answers, from the record alone.
+pub fn solve(record: &Record) -> Profile {
+    let parameters = plan::in_order(&record.meta.parameters);
+    let mut cost = Cost::default();
+    record.steps.iter().for_each(|step| cost += step.cost);
+    Profile {
+        fathom: record.meta.fathom.clone(),
+        seed: record.meta.seed,
+        method: record.meta.method,
+        target: record.meta.target.clone(),
+        cost,
+        parameters: parameters
+            .into_iter()
+            .map(|parameter| (parameter, answer(record, parameter)))
+            .collect(),
+    }
+}
+
+/// One parameter's answer, from the record alone; a parameter that was not measured to its end has none.
+pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
+    let method = record.meta.method;
+    let inconclusive = |reason: &str| Estimate::without_value(Verdict::Inconclusive, reason);
+    let about = parameter.about();
+    let estimate = match (about.probe(method), marks::ending(record, parameter)) {
+        (None, _) => inconclusive("this method has no probe for it"),
+        (Some(probe), Ending::Whole) => solved(probe, record),
+        (Some(_), Ending::Stopped(reason)) => inconclusive(&reason),
+        (Some(_), Ending::Open) => {
+            inconclusive("the run ended before this was measured; resume it")
+        }
+    };
+    Estimate {
+        unit: about.unit,
+        method,
+        cost: record.cost_of(parameter),
+        ..estimate
+    }
+}
+
+fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
+    let seen = seen(probe, record);
+    let mut estimate = probe.solve(&seen, &|other| answer(&seen, other));
+    if let (Cow::Owned(part), false) = (&seen, estimate.verdict == Verdict::Identified) {
+        let mib = Space::of(part).bytes() >> 20;
+        let within = format!("; looked for in {mib} MiB, because of the budget");
+        estimate.evidence.reason.push_str(&within);
+    }
+    match record.meta.thin {
+        0 | 1 => estimate,
+        thin if record.meta.method == Method::Paper => estimate.figure("thin", f64::from(thin)),
+        _ => estimate,
+    }
+}
+
+/// A record as it would be of a run in the part of the region that a probe was given.
+fn seen<'r>(probe: &dyn Probe, record: &'r Record) -> Cow<'r, Record> {
+    let space = Space::of(record);
+    let part = plan::region(probe, &space);
+    if !record.meta.cheapest_first || record.meta.read_only || part == space.region {
+        return Cow::Borrowed(record);
+    }
+    let mut record = record.clone();
+    record.meta.region = Some([part.start, part.end]);
+    Cow::Owned(record)
+}

@@ -1,0 +1,167 @@
+//! The value of a parameter: a number with its unit, or a word.
+//!
+//! A profile keeps the number and, once for value and interval, the unit. What is whole stays whole: bytes, counts, nanoseconds
+//! and bytes per second. Ratios and events per second have a fraction.
+
+use fathom_base::{Bytes, Dur, Rate};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A value. It is written without its unit, which is [`Value::unit`].
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A size in bytes.
+    Bytes(u64),
+    /// A number of things.
+    Count(u64),
+    /// One quantity over another of the same kind.
+    Ratio(f64),
+    /// A time in nanoseconds.
+    Nanoseconds(u64),
+    /// A throughput in bytes per second.
+    BytesPerSecond(u64),
+    /// Events per second.
+    PerSecond(f64),
+    /// One of a few words: `buffer` or `cache`.
+    Word(String),
+}
+
+/// What a value is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Unit {
+    /// Of sizes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Of numbers of things.
+    #[serde(rename = "count")]
+    Count,
+    /// Of quotients.
+    #[serde(rename = "ratio")]
+    Ratio,
+    /// Of times.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Of throughputs.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// Of events per second.
+    #[serde(rename = "1/s")]
+    PerSecond,
+    /// Of words, which have none.
+    #[serde(rename = "")]
+    Word,
+}
+
+impl Unit {
+    /// As in profiles and `--json`: `B`, `count`, `ratio`, `ns`, `B/s`, `1/s`; empty for a word.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::Bytes => "B",
+            Unit::Count => "count",
+            Unit::Ratio => "ratio",
+            Unit::Nanoseconds => "ns",
+            Unit::BytesPerSecond => "B/s",
+            Unit::PerSecond => "1/s",
+            Unit::Word => "",
+        }
+    }
+}
+
+/// A value as it is read, before its unit is known.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Scalar {
+    Whole(u64),
+    Real(f64),
+    Word(String),
+}
+
+impl Scalar {
+    /// The value in that unit.
+    ///
+    /// # Errors
+    /// What is wrong, where it is no such value.
+    pub(crate) fn with(self, unit: Unit) -> Result<Value, String> {
+        let symbol = unit.symbol();
+        Ok(match (unit, self) {
+            (Unit::Bytes, Scalar::Whole(n)) => Value::Bytes(n),
+            (Unit::Count, Scalar::Whole(n)) => Value::Count(n),
+            (Unit::Nanoseconds, Scalar::Whole(n)) => Value::Nanoseconds(n),
+            (Unit::BytesPerSecond, Scalar::Whole(n)) => Value::BytesPerSecond(n),
+            (Unit::Ratio, Scalar::Real(x)) => Value::Ratio(x),
+            (Unit::PerSecond, Scalar::Real(x)) => Value::PerSecond(x),
+            (Unit::Ratio, Scalar::Whole(n)) => Value::Ratio(n as f64),
+            (Unit::PerSecond, Scalar::Whole(n)) => Value::PerSecond(n as f64),
+            (Unit::Word, Scalar::Word(word)) => Value::Word(word),
+            (Unit::Word, _) => return Err("a number without a unit".to_owned()),
+            (Unit::Ratio | Unit::PerSecond, Scalar::Word(word)) => {
+                return Err(format!("`{word}` is no number, and the unit is `{symbol}`"));
+            }
+            (_, scalar) => return Err(format!("{scalar:?} is no whole number of `{symbol}`")),
+        })
+    }
+}
+
+impl Value {
+    /// What it is measured in.
+    pub const fn unit(&self) -> Unit {
+        match self {
+            Value::Bytes(_) => Unit::Bytes,
+            Value::Count(_) => Unit::Count,
+            Value::Ratio(_) => Unit::Ratio,
+            Value::Nanoseconds(_) => Unit::Nanoseconds,
+            Value::BytesPerSecond(_) => Unit::BytesPerSecond,
+            Value::PerSecond(_) => Unit::PerSecond,
+            Value::Word(_) => Unit::Word,
+        }
+    }
+
+    /// The size in bytes, where it is one.
+    pub const fn bytes(&self) -> Option<u64> {
+        match self {
+            Value::Bytes(bytes) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// The number in [`Value::unit`], rounded to what an `f64` holds; none of a word.
+    pub const fn number(&self) -> Option<f64> {
+        match self {
+            Value::Bytes(n)
+            | Value::Count(n)
+            | Value::Nanoseconds(n)
+            | Value::BytesPerSecond(n) => Some(*n as f64),
+            Value::Ratio(x) | Value::PerSecond(x) => Some(*x),
+            Value::Word(_) => None,
+        }
+    }
+
+    /// The number as a profile has it, without its unit, or the word.
+    pub fn plain(&self) -> String {
+        match self {
+            Value::Bytes(n)
+            | Value::Count(n)
+            | Value::Nanoseconds(n)
+            | Value::BytesPerSecond(n) => n.to_string(),
+            Value::Ratio(x) | Value::PerSecond(x) => x.to_string(),
+            Value::Word(word) => word.clone(),
+        }
+    }
+}
+
+/// Exact: in the largest unit that it is a multiple of.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bytes(n) => Bytes(*n).fmt(f),
+            Value::Nanoseconds(n) => Dur(*n).fmt(f),
+            Value::BytesPerSecond(n) => match Rate::new(*n) {
+                Some(rate) => rate.fmt(f),
+                None => f.write_str("0B/s"),
+            },
+            Value::PerSecond(x) => write!(f, "{x}/s"),
+            Value::Count(_) | Value::Ratio(_) | Value::Word(_) => f.write_str(&self.plain()),
+        }
+    }
+}

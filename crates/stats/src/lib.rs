@@ -1,0 +1,29 @@
+//! The statistics that no crate has, as pure functions on numbers.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`location`] | location, spread and ranks of samples with spikes |
+//! | [`mod@separate`] | whether one sample is larger than another, by how much, or equivalent to it |
+//! | [`place`] | whether times depend on the place |
+//! | [`mod@onset`] | from which measurement on the values are larger: a change point |
+//! | [`teeth`] | at the multiples of which size the values differ: a comb |
+//! | [`multiples`] | which unit explains what was seen at the multiples of several sizes |
+//! | [`batches`] | the mean of a stream, with its interval |
+//! | [`mod@ratio`] | how two means relate, paired or not, with its interval |
+//! | [`law`] | quantiles and tails of distributions |
+//!
+//! Nothing here does I/O, knows a drive, reads a clock or draws a random number. Latencies and rates are compared as ratios, on a
+//! log scale. Every test has a null model and may answer that it cannot tell.
+//!
+//! Samples are taken as exchangeable within a group. A drive whose speed wanders over minutes breaks that; measure
+//! the groups interleaved, not one after the other.
+
+pub mod batches;
+pub mod law;
+pub mod location;
+pub mod multiples;
+pub mod onset;
+pub mod place;
+pub mod ratio;
+pub mod separate;
+pub mod teeth;

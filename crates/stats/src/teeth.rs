@@ -1,0 +1,387 @@
+//! Teeth at the multiples of one size: which size explains where, of many places, an access took another time.
+//!
+//! Every place has one value. For *whether* a size means anything the values are replaced by their normal scores (van der
+//! Waerden 1952): where it means nothing, the mean score of the places at its multiples over its standard error is about a
+//! standard normal variable, whatever the distribution of the values. For *which* size it is their logarithms count, cut at
+//! both ends: a few large differences explain more than many small ones. Half and twice the right size explain less by the
+//! square root of two; on top of that, every kind of multiple has to be a tooth, and no simple part of a size may be one.
+//!
+//! It takes the places as exchangeable. Where neighbours are alike for another reason, access them in random order.
+
+use crate::location;
+use std::ops::Range;
+
+/// One access.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Where it began, in bytes.
+    pub from: u64,
+    /// How long it was, in bytes.
+    pub len: u64,
+    /// How long it took; any unit.
+    pub value: f64,
+}
+
+/// Which access belongs to a multiple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tooth {
+    /// The one whose middle is nearest; it is faster than others.
+    Halved,
+    /// The first one that ends behind it, if that begins less than a pitch behind it; it is slower than others.
+    First,
+    /// The same, or the one after it.
+    Either,
+}
+
+/// How well a size explains the places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// The size, in bytes.
+    pub period: u64,
+    /// The smallest and the largest size that explain the places nearly as well, in bytes.
+    pub between: (u64, u64),
+    /// The mean score of its teeth over its standard error.
+    pub strength: f64,
+    /// The mean logarithm of its teeth over its standard error.
+    pub explains: f64,
+    /// Places at its multiples.
+    pub teeth: usize,
+    /// The typical value there over that elsewhere.
+    pub ratio: f64,
+}
+
+/// What a size must show.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The smallest and the largest size, in bytes.
+    pub sizes: (u64, u64),
+    /// Of which it is a multiple, in bytes; at least 1.
+    pub grain: u64,
+    /// Places at its multiples, at least.
+    pub teeth: usize,
+    /// [`Fit::strength`], at least.
+    pub strength: f64,
+    /// The factor between its teeth and other places, above 1.
+    pub factor: f64,
+}
+
+/// Logarithms over the typical value are cut here.
+const CUT: f64 = 2.0;
+/// More slots than any scan needs: places that need more are no scan, and none is kept.
+const SLOTS_MAX: u64 = 1 << 22;
+/// The share of a wanted strength that slots must show. They give one tooth in eight to the wrong place.
+const BY_SLOTS: f64 = 0.6;
+/// Sizes that explain so large a share of what the best explains may be meant as well, as far as so many pitches at the
+/// last multiple.
+const ALIKE: f64 = 0.9;
+const ALIKE_PITCHES: u64 = 48;
+/// The share of a size that may have other teeth.
+const OTHERS_MAX: f64 = 0.02;
+/// Multiples of a size that are divided by these, and those that are not, must all be teeth.
+const PARTS: [u64; 3] = [2, 3, 5];
+
+/// Places in order.
+#[derive(Clone, Debug)]
+pub struct Places {
+    tooth: Tooth,
+    /// Beginning and end, in bytes.
+    extents: Vec<(u64, u64)>,
+    values: Vec<f64>,
+    /// Normal scores, larger for what a tooth is.
+    scores: Vec<f64>,
+    /// Logarithms less their mean, larger for what a tooth is; and their standard deviation.
+    logs: Vec<f64>,
+    deviation: f64,
+    pitch: u64,
+    /// For every quarter of a pitch, roughly, the score and the logarithm of the place that belongs to its middle, and how many that
+    /// are: enough to tell of most sizes that they mean nothing.
+    slots: Vec<(f32, f32, f32)>,
+    /// A slot holds this power of two, in bytes.
+    slot: u32,
+}
+
+impl Places {
+    /// Places of which neighbours lie `pitch` bytes apart, in any order.
+    pub fn new(tooth: Tooth, pitch: u64, mut places: Vec<Place>) -> Self {
+        places.sort_by_key(|place| place.from);
+        let pitch = pitch.max(1);
+        let slot = (pitch / 4).max(1).ilog2();
+        let far = |(first, last): (&Place, &Place)| (last.from - first.from) >> slot > SLOTS_MAX;
+        if places.first().zip(places.last()).is_some_and(far) {
+            places.clear();
+        }
+        let mut values: Vec<f64> = places.iter().map(|place| place.value).collect();
+        if tooth == Tooth::Either {
+            let next = values.iter().skip(1).copied().chain([0.0]);
+            values = values.iter().zip(next).map(|(a, b)| a.max(b)).collect();
+        }
+        let sign = match tooth {
+            Tooth::Halved => -1.0,
+            Tooth::First | Tooth::Either => 1.0,
+        };
+        let typical = location::median(&values).unwrap_or(1.0).max(1.0);
+        let log = |v: &f64| (sign * (v.max(1.0) / typical).ln()).clamp(-CUT, CUT);
+        let logs: Vec<f64> = values.iter().map(log).collect();
+        let mean = location::mean(&logs).unwrap_or(0.0);
+        let squares: Vec<f64> = logs.iter().map(|l| (l - mean).powi(2)).collect();
+        let extents: Vec<(u64, u64)> = places
+            .iter()
+            .map(|p| (p.from, p.from.saturating_add(p.len)))
+            .collect();
+        let mut places = Self {
+            tooth,
+            extents,
+            scores: location::normal_scores(&values)
+                .into_iter()
+                .map(|s| sign * s)
+                .collect(),
+            logs: logs.into_iter().map(|l| l - mean).collect(),
+            deviation: location::mean(&squares).unwrap_or(0.0).sqrt().max(1e-9),
+            values,
+            pitch,
+            slots: Vec::new(),
+            slot,
+        };
+        places.slots = places.slots();
+        places
+    }
+
+    fn slots(&self) -> Vec<(f32, f32, f32)> {
+        let (from, end) = self.covered();
+        let middle = |slot: u64| from + (slot << self.slot) + (1 << self.slot) / 2;
+        let of = |index: usize| (self.scores[index] as f32, self.logs[index] as f32, 1.0);
+        let slots = 0..=(end - from) >> self.slot;
+        slots
+            .map(|slot| self.at(middle(slot)).map_or((0.0, 0.0, 0.0), of))
+            .collect()
+    }
+
+    /// Beginning and end of all places, in bytes.
+    fn covered(&self) -> (u64, u64) {
+        let first = self.extents.first().map_or(0, |e| e.0);
+        (first, self.extents.last().map_or(0, |e| e.1))
+    }
+
+    /// The size that explains the places best, of those that show what is wanted and whose other parts show nothing. Costs
+    /// a few million looks at a place for some thousand places and sizes over two decades.
+    pub fn best(&self, wanted: &Wanted) -> Option<Fit> {
+        let mut fits = self.fits(wanted);
+        fits.sort_by(|a, b| b.explains.total_cmp(&a.explains));
+        let stands = |fit: &Fit| self.stands(fit.period, wanted.factor);
+        let fit = fits.into_iter().find(stands)?;
+        Some(self.with_alike(fit, wanted))
+    }
+
+    /// The size that explains the places best, whatever lies between its multiples: for places around them alone.
+    pub fn nearest(&self, wanted: &Wanted) -> Option<Fit> {
+        let fits = self.fits(wanted).into_iter();
+        let fit = fits.max_by(|a, b| a.explains.total_cmp(&b.explains))?;
+        Some(self.with_alike(fit, wanted))
+    }
+
+    /// The size at whose multiples the places around them have their middle: those up to `reach` bytes away count, less the
+    /// further they are. For broad dips, whose bottom says little. It lies between the sizes whose weighted sum is not less
+    /// by more than three times the standard error of that difference.
+    pub fn middle(&self, wanted: &Wanted, reach: u64) -> Option<Fit> {
+        let grain = wanted.grain.max(1);
+        let first = wanted.sizes.0.next_multiple_of(grain).max(grain);
+        let sizes = (first..=wanted.sizes.1).step_by(grain as usize);
+        let sum = |size: u64| {
+            let weighted = self.weights(size, reach).zip(&self.logs);
+            weighted.map(|(weight, log)| weight * log).sum::<f64>()
+        };
+        let sums: Vec<(u64, f64)> = sizes.map(|size| (size, sum(size))).collect();
+        let &(period, most) = sums.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let fit = self.fit(period, wanted.teeth)?;
+        let best: Vec<f64> = self.weights(period, reach).collect();
+        let may_be = sums.iter().filter(|(size, sum)| {
+            let apart = best.iter().zip(self.weights(*size, reach));
+            let squares: f64 = apart.map(|(a, b)| (a - b).powi(2)).sum();
+            most - sum <= 3.0 * self.deviation * squares.sqrt()
+        });
+        let low = may_be.clone().map(|(size, _)| *size).min()?;
+        let high = may_be.map(|(size, _)| *size).max()?;
+        (fit.strength >= wanted.strength).then(|| Fit {
+            between: (low - grain, high + grain),
+            ratio: self.ratio(period).unwrap_or(1.0),
+            ..fit
+        })
+    }
+
+    /// How near every place lies to a multiple of a size: from 1 to, `reach` bytes away, 0.
+    fn weights(&self, size: u64, reach: u64) -> impl Iterator<Item = f64> + use<'_> {
+        let reach = reach.max(1) as f64;
+        self.extents.iter().map(move |extent| {
+            let middle = extent.0.midpoint(extent.1);
+            let nearest = (middle + size / 2) / size * size;
+            (1.0 - middle.abs_diff(nearest) as f64 / reach).max(0.0)
+        })
+    }
+
+    /// All sizes that are strong enough.
+    fn fits(&self, wanted: &Wanted) -> Vec<Fit> {
+        let end = self.extents.last().map_or(0, |e| e.1);
+        let grain = wanted.grain.max(1);
+        let first = wanted.sizes.0.next_multiple_of(grain).max(grain);
+        // Half a pitch at the last multiple is the least that makes a difference.
+        let next = |size: &u64| {
+            let multiples = (end / size).max(1);
+            Some(size + (self.pitch / 2 / multiples / grain).max(1) * grain)
+        };
+        std::iter::successors(Some(first), next)
+            .take_while(|size| *size <= wanted.sizes.1)
+            .filter(|size| self.strength_by_slots(*size) >= BY_SLOTS * wanted.strength)
+            .filter_map(|size| self.fit(size, wanted.teeth))
+            .filter(|fit| fit.strength >= wanted.strength)
+            .collect()
+    }
+
+    /// The sums of scores and logarithms, and how many, at so many bytes before the multiples of a size; nearly.
+    fn by_slots(&self, period: u64, before: u64) -> (f32, f32, f32) {
+        let from = self.covered().0 + before;
+        let positions = self
+            .multiples(period)
+            .map(|k| (k * period).checked_sub(from));
+        let slots = positions.filter_map(|at| self.slots.get((at? >> self.slot) as usize));
+        slots.fold((0.0, 0.0, 0.0), |sum, slot| {
+            (sum.0 + slot.0, sum.1 + slot.1, sum.2 + slot.2)
+        })
+    }
+
+    /// [`Fit::strength`], a little less than it is.
+    fn strength_by_slots(&self, period: u64) -> f64 {
+        let (score, _, teeth) = self.by_slots(period, 0);
+        f64::from(score / teeth.max(1.0).sqrt())
+    }
+
+    /// How well one size explains the places; `None` where it has fewer teeth.
+    fn fit(&self, period: u64, teeth_min: usize) -> Option<Fit> {
+        let (mut score, mut log, mut teeth) = (0.0, 0.0, 0_usize);
+        for index in self.teeth(period) {
+            score += self.scores[index];
+            log += self.logs[index];
+            teeth += 1;
+        }
+        let root = (teeth as f64).sqrt();
+        (teeth >= teeth_min.max(1)).then(|| Fit {
+            period,
+            between: (period, period),
+            strength: score / root,
+            explains: log / self.deviation / root,
+            teeth,
+            ratio: 1.0,
+        })
+    }
+
+    /// A fit in the middle of the sizes around it that explain nearly as much.
+    fn with_alike(&self, fit: Fit, wanted: &Wanted) -> Fit {
+        let (grain, period) = (wanted.grain.max(1), fit.period);
+        let same = |size: u64| {
+            let other = self.fit(size, wanted.teeth);
+            other.is_some_and(|other| other.explains >= ALIKE * fit.explains)
+        };
+        let multiples = self.multiples(period).end.max(1);
+        let reach = (ALIKE_PITCHES * self.pitch / multiples / grain).max(1);
+        let reach = reach.min(period / grain - 1);
+        let less = (1..=reach).take_while(|i| same(period - i * grain)).count() as u64;
+        let more = (1..=reach).take_while(|i| same(period + i * grain)).count() as u64;
+        let (low, high) = (period - less * grain, period + more * grain);
+        Fit {
+            period: low.midpoint(high) / grain * grain,
+            between: (low, high),
+            ratio: self.ratio(period).unwrap_or(1.0),
+            ..fit
+        }
+    }
+
+    /// The place that belongs to a position in bytes.
+    fn at(&self, position: u64) -> Option<usize> {
+        match self.tooth {
+            Tooth::First | Tooth::Either => {
+                let index = self.extents.partition_point(|e| e.1 <= position);
+                let &(from, _) = self.extents.get(index)?;
+                (from < position + self.pitch).then_some(index)
+            }
+            Tooth::Halved => {
+                // Middles ascend as beginnings do: all are as long.
+                let middle = |e: &(u64, u64)| e.0.midpoint(e.1);
+                let index = self.extents.partition_point(|e| middle(e) < position);
+                let near = [index.checked_sub(1), Some(index)].into_iter().flatten();
+                let distances =
+                    near.filter_map(|i| Some((middle(self.extents.get(i)?).abs_diff(position), i)));
+                let (distance, index) = distances.min()?;
+                (2 * distance <= self.pitch).then_some(index)
+            }
+        }
+    }
+
+    /// The numbers of the multiples of a size that lie among the places. Before the first place lies nothing that it
+    /// could differ from.
+    fn multiples(&self, period: u64) -> Range<u64> {
+        let (first, end) = self.covered();
+        first / period + 1..end.div_ceil(period)
+    }
+
+    /// The places at the multiples of a size.
+    fn teeth(&self, period: u64) -> impl Iterator<Item = usize> + use<'_> {
+        let multiples = self.multiples(period);
+        multiples.filter_map(move |k| self.at(k * period))
+    }
+
+    /// Whether every kind of multiple is a tooth, no simple part of the size is one, and hardly anything else.
+    fn stands(&self, period: u64, factor: f64) -> bool {
+        let numbers = self.multiples(period);
+        let mean = |positions: &mut dyn Iterator<Item = u64>| {
+            let found = positions.filter_map(|at| self.at(at)).map(|i| self.logs[i]);
+            location::mean(&found.collect::<Vec<f64>>())
+        };
+        let before = |by: u64| mean(&mut numbers.clone().map(|k| k * period - by));
+        let Some(tooth) = before(0) else {
+            return false;
+        };
+        let is_tooth = |log: f64| log >= tooth / 2.0;
+        let simple = [period / 2, period / 3, period / 3 * 2];
+        if simple.into_iter().filter_map(before).any(is_tooth) {
+            return false;
+        }
+        let mut kinds = PARTS
+            .into_iter()
+            .flat_map(|part| [(part, true), (part, false)]);
+        let every_kind = kinds.all(|(part, divides)| {
+            let of_kind = numbers
+                .clone()
+                .filter(|k| k.is_multiple_of(part) == divides);
+            mean(&mut of_kind.map(|k| k * period)).is_none_or(is_tooth)
+        });
+        every_kind && self.stands_out(period, tooth, factor)
+    }
+
+    /// Whether hardly any other phase of a size is a tooth, and a tooth is far from a typical one.
+    fn stands_out(&self, period: u64, tooth: f64, factor: f64) -> bool {
+        let phases = (2..period / self.pitch).filter_map(|i| {
+            let (_, log, places) = self.by_slots(period, i * self.pitch);
+            (places > 0.0).then(|| f64::from(log / places))
+        });
+        let phases: Vec<f64> = phases.collect();
+        let others = phases.iter().filter(|log| **log >= tooth / 2.0).count();
+        let few = others as f64 <= OTHERS_MAX * phases.len() as f64;
+        let gap = location::median(&phases).unwrap_or(0.0);
+        few && tooth - gap >= factor.ln()
+    }
+
+    /// The typical value at the multiples of a size over that elsewhere.
+    fn ratio(&self, period: u64) -> Option<f64> {
+        let mut is_tooth = vec![false; self.values.len()];
+        self.teeth(period).for_each(|index| is_tooth[index] = true);
+        let of = |wanted: bool| {
+            let values = self.values.iter().zip(&is_tooth);
+            let chosen = values.filter(|(_, is)| **is == wanted).map(|(v, _)| *v);
+            location::median(&chosen.collect::<Vec<f64>>())
+        };
+        Some(of(true)? / of(false)?)
+    }
+}
+
+#[cfg(test)]
+#[path = "teeth_tests.rs"]
+mod tests;
