@@ -3,6 +3,9 @@
 //! Each runs the same commands in a directory of its own: exit codes, standard output and every file that is written are
 //! compared. Modelled drives only, since a real one never answers twice alike; what goes to standard error (progress,
 //! notes) is not compared. It judges no difference: a change that means one says so in its commit.
+//!
+//! A workload is run with the verbs `replay` and `bench`, and a study with `study`: a program from before `fathom study` is given
+//! `run` there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +52,7 @@ replay generate:uniform --accesses 3000 --on model:ssd-a --ftl hybrid --precondi
 replay generate:uniform --accesses 3000 --precondition fresh --on model:ssd-b --sched deadline --split pas --profile probe-a --arrival processes:3:8 --out queue
 bench ROOT/examples/file-server.fio --precondition fresh --on model:ssd-a --sched bfq --out bench-bfq
 bench ROOT/examples/file-server.fio --precondition fresh --on model:ssd-a --ab none,mq-deadline --out bench-ab
-run ROOT/examples/study.toml --out study
+study ROOT/examples/study.toml --out buffers
 reproduce epo --quick --out paper-epo
 ";
 
@@ -57,17 +60,22 @@ reproduce epo --quick --out paper-epo
 const LONG: &str = "
 reproduce irbw --quick --out paper-irbw
 reproduce parameter-aware-io --quick --out paper-pai
-run ROOT/examples/schedulers.toml --out schedulers
+study ROOT/examples/schedulers.toml --out schedulers
 accuracy --drives 10 --seed 9
 ";
 
 /// How what a command says begins that succeeds.
 const SUCCESS: &[u8] = b"0\n";
 
+/// What runs a study, now and before.
+const STUDY: [&str; 2] = ["study", "run"];
+
 /// One of the two programs, and where it works.
 struct Side {
     program: PathBuf,
     directory: PathBuf,
+    /// What it calls what runs a study.
+    study: &'static str,
 }
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
@@ -103,7 +111,12 @@ fn all<'a>(old: &str, new: &str, lines: impl Iterator<Item = &'a str>) -> io::Re
         let directory = here.join(name);
         fs::create_dir_all(&directory)?;
         let program = fs::canonicalize(program).map_err(|e| named(&e, program))?;
-        Ok::<_, io::Error>(Side { program, directory })
+        let study = study_verb(&program)?;
+        Ok::<_, io::Error>(Side {
+            program,
+            directory,
+            study,
+        })
     };
     let sides = [side(old, "old")?, side(new, "new")?];
     let mut different = 0;
@@ -135,11 +148,21 @@ fn named(error: &io::Error, what: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
+/// What a program calls what runs a study.
+fn study_verb(program: &Path) -> io::Result<&'static str> {
+    let [now, before] = STUDY;
+    let help = Command::new(program).args([now, "--help"]).output()?;
+    Ok(if help.status.success() { now } else { before })
+}
+
 impl Side {
     /// The exit code and standard output of a command.
     fn said(&self, line: &str) -> io::Result<Vec<u8>> {
         let root = crate::root().display().to_string();
-        let args = line.split(' ').map(|arg| arg.replace("ROOT", &root));
+        let args = line.split(' ').map(|arg| match arg == STUDY[0] {
+            true => self.study.to_owned(),
+            false => arg.replace("ROOT", &root),
+        });
         let output = Command::new(&self.program)
             .args(args)
             .current_dir(&self.directory)

@@ -74,6 +74,11 @@ pub trait Program {
     /// # Errors
     /// The end of the run.
     fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Self::Error>;
+
+    /// What part of it is done at that time, from 0 to 1; `None` where it does not know its end. It is for people who wait.
+    fn part(&self, _now: Time) -> Option<f64> {
+        None
+    }
 }
 
 impl<P: Program + ?Sized> Program for Box<P> {
@@ -89,5 +94,9 @@ impl<P: Program + ?Sized> Program for Box<P> {
 
     fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Self::Error> {
         (**self).done(actor, done)
+    }
+
+    fn part(&self, now: Time) -> Option<f64> {
+        (**self).part(now)
     }
 }

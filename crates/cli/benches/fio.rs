@@ -1,7 +1,7 @@
 //! Fathom beside fio: `cargo bench -p fathom-cli --bench fio`, with `-- --seconds 0.1 --rounds 3` in less than half
 //! a minute.
 //!
-//! The same job files on the same file, and on the same loop device where there can be one: fio and `fathom bench --sched
+//! The same job files on the same file, and on the same loop device where there can be one: fio and `fathom run --sched
 //! none` in turn, who begins changing from round to round. It ends with 1 where Fathom has less than 0.90 of fio's
 //! accesses a second in any of them, and with 0 where fio is not installed.
 //!
@@ -180,7 +180,7 @@ fn fio(jobs: &Path) -> Result<f64, String> {
 
 fn fathom(jobs: &Path, target: &Path, writes: bool) -> Result<f64, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
-    command.arg("bench").arg(jobs).arg("--on").arg(target);
+    command.arg("run").arg(jobs).arg("--on").arg(target);
     command.args(["--sched", "none", "--json"]);
     if writes {
         command.arg("--yes").arg("--destroy").arg(target);

@@ -259,7 +259,7 @@ impl From<replay::RunError> for Failure {
             replay::RunError::Source(error) => error.into(),
             replay::RunError::Requests(error) => error.into(),
             error => {
-                let mut failure = Self::input("fathom::replay::failed", error.to_string());
+                let mut failure = Self::input("fathom::run::failed", error.to_string());
                 failure.help = help;
                 failure
             }

@@ -1,10 +1,12 @@
 //! How far many runs are, and how long the rest may take.
 
-use fathom_lab::replay::Seen;
+mod playing;
+
+pub(crate) use playing::Playing;
+
 use fathom_lab::study::Watcher;
 use fathom_report::text::human_duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -72,77 +74,6 @@ impl Progress {
     }
 }
 
-/// Shows how far one run is, on a terminal and nowhere else.
-pub(crate) struct Playing {
-    bar: Option<ProgressBar>,
-    began: Instant,
-    drawn: Cell<Instant>,
-}
-
-/// How often the line on a terminal is drawn.
-const DRAW_EVERY: Duration = Duration::from_millis(100);
-
-impl Playing {
-    /// A run that begins now.
-    pub(crate) fn new() -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(crate::out::drawn(style));
-            }
-            bar
-        });
-        let began = clock();
-        Self {
-            bar,
-            began,
-            drawn: Cell::new(began),
-        }
-    }
-
-    /// It is so far.
-    pub(crate) fn seen(&self, seen: Seen) {
-        let Some(bar) = &self.bar else {
-            return;
-        };
-        if self.drawn.get().elapsed() >= DRAW_EVERY {
-            self.drawn.set(clock());
-            let line = playing(self.began.elapsed(), seen);
-            bar.set_message(crate::out::screen().characters(&line));
-            bar.tick();
-        }
-    }
-}
-
-impl Drop for Playing {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// `42 %, about 3.2 s left, 420000 accesses, 180000/s`: what is cut off first on a narrow terminal comes last.
-fn playing(elapsed: Duration, seen: Seen) -> String {
-    let seconds = elapsed.as_secs_f64().max(1e-3);
-    let done = format!(
-        "{} accesses, {:.0}/s",
-        seen.accesses,
-        seen.accesses as f64 / seconds
-    );
-    match seen.part.filter(|&part| part > 0.0) {
-        None => done,
-        Some(part) => {
-            let left = (seconds * (1.0 - part) / part * 1e9) as u64;
-            format!(
-                "{:.0} %, about {} left, {done}",
-                100.0 * part,
-                human_duration(left)
-            )
-        }
-    }
-}
-
 /// The time that is left, if what is left takes as long as what was run.
 fn left(elapsed: Duration, ran: usize, of: usize) -> Option<Duration> {
     let known = ran >= ESTIMATED_FROM && of > 0;
@@ -198,20 +129,6 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_run_tells_its_estimate_first() {
-        let ten = Duration::from_secs(10);
-        let seen = |part| Seen {
-            accesses: 5000,
-            part,
-        };
-        // A quarter took 10 s, so that three quarters take 30 s.
-        let quarter = "25 %, about 30 s left, 5000 accesses, 500/s";
-        assert_eq!(playing(ten, seen(Some(0.25))), quarter);
-        assert_eq!(playing(ten, seen(None)), "5000 accesses, 500/s");
-        assert_eq!(playing(ten, seen(Some(0.0))), "5000 accesses, 500/s");
-    }
 
     #[test]
     fn what_is_left_takes_as_long_as_what_was_run() {

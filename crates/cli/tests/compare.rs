@@ -14,7 +14,7 @@ use std::path::Path;
 /// A short run on a small drive, in `dir/name`.
 fn run(dir: &Path, name: &str, more: &[&str]) {
     let mut command = fathom(dir);
-    command.args(["replay", "generate:uniform", "--accesses", "2000"]);
+    command.args(["run", "generate:uniform", "--accesses", "2000"]);
     command.args(["--on", "model:null-write-buffer", "--size", "64MiB"]);
     command.args(["--step", "wrap,capacity=64MiB", "--out", name]);
     command.args(more).assert().success();
@@ -208,7 +208,7 @@ fn what_is_no_run_is_2_and_says_why() {
     fails(Some("PAR1"), &["fathom::run::not_a_run", "JSON"]);
     let newer = whole.replacen("\"format\": 1", "\"format\": 2", 1);
     fails(Some(&newer), &["fathom::run::newer", "format 2"]);
-    fails(None, &["fathom::run::missing", "fathom replay --out"]);
+    fails(None, &["fathom::run::missing", "fathom run --out"]);
     let assert = fathom(dir.path()).args(["compare", "run", "gone"]).assert();
     assert.code(2);
     fathom(dir.path()).args(["compare", "run"]).assert().code(2);

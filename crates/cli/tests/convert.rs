@@ -13,7 +13,7 @@ use std::path::Path;
 /// What came of playing a workload on a small drive.
 fn replayed(dir: &Path, args: &[&str]) -> Value {
     let output = fathom(dir)
-        .arg("replay")
+        .arg("run")
         .args(args)
         .args(["--on", "model:null-write-buffer", "--json"])
         .output()
@@ -48,7 +48,7 @@ fn one_is_singular() {
         "--arrival",
         "processes:1",
     ];
-    let assert = fathom(dir.path()).arg("replay").args(one).args(on).assert();
+    let assert = fathom(dir.path()).arg("run").args(one).args(on).assert();
     let said =
         contains("1 process with 1 outstanding").and(contains("1 read or write in 1 piece,"));
     assert.success().stdout(said);
@@ -112,7 +112,7 @@ fn a_program_becomes_a_trace_that_can_be_replayed() {
         "model:ssd-a",
     ]);
     assert!(made.status.success(), "{made:?}");
-    let played = run(&["replay", "oltp.parquet", "--on", "model:ssd-a", "--json"]);
+    let played = run(&["run", "oltp.parquet", "--on", "model:ssd-a", "--json"]);
     assert!(played.status.success(), "{played:?}");
     let outcome: serde_json::Value = serde_json::from_slice(&played.stdout).unwrap();
     let told = String::from_utf8(made.stdout).unwrap();

@@ -50,19 +50,12 @@ fn a_byte_order_mark_is_no_part_of_a_file() {
             "--quiet",
             "model:drive.toml",
         ][..],
-        &["run", "study.toml", "--dry"],
-        &["replay", "t.spc", "--on", "model:ssd-a"],
+        &["study", "study.toml", "--dry"],
+        &["run", "t.spc", "--on", "model:ssd-a"],
+        &["run", "t.csv", "--on", "model:ssd-a", "--format", "alibaba"],
+        &["run", "load.toml"],
         &[
-            "replay",
-            "t.csv",
-            "--on",
-            "model:ssd-a",
-            "--format",
-            "alibaba",
-        ],
-        &["replay", "load.toml"],
-        &[
-            "bench",
+            "run",
             "file-server.fio",
             "--on",
             "model:epo",
@@ -82,14 +75,7 @@ fn a_byte_order_mark_is_no_part_of_a_run() {
     let dir = dir.path();
     let run = quick_run(dir, "a", &[]);
     let mut replay = fathom(dir);
-    replay.args([
-        "replay",
-        "generate:uniform",
-        "--accesses",
-        "200",
-        "--out",
-        "b",
-    ]);
+    replay.args(["run", "generate:uniform", "--accesses", "200", "--out", "b"]);
     replay.assert().success();
     // What is copied out of its set has no sum.
     fs::create_dir(dir.join("copy")).unwrap();
@@ -140,7 +126,7 @@ fn a_damaged_compressed_file_is_called_damaged() {
         let replay = || {
             let mut command = fathom(dir);
             command.args([
-                "replay",
+                "run",
                 &name,
                 "--on",
                 "model:ssd-a",
@@ -189,7 +175,7 @@ fn a_trace_that_is_roughly_in_order_is_set_in_order_by_a_flag() {
     let replay = |more: &[&str]| {
         let mut command = fathom(dir.path());
         command
-            .args(["replay", "t.spc", "--on", "model:ssd-a"])
+            .args(["run", "t.spc", "--on", "model:ssd-a"])
             .args(more)
             .output()
             .unwrap()

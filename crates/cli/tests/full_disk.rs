@@ -93,7 +93,7 @@ fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
     fs::write(dir.path().join("study.toml"), STUDY).unwrap();
     fs::write(dir.path().join("job.fio"), JOB).unwrap();
     let small = [
-        "replay",
+        "run",
         "generate:uniform",
         "--accesses",
         "100",
@@ -105,11 +105,11 @@ fn everything_with_an_out_directory_tells_a_full_disk_and_leaves_nothing() {
     let out = tiny.path().join("below/run").display().to_string();
     let on = ["--on", "model:null-write-buffer"];
     let commands: [Vec<&str>; 5] = [
-        [&["replay"][..], &LOAD, &ON].concat(),
-        vec!["run", "study.toml"],
-        [&["bench", "job.fio"][..], &on].concat(),
+        [&["run"][..], &LOAD, &ON].concat(),
+        vec!["study", "study.toml"],
+        [&["run", "job.fio"][..], &on].concat(),
         [
-            &["bench", "job.fio", "--ab", "none,noop", "--rounds", "1"][..],
+            &["run", "job.fio", "--ab", "none,noop", "--rounds", "1"][..],
             &on,
         ]
         .concat(),

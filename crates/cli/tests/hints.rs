@@ -30,38 +30,29 @@ fn what_was_probably_meant_is_named() {
     let dir = tempfile::tempdir().unwrap();
     for (args, words) in [
         ("probe ssd-a", "did you mean model:ssd-a? "),
+        ("run generate:uniform --on epo", "did you mean model:epo? "),
+        ("run jobs.fio --on epo", "jobs.fio"),
+        ("run uniform", "did you mean generate:uniform?"),
+        ("run postmark-fixed", "did you mean program:postmark-fixed?"),
+        ("run generate:unifrom", "did you mean generate:uniform?"),
+        ("run program:postmark", "program:postmark-fixed"),
         (
-            "replay generate:uniform --on epo",
-            "did you mean model:epo? ",
-        ),
-        ("bench jobs.fio --on epo", "jobs.fio"),
-        ("replay uniform", "did you mean generate:uniform?"),
-        (
-            "replay postmark-fixed",
-            "did you mean program:postmark-fixed?",
-        ),
-        ("replay generate:unifrom", "did you mean generate:uniform?"),
-        ("replay program:postmark", "program:postmark-fixed"),
-        (
-            "replay generate:uniform --sched mq-deadlin",
+            "run generate:uniform --sched mq-deadlin",
             "did you mean `mq-deadline`?",
         ),
         (
-            "replay generate:uniform --set flash.raed=40us",
+            "run generate:uniform --set flash.raed=40us",
             "did you mean `read`?",
         ),
-        ("replay generate:uniform --buffer ep", "did you mean `epo`?"),
-        (
-            "replay generate:uniform --reshape policy",
-            "no write buffer",
-        ),
+        ("run generate:uniform --buffer ep", "did you mean `epo`?"),
+        ("run generate:uniform --reshape policy", "no write buffer"),
         ("explain unifrom", "did you mean uniform?"),
     ] {
         tells(dir.path(), args, &[words]);
     }
     // A file that is there is a trace, whatever it is called.
     std::fs::write(dir.path().join("uniform"), "nothing").unwrap();
-    tells(dir.path(), "replay uniform", &["no format fits"]);
+    tells(dir.path(), "run uniform", &["no format fits"]);
 }
 
 /// fio, HOWTO, "Parameter types": `4g` with `kb_base=1024` is 4 GiB; coreutils, "Block size": G is 1024^3.
@@ -70,7 +61,7 @@ fn a_size_may_end_in_a_letter() {
     let dir = tempfile::tempdir().unwrap();
     let replay = |more: &[&str]| {
         let mut command = fathom(dir.path());
-        command.args(["replay", "generate:uniform", "--accesses", "20", "--json"]);
+        command.args(["run", "generate:uniform", "--accesses", "20", "--json"]);
         let out = command.args(more).output().unwrap();
         assert!(out.status.success(), "{more:?}");
         String::from_utf8(out.stdout).unwrap()
@@ -96,7 +87,7 @@ fn a_size_may_end_in_a_letter() {
 #[test]
 fn a_number_without_a_unit_is_named_with_its_key() {
     let dir = tempfile::tempdir().unwrap();
-    let replay = "replay generate:uniform";
+    let replay = "run generate:uniform";
     for (args, key, unit) in [
         ("--set flash.read=40", "flash.read: ", "such as 40us"),
         (
@@ -123,12 +114,12 @@ fn all_that_is_wrong_is_told_at_once() {
     let dir = tempfile::tempdir().unwrap();
     tells(
         dir.path(),
-        "replay generate:uniform --sched mq-deadline,read_expire=5,fifo_batch=x,spam=1",
+        "run generate:uniform --sched mq-deadline,read_expire=5,fifo_batch=x,spam=1",
         &["`read_expire`: `5`", "`fifo_batch`", "unknown field `spam`"],
     );
     tells(
         dir.path(),
-        "replay generate:uniform --sched irbw-fifo --split pasa",
+        "run generate:uniform --sched irbw-fifo --split pasa",
         &[
             "`irbw-fifo` needs",
             "`bundle`",
@@ -140,7 +131,7 @@ fn all_that_is_wrong_is_told_at_once() {
     );
     tells(
         dir.path(),
-        "replay generate:uniform --step shrink,page=4",
+        "run generate:uniform --step shrink,page=4",
         &[
             "`page`: `4`",
             "missing field `capacity`",
@@ -155,15 +146,39 @@ fn a_file_or_a_run_of_another_kind_is_told_what_it_is() {
     let example = fathom(dir.path()).args(["explain", "drive.toml"]).output();
     std::fs::write(dir.path().join("drive.toml"), example.unwrap().stdout).unwrap();
     for args in [
+        "study drive.toml",
         "run drive.toml",
-        "replay drive.toml",
-        "bench drive.toml --on model:epo",
+        "run drive.toml --on model:epo",
     ] {
         tells(
             dir.path(),
             args,
             &["drive.toml is a drive file", "model:drive.toml"],
         );
+    }
+    let example = fathom(dir.path()).args(["explain", "study.toml"]).output();
+    std::fs::write(dir.path().join("study.toml"), example.unwrap().stdout).unwrap();
+    std::fs::write(dir.path().join("jobs"), "# fio\n[a]\nrw=randread\n").unwrap();
+    let load = "generate = { generator = 'uniform' }";
+    std::fs::write(dir.path().join("load.toml"), load).unwrap();
+    for (args, is, instead) in [
+        ("run study.toml", "is a study", "fathom study study.toml"),
+        (
+            "convert study.toml a.parquet",
+            "is a study",
+            "fathom study study.toml",
+        ),
+        ("study load.toml", "is a workload", "fathom run load.toml"),
+        ("study jobs", "is a file of jobs", "fathom run jobs"),
+        (
+            "study generate:uniform",
+            "is a workload",
+            "fathom run generate:uniform",
+        ),
+        ("run ssd-a", "is a drive", "--on model:ssd-a"),
+        ("run model:ssd-a", "is a drive", "--on model:ssd-a"),
+    ] {
+        tells(dir.path(), args, &[is, instead]);
     }
     quick_run(dir.path(), "a", &[]);
     quick_run(dir.path(), "b", &[]);
@@ -173,19 +188,73 @@ fn a_file_or_a_run_of_another_kind_is_told_what_it_is() {
         &["fathom probe", "fathom diff a b"],
     );
     let mut replay = fathom(dir.path());
-    replay.args([
-        "replay",
-        "generate:uniform",
-        "--accesses",
-        "20",
-        "--out",
-        "c",
-    ]);
+    replay.args(["run", "generate:uniform", "--accesses", "20", "--out", "c"]);
     replay.assert().success();
     tells(
         dir.path(),
         "diff c c",
-        &["fathom replay", "fathom compare c c"],
+        &["fathom run", "fathom compare c c"],
+    );
+}
+
+#[test]
+fn an_option_of_another_kind_of_workload_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("jobs.fio"), "[a]\nrw=randread\nsize=1m\n").unwrap();
+    std::fs::write(dir.path().join("t.spc"), "0,8,512,r,0.2\n").unwrap();
+    let streams = "is for traces and generators, and";
+    for (args, words) in [
+        ("run jobs.fio --step writes-only", streams),
+        ("run jobs.fio --arrival open", streams),
+        (
+            "run program:postmark-fixed --reshape epo,capacity=64KiB",
+            streams,
+        ),
+        ("run generate:uniform --lenient", "is for traces, and"),
+        (
+            "convert generate:uniform --reorder 3 a.parquet",
+            "is for traces, and",
+        ),
+        ("run t.spc --accesses 3", "is for generators, and"),
+        ("run t.spc --ab none,bfq", "is for fio's jobs, and"),
+        (
+            "run generate:uniform --destroy x",
+            "`--destroy x` names a real drive",
+        ),
+        ("run jobs.fio --on . --ftl dftl", "is for modelled drives"),
+        (
+            "run generate:uniform --on . --precondition fresh",
+            "is for modelled drives",
+        ),
+    ] {
+        tells(dir.path(), args, &[words]);
+    }
+}
+
+#[test]
+fn the_old_verbs_do_what_run_does_and_name_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("jobs.fio"), "[a]\nrw=randread\nsize=1m\n").unwrap();
+    let ran = |verb: &str, workload: &str| {
+        let out = fathom(dir.path()).args([verb, workload, "--json"]).output();
+        let out = out.unwrap();
+        assert!(out.status.success(), "{out:?}");
+        let said = String::from_utf8(out.stderr).unwrap();
+        (out.stdout, said)
+    };
+    for (old, workload) in [("replay", "generate:uniform"), ("bench", "jobs.fio")] {
+        let (printed, said) = ran("run", workload);
+        let (before, note) = ran(old, workload);
+        assert!(printed == before, "{old}");
+        assert!(said.is_empty(), "{said}");
+        let named = format!("`fathom {old}` is now `fathom run`");
+        assert!(note.contains(&named) && note.lines().count() == 1, "{note}");
+    }
+    let help = fathom(dir.path()).arg("--help").output().unwrap().stdout;
+    let help = String::from_utf8(help).unwrap();
+    assert!(
+        !help.contains("replay") && !help.contains("bench"),
+        "{help}"
     );
 }
 
@@ -194,9 +263,9 @@ fn a_study_needs_a_place_for_its_runs() {
     let dir = tempfile::tempdir().unwrap();
     let example = fathom(dir.path()).args(["explain", "study.toml"]).output();
     std::fs::write(dir.path().join("study.toml"), example.unwrap().stdout).unwrap();
-    tells(dir.path(), "run study.toml", &["--out DIR"]);
+    tells(dir.path(), "study study.toml", &["--out DIR"]);
     fathom(dir.path())
-        .args(["run", "study.toml", "--dry"])
+        .args(["study", "study.toml", "--dry"])
         .assert()
         .success();
 }
@@ -210,9 +279,8 @@ fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
     };
     spc("short.spc", "0,8,777,r,0.2");
     spc("far.spc", "0,1000000000,512,w,0.1");
-    let replay = |name: &str, all: &[&str]| {
-        tells(dir.path(), &format!("replay {name} --on model:ssd-a"), all)
-    };
+    let replay =
+        |name: &str, all: &[&str]| tells(dir.path(), &format!("run {name} --on model:ssd-a"), all);
     replay(
         "short.spc",
         &[

@@ -288,13 +288,13 @@ fn a_line_break_in_a_path_does_not_break_a_message() {
     let commands: [Vec<&str>; 11] = [
         vec!["solve", "a\nb"],
         vec!["compare", "a\nb", "a\nb"],
-        [&["replay", "a\nb/trace"], &on[..]].concat(),
-        [&["bench", "a\nb/job"], &on[..]].concat(),
-        vec!["run", "a\nb/study", "--out", "out"],
+        [&["run", "a\nb/trace"], &on[..]].concat(),
+        [&["run", "a\nb/job"], &on[..]].concat(),
+        vec!["study", "a\nb/study", "--out", "out"],
         vec!["probe", "model:a\nb/drive"],
         vec!["probe", "a\nb/none"],
         vec!["probe", "a\nb/file", "--only", "prefetch", "--budget", "1s"],
-        [&["replay", "--out", "a\nb/out"], &load[..], &on].concat(),
+        [&["run", "--out", "a\nb/out"], &load[..], &on].concat(),
         [&["convert"], &load[..], &["a\nb/w.parquet"]].concat(),
         vec!["compare", "a\nb/out", "a\nb/out"],
     ];
@@ -324,9 +324,9 @@ fn refused(dir: &Path, args: &[&str]) -> String {
 /// Every command that reads a text or a run, with the path it reads it from.
 const READERS: [&[&str]; 13] = [
     &["probe", "model:./PATH.toml"],
-    &["replay", "generate:uniform", "--on", "model:./PATH.toml"],
-    &["replay", "./PATH.toml"],
-    &["replay", "./PATH.fio"],
+    &["run", "generate:uniform", "--on", "model:./PATH.toml"],
+    &["run", "./PATH.toml"],
+    &["run", "./PATH.fio"],
     &[
         "convert",
         "program:postmark-type-a",
@@ -334,15 +334,15 @@ const READERS: [&[&str]; 13] = [
         "--on",
         "model:./PATH.toml",
     ],
-    &["bench", "./PATH.fio", "--on", "model:ssd-a"],
-    &["run", "./PATH.toml", "--out", "out"],
+    &["run", "./PATH.fio", "--on", "model:ssd-a"],
+    &["study", "./PATH.toml", "--out", "out"],
     &["diff", "PATH.toml", "PATH.toml"],
     &["solve", "PATH.parquet"],
     &["report", "run"],
     &["compare", "run", "run"],
     &["probe", "--resume", "run"],
     &[
-        "replay",
+        "run",
         "generate:uniform",
         "--sched",
         "irbw-fifo",
@@ -419,10 +419,10 @@ fn a_long_line_makes_no_long_message() {
         fs::write(dir.path().join("jobs.fio"), format!("[a]\nrw={long}\n")).unwrap();
         let commands: [&[&str]; 5] = [
             &["probe", "model:drive.toml"],
-            &["replay", "./drive.toml"],
-            &["run", "drive.toml", "--out", "out"],
+            &["run", "./drive.toml"],
+            &["study", "drive.toml", "--out", "out"],
             &["diff", "drive.toml", "drive.toml"],
-            &["bench", "jobs.fio", "--on", "model:ssd-a"],
+            &["run", "jobs.fio", "--on", "model:ssd-a"],
         ];
         for args in commands {
             refused(dir.path(), args);
@@ -438,7 +438,7 @@ fn a_trace_that_is_a_pipe_is_refused() {
         .arg(dir.path().join("trace.spc"))
         .status();
     assert!(made.unwrap().success());
-    let said = refused(dir.path(), &["replay", "trace.spc", "--on", "model:ssd-a"]);
+    let said = refused(dir.path(), &["run", "trace.spc", "--on", "model:ssd-a"]);
     assert!(said.contains("a pipe and no regular file"), "{said}");
 }
 
@@ -465,7 +465,7 @@ fn what_a_study_names_is_looked_at_as_well() {
         let study =
             format!("name = \"s\"\n{head}\n{queue}\n[[workload]]\nname = \"w\"\n{workload}\n");
         fs::write(dir.path().join("study.toml"), &study).unwrap();
-        let said = refused(dir.path(), &["run", "study.toml", "--out", "out"]);
+        let said = refused(dir.path(), &["study", "study.toml", "--out", "out"]);
         // What is no file is taken for the directory of a run.
         let wanted = match queue {
             "" => "a pipe and no regular file",

@@ -1,4 +1,4 @@
-//! `fathom bench --ab kernel:A,kernel:B`: the kernel's scheduler of a loop device in turn, put back whatever happens.
+//! `fathom run --ab kernel:A,kernel:B`: the kernel's scheduler of a loop device in turn, put back whatever happens.
 
 #![allow(
     clippy::unwrap_used,
@@ -67,7 +67,7 @@ impl Disk {
     }
 
     fn args<'a>(&'a self, jobs: &'a str, ab: &'a str) -> Vec<&'a str> {
-        vec!["bench", jobs, "--on", &self.device, "--ab", ab]
+        vec!["run", jobs, "--on", &self.device, "--ab", ab]
     }
 }
 
@@ -194,7 +194,7 @@ fn what_cannot_be_switched_is_refused_before_anything_runs() {
     let refused = |on: &str, ab: &str, part: &str| {
         let mut command = common::fathom(dir.path());
         let output = command
-            .args(["bench", &jobs, "--on", on, "--ab", ab])
+            .args(["run", &jobs, "--on", on, "--ab", ab])
             .output();
         let (code, _, said) = ended(&output.unwrap());
         let said: String = said.replace('│', " ");

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A run that takes a while, into `out`.
 fn start(dir: &Path, out: &str) -> Child {
     std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"))
-        .args(["replay", "generate:uniform", "--accesses", "3000000"])
+        .args(["run", "generate:uniform", "--accesses", "3000000"])
         .args([
             "--on",
             "model:null-write-buffer",
@@ -31,7 +31,7 @@ fn start(dir: &Path, out: &str) -> Child {
 /// A short one.
 fn short(dir: &Path, out: &str) {
     let mut command = fathom(dir);
-    command.args(["replay", "generate:uniform", "--accesses", "100"]);
+    command.args(["run", "generate:uniform", "--accesses", "100"]);
     command.args([
         "--on",
         "model:null-write-buffer",

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// A load that a drive of 2 GiB takes, of which half is badly split for clustered pages of 16 KiB.
 const LOAD: [&str; 10] = [
-    "replay",
+    "run",
     "generate:tpcc-like",
     "--accesses",
     "400",

@@ -147,7 +147,7 @@ fn schedulers_run_over_a_scratch_file() {
         "bfq",
     ] {
         let args = [
-            "replay",
+            "run",
             "generate:iometer-file-server",
             "--on",
             "scratch",
@@ -334,14 +334,14 @@ fn a_workload_that_writes_names_what_lets_it_write_to_an_existing_file() {
     )
     .unwrap();
     let replay = [
-        "replay",
+        "run",
         "generate:uniform",
         "--accesses",
         "100",
         "--step",
         "wrap,capacity=1MiB",
     ];
-    for command in [&replay[..], &["bench", "job.fio"]] {
+    for command in [&replay[..], &["run", "job.fio"]] {
         let mut fathom = fathom(dir.path());
         let output = fathom.args(command).args(["--on", "file"]).output();
         let output = output.unwrap();

@@ -44,7 +44,7 @@ fn runs_and_their_comparison_are_described() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     std::fs::write(dir.join("jobs.fio"), JOBS).unwrap();
-    let replay = "replay generate:uniform --accesses 2000";
+    let replay = "run generate:uniform --accesses 2000";
     for more in [
         "--on model:ssd-a --out a",
         "--on model:ssd-a --buffer none --seed 2 --out b",
@@ -52,14 +52,14 @@ fn runs_and_their_comparison_are_described() {
         "--step writes-only --reshape epo,capacity=64KiB",
         "--step first,accesses=1",
     ] {
-        described(dir, "replay", &format!("{replay} {more}"));
+        described(dir, "run", &format!("{replay} {more}"));
     }
-    described(dir, "replay", "bench jobs.fio --on model:ssd-a");
+    described(dir, "run", "run jobs.fio --on model:ssd-a");
     described(dir, "compare", "compare a b a");
     described(
         dir,
         "ab",
-        "bench jobs.fio --on model:epo --ab none,mq-deadline --rounds 2",
+        "run jobs.fio --on model:epo --ab none,mq-deadline --rounds 2",
     );
     let study = fathom(dir)
         .args(["explain", "study.toml"])
@@ -67,7 +67,7 @@ fn runs_and_their_comparison_are_described() {
         .unwrap()
         .stdout;
     std::fs::write(dir.join("study.toml"), study).unwrap();
-    described(dir, "run", "run study.toml --out runs --quiet");
+    described(dir, "study", "study study.toml --out runs --quiet");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn prepared(dir: &Path) -> Vec<Vec<&'static str>> {
     for (name, buffer) in [("lru", "lru"), ("epo", "none")] {
         let mut command = fathom(dir);
         let args = [
-            "replay",
+            "run",
             "generate:uniform",
             "--accesses",
             "2000",
@@ -64,7 +64,7 @@ fn prepared(dir: &Path) -> Vec<Vec<&'static str>> {
         vec!["diff", "a", "b"],
         vec!["compare", "lru", "epo"],
         vec![
-            "replay",
+            "run",
             "generate:uniform",
             "--accesses",
             "2000",
@@ -73,9 +73,9 @@ fn prepared(dir: &Path) -> Vec<Vec<&'static str>> {
             "--sched",
             "bfq",
         ],
-        vec!["bench", "jobs.fio", "--on", "model:epo"],
+        vec!["run", "jobs.fio", "--on", "model:epo"],
         vec![
-            "bench",
+            "run",
             "jobs.fio",
             "--on",
             "model:epo",
@@ -84,7 +84,7 @@ fn prepared(dir: &Path) -> Vec<Vec<&'static str>> {
             "--rounds",
             "3",
         ],
-        vec!["run", "study.toml", "--out", "runs"],
+        vec!["study", "study.toml", "--out", "runs"],
         vec![
             "accuracy", "--drives", "1", "--family", "narrow", "--only", QUICK, "--quiet",
         ],
@@ -140,7 +140,7 @@ fn the_locale_c_is_given_ascii() {
         assert!(out.unwrap().stdout.is_ascii(), "{variable}");
     }
     let wrong = fathom(dir.path())
-        .args(["replay", "generate:none"])
+        .args(["run", "generate:none"])
         .env("LC_ALL", "C")
         .output();
     assert!(wrong.unwrap().stderr.is_ascii());
@@ -168,7 +168,7 @@ fn what_is_for_programs_has_no_width() {
 fn progress_is_for_a_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let args = [
-        "replay",
+        "run",
         "generate:uniform",
         "--accesses",
         "20000",

@@ -19,7 +19,7 @@ fn fathom(args: &[&str]) -> Output {
 }
 
 fn outcome(on: &str, more: &[&str]) -> Value {
-    let what = ["replay", "generate:uniform", "--accesses", "500"];
+    let what = ["run", "generate:uniform", "--accesses", "500"];
     let args = [&what, &["--on", on, "--json"][..], more].concat();
     serde_json::from_slice(&fathom(&args).stdout).unwrap()
 }
@@ -60,7 +60,7 @@ fn the_state_and_its_warning_stand_on_the_page_and_in_the_run() {
     let kept = |state: &str| {
         let out = dir.path().join(state).display().to_string();
         let on = [
-            "replay",
+            "run",
             "generate:uniform",
             "--accesses",
             "500",
@@ -99,7 +99,7 @@ fn a_large_drive_is_filled_at_once() {
 fn a_buffer_that_a_drive_does_not_have_is_said_with_its_size() {
     let told = |buffer: &str, on: &str| {
         let args = [
-            "replay",
+            "run",
             "generate:uniform",
             "--accesses",
             "500",
@@ -119,7 +119,7 @@ fn a_buffer_that_a_drive_does_not_have_is_said_with_its_size() {
     assert!(added(&large) && large.contains("one of 32MiB"), "{large}");
     assert!(!added(&told("lru", "model:ssd-a")) && !added(&told("none", "model:epo")));
     let wrong = ["--on", "model:epo", "--buffer", "epo,size=1MiB"];
-    let args = [&["replay", "generate:uniform"][..], &wrong].concat();
+    let args = [&["run", "generate:uniform"][..], &wrong].concat();
     let output = common::fathom(&std::env::temp_dir())
         .args(args)
         .output()
@@ -146,7 +146,7 @@ fn jobs_that_verify_run_everywhere() {
     )
     .unwrap();
     let (jobs, trace, study) = (path("jobs.toml"), path("asked.trace"), path("study.toml"));
-    let played = fathom(&["replay", &jobs, "--on", "model:nvme", "--json"]);
+    let played = fathom(&["run", &jobs, "--on", "model:nvme", "--json"]);
     let played: Value = serde_json::from_slice(&played.stdout).unwrap();
     assert_eq!(played["totals"]["writes"]["count"], 512);
     assert_eq!(played["totals"]["reads"]["bytes"], 2 << 20);
@@ -154,5 +154,5 @@ fn jobs_that_verify_run_everywhere() {
     let text =
         "name = \"s\"\ndrive = \"model:nvme\"\n[[workload]]\nname = \"v\"\njobs = \"jobs.fio\"\n";
     fs::write(&study, text).unwrap();
-    fathom(&["run", &study, "--out", &path("study"), "--quiet"]);
+    fathom(&["study", &study, "--out", &path("study"), "--quiet"]);
 }

@@ -1,4 +1,4 @@
-//! `fathom run` and `fathom replay` as a user meets them: studies that are killed and go on, input that is wrong.
+//! `fathom study` and `fathom run` as a user meets them: studies that are killed and go on, input that is wrong.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
@@ -67,14 +67,14 @@ fn a_study_that_was_killed_goes_on_and_ends_the_same() {
     let (whole, killed) = (dir.path().join("whole"), dir.path().join("killed"));
     let run = |out: &Path| {
         let mut command = fathom();
-        command.arg("run").arg(&study).arg("--out").arg(out);
+        command.arg("study").arg(&study).arg("--out").arg(out);
         command
     };
     let output = run(&whole).assert().success().get_output().clone();
     assert_eq!(finished(&whole).len(), RUNS);
 
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_fathom"))
-        .arg("run")
+        .arg("study")
         .arg(&study)
         .arg("--out")
         .arg(&killed)
@@ -103,6 +103,38 @@ fn a_study_that_was_killed_goes_on_and_ends_the_same() {
     };
     assert_eq!(contents(after), contents(finished(&whole)));
     assert_eq!(resumed.stdout, output.stdout);
+    for name in ["summary.txt", "cells.csv", "report.html", "sums.txt"] {
+        let read = |dir: &Path| fs::read(dir.join(name)).unwrap();
+        assert_eq!(read(&whole), read(&killed), "{name}");
+    }
+    summary(&whole, &String::from_utf8(output.stdout).unwrap());
+}
+
+/// What stands beside the runs, against what is printed.
+fn summary(out: &Path, printed: &str) {
+    let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(read("summary.txt"), printed);
+    let cells = read("cells.csv");
+    let lines: Vec<Vec<&str>> = cells.lines().map(|l| l.split(',').collect()).collect();
+    // Two workloads with three buffers each, of four seeds.
+    assert_eq!(lines.len(), 7, "{cells}");
+    assert_eq!(lines[0][..3], ["workload", "buffer", "seeds"]);
+    assert_eq!(lines[1][..3], ["random", "fifo", "4"]);
+    let number = |line: usize, column: &str| -> f64 {
+        let at = lines[0].iter().position(|name| *name == column).unwrap();
+        lines[line][at].parse().unwrap()
+    };
+    let [low, mean, high] =
+        ["low_", "", "high_"].map(|end| number(1, &format!("mean_response_{end}ns")));
+    assert!(0.0 < low && low < mean && mean < high, "{cells}");
+    let page = read("report.html");
+    for words in [
+        "random: ",
+        "has the shortest mean response time",
+        "write amplification",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
 }
 
 #[test]
@@ -114,7 +146,7 @@ fn a_run_that_is_damaged_or_has_no_checksum_is_run_again_and_told() {
     let run = || {
         let mut command = fathom();
         command
-            .arg("run")
+            .arg("study")
             .arg(&study)
             .arg("--out")
             .arg(&out)
@@ -169,7 +201,7 @@ fn another_plan_under_the_same_name_is_run_again() {
     ] {
         let study = study_in(dir.path(), &text);
         let output = fathom()
-            .arg("run")
+            .arg("study")
             .arg(&study)
             .arg("--out")
             .arg(&out)
@@ -210,7 +242,7 @@ fn a_study_that_cannot_be_is_told_before_anything_runs() {
         let study = study_in(dir.path(), &STUDY.replace(from, to));
         let out = dir.path().join("out");
         fathom()
-            .arg("run")
+            .arg("study")
             .arg(&study)
             .arg("--out")
             .arg(&out)
@@ -232,7 +264,7 @@ fn replay(dir: &Path, trace: &str, flags: &[&str]) -> assert_cmd::assert::Assert
     let path = dir.join("trace.csv");
     fs::write(&path, trace).unwrap();
     fathom()
-        .arg("replay")
+        .arg("run")
         .arg(&path)
         .args(["--on", "model:null-write-buffer"])
         .args(flags)

@@ -23,9 +23,9 @@ fn the_help_of_every_subcommand() {
         "solve",
         "report",
         "diff",
-        "replay",
-        "convert",
         "run",
+        "convert",
+        "study",
         "compare",
         "reproduce",
         "list",
@@ -174,11 +174,11 @@ fn every_example_comes_with_the_program_and_no_help_points_to_the_sources() {
     }
     fs::write(dir.path().join("wrong.toml"), "nmae = 'x'\n").unwrap();
     let asked: [&[&str]; 5] = [
-        &["bench", "--help"],
+        &["run", "--help"],
         &["probe", "model:missing.toml"],
         &["probe", "model:wrong.toml"],
-        &["run", "wrong.toml", "--out", "out"],
-        &["run", "missing.toml", "--out", "out"],
+        &["study", "wrong.toml", "--out", "out"],
+        &["study", "missing.toml", "--out", "out"],
     ];
     for args in asked {
         let output = fathom(dir.path()).args(args).output().unwrap();

@@ -6,12 +6,13 @@
 //! second would find what the first has left in the drive's memory. One run before the first round is not counted. What comes out
 //! is the mean of the ratios of the rounds, with its 95 % interval; it says nothing of another drive or another load.
 
-use crate::replay::{Outcome, Plan, RunError, run};
+use crate::replay::{Outcome, Plan, RunError, Seen, Watch, run_watched};
 use fathom_block::Subject;
 pub use fathom_hostio::KernelScheduler;
 use fathom_iosched::QueueConfig;
 use fathom_run::{Side, half_width};
 use serde::Serialize;
+use std::cell::Cell;
 
 /// A block layer with its name; none of ours where there is no queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +58,7 @@ pub struct Difference {
 const ROUNDS_MIN: usize = 3;
 
 /// Plays a workload under both stacks in turn, `rounds` times each. Before each it sets the drive's own scheduler, where one of
-/// the stacks names one; `stop` ends it after the whole rounds so far.
+/// the stacks names one. A `watch` that stops ends it after the whole rounds so far; the part that it sees is of all runs.
 ///
 /// # Errors
 /// [`RunError`] of a run; [`RunError::Host`] where the kernel does not switch; [`RunError::CutShort`] where the drive failed on the way; [`RunError::Interrupted`] before the
@@ -67,9 +68,21 @@ pub fn ab(
     plan: &Plan,
     stacks: [Stack; 2],
     kernel: Option<&KernelScheduler>,
-    (rounds, stop): (u32, fn() -> bool),
+    (rounds, watch): (u32, Watch<'_>),
 ) -> Result<Ab, RunError> {
     let seeds = u64::from(rounds);
+    let (runs, ended) = (2 * seeds + 1, Cell::new(0_u64));
+    let seen = |seen: Seen| {
+        let done = ended.get() as f64 + seen.part.unwrap_or(0.0);
+        let part = Some(done / runs as f64);
+        if let Some(told) = watch.seen {
+            told(Seen { part, ..seen });
+        }
+    };
+    let watch = Watch {
+        seen: Some(&seen),
+        ..watch
+    };
     let mut one = |stack: usize, round: u64| {
         let plan = Plan {
             queue: stacks[stack].queue.clone(),
@@ -83,7 +96,8 @@ pub fn ab(
             let found = || kernel.found();
             kernel.switch(&stacks[stack].kernel.clone().unwrap_or_else(found))?;
         }
-        let outcome = run(&mut *device, &plan, None, stop)?;
+        let outcome = run_watched(&mut *device, &plan, None, watch)?;
+        ended.set(ended.get() + 1);
         match &outcome.cut_short {
             Some(cut) => Err(RunError::CutShort(cut.clone())),
             None => Ok(outcome),

@@ -5,7 +5,7 @@
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_lab::ab::{Ab, Difference, Stack, ab};
-use fathom_lab::replay::{Plan, prepared};
+use fathom_lab::replay::{Plan, Watch, prepared};
 use fathom_lab::source::Workload;
 use fathom_model::{Drive, Model, find};
 use fathom_run::Precondition;
@@ -54,7 +54,7 @@ fn measured(a: Option<&str>, b: Option<&str>) -> (Ab, Difference) {
         &plan(),
         [stack(a), stack(b)],
         None,
-        (6, || false),
+        (6, Watch::stopping(|| false)),
     )
     .unwrap();
     let rate = found.differences[0].clone();

@@ -169,7 +169,7 @@ fn a_drive_that_was_written_is_answered_as_in_a_run_that_writes() {
         .flat_map_iter(|(name, seed)| {
             let writes = probe(&mut drive(name, *seed), (Method::Robust, false), *seed);
             let mut device = drive(name, *seed);
-            fill(&mut device, &|| false).unwrap();
+            fill(&mut device, &|_| true).unwrap();
             let reads = probe(&mut device, (Method::Robust, true), *seed);
             READ.into_iter().filter_map(move |parameter| {
                 let (wrote, read) = (&writes[&parameter], &reads[&parameter]);
@@ -198,7 +198,7 @@ fn random_drives_are_answered_as_in_a_run_that_writes_or_not_at_all() {
             let writes = probe(&mut fresh(), (Method::Robust, false), index);
             let bare = probe(&mut fresh(), (Method::Robust, true), index);
             let mut device = fresh();
-            fill(&mut device, &|| false).unwrap();
+            fill(&mut device, &|_| true).unwrap();
             let reads = probe(&mut device, (Method::Robust, true), index);
             READ.into_iter().map(move |parameter| {
                 let (wrote, read) = (&writes[&parameter], &reads[&parameter]);

@@ -19,6 +19,11 @@ pub trait Script {
 
     /// What it has counted.
     fn counters(&self) -> Vec<Counter>;
+
+    /// What part of it is done at that time, from 0 to 1; `None` where it does not know its end.
+    fn part(&self, _now: Time) -> Option<f64> {
+        None
+    }
 }
 
 /// A program that counts what it has done: a benchmark.
@@ -87,6 +92,10 @@ impl<S: Script> Program for Machine<S> {
 
     fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), Failed> {
         self.host.done(done)
+    }
+
+    fn part(&self, now: Time) -> Option<f64> {
+        self.script.part(now)
     }
 }
 

@@ -158,16 +158,29 @@ pub struct Recorder<'a> {
     stop: fn() -> bool,
     seen: Option<&'a dyn Fn(u64)>,
     done: u64,
+    told: Time,
 }
 
-/// How many accesses are done between two that are told.
-const TOLD_EVERY: u64 = 1 << 10;
+/// How many accesses are done between two that are told, at most, and how much of the drive's time goes by.
+const TOLD_EVERY: (u64, Dur) = (1 << 10, Dur::ms(100));
 
 impl<'a> Recorder<'a> {
     /// Tells how many accesses are done, now and then.
     pub fn telling(mut self, seen: Option<&'a dyn Fn(u64)>) -> Self {
         self.seen = seen;
         self
+    }
+
+    /// Tells how many accesses are done, where it is time.
+    fn tell(&mut self, now: Time) {
+        let Some(seen) = self.seen else {
+            return;
+        };
+        let (accesses, time) = TOLD_EVERY;
+        if self.done.is_multiple_of(accesses) || now.since(self.told) >= time {
+            self.told = now;
+            seen(self.done);
+        }
     }
 
     /// A recorder that has seen nothing. `stop` is asked now and then whether to give up.
@@ -192,6 +205,7 @@ impl<'a> Recorder<'a> {
             stop,
             seen: None,
             done: 0,
+            told: Time::ZERO,
         }
     }
 
@@ -315,9 +329,7 @@ impl Observer for Recorder<'_> {
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
         self.done += 1;
-        if let Some(seen) = self.seen.filter(|_| self.done.is_multiple_of(TOLD_EVERY)) {
-            seen(self.done);
-        }
+        self.tell(played.completed);
         if !self.counts(played, moment) {
             return;
         }

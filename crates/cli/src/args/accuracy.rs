@@ -1,6 +1,6 @@
 //! What `fathom accuracy` takes.
 
-use super::{SEED_MAX, parameter, seed};
+use super::value::{SEED_MAX, parameter, seed};
 use clap::Args;
 use fathom_probe::Parameter;
 

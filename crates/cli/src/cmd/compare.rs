@@ -26,7 +26,7 @@ pub(super) const HOW_TO_READ: &str = "Ratio: the mean response time divided by t
 pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let probed = |path: &Path| path.join(PROFILE_FILE).exists() && !path.join(RUN_FILE).exists();
     if let Some(path) = args.runs.iter().find(|path| probed(path)) {
-        return Err(instead(path, ("probe", "replay"), "diff", &args.runs));
+        return Err(instead(path, ("probe", "run"), "diff", &args.runs));
     }
     let runs: Vec<Named> = args
         .runs

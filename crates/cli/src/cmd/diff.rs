@@ -13,7 +13,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     let all = [args.left.clone(), args.right.clone()];
     let played = |path: &PathBuf| path.join(RUN_FILE).exists() && !path.join(PROFILE_FILE).exists();
     if let Some(path) = all.iter().find(|path| played(path)) {
-        return Err(instead(path, ("replay", "probe"), "compare", &all));
+        return Err(instead(path, ("run", "probe"), "compare", &all));
     }
     input::run(&args.left)?;
     input::run(&args.right)?;

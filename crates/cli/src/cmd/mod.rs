@@ -3,23 +3,22 @@
 mod ab;
 mod accuracy;
 mod answer;
-mod bench;
 mod compare;
 mod completions;
 mod confirm;
 mod convert;
 mod diff;
 mod explain;
+mod file;
 mod list;
 mod man;
 mod outcome;
 mod page;
 mod probe;
 mod queue;
-mod real;
-mod replay;
 mod report;
 mod reproduce;
+mod run;
 mod save;
 mod solve;
 mod study;
@@ -48,10 +47,11 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Accuracy(args) => accuracy::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Bench(args) => bench::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Replay(args) => run::alias("replay", &args),
+        Command::Bench(args) => run::alias("bench", &args),
         Command::Convert(args) => convert::run(&args),
-        Command::Run(args) => study::run(&args),
+        Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::List(args) => list::run(&args),

@@ -1,21 +1,31 @@
-//! `fathom run`: a study.
+//! `fathom study`: every run of a study file.
 
+mod cells;
+mod page;
+
+use super::file::Kind;
 use super::table::table;
-use super::workload::no_drive_file;
-use crate::args::RunArgs;
+use super::workload::is_name;
+use crate::args::StudyArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{input, out, watch};
-use fathom_lab::study::{self, Row, Study, StudyError};
+use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, StoreError};
+use fathom_lab::study::{self, Finished, Row, Run, Study, StudyError};
 use fathom_report::screen::Screen;
 use fathom_report::text::human_duration;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
-pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     input::text(&args.study)?;
-    no_drive_file(&args.study, "study")?;
+    match Kind::of(&args.study) {
+        Kind::Other if !is_name(&args.study.to_string_lossy()) => {}
+        Kind::Study | Kind::Toml => {}
+        kind => return Err(kind.misplaced(&args.study, "study")),
+    }
     let study = Study::from_file(&args.study)?;
     let runs = study::plan(&study)?;
     if args.dry {
@@ -32,12 +42,17 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             .help("add --out DIR; what is there already is not run again"));
     };
     watch::listen()?;
+    play(args, &study, &runs, out)
+}
+
+/// Runs what is not there yet, writes what was found beside the runs, and prints it.
+fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exit, Failure> {
     let notes: BTreeSet<&String> = runs.iter().flat_map(|run| &run.notes).collect();
     for note in notes {
         out::note(&format!("warning: {note}"));
     }
     let progress = Progress::new(args.quiet, runs.len());
-    match study::run(&study, &runs, out, &progress, watch::interrupted) {
+    match study::run(study, runs, out, &progress, watch::interrupted) {
         Err(StudyError::Interrupted) => {
             out::note("Interrupted; the same command goes on from here.");
             Ok(Exit::Negative)
@@ -45,14 +60,30 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Err(error) => Err(error.into()),
         Ok(finished) => {
             let rows = study::rows(&finished);
+            // What cannot be written is still printed.
+            let saved = save(out, study, &finished, &rows);
             if args.json {
                 out::json(&Rows { rows: &rows })?;
             } else {
-                out::text(&text(&study, &rows, out::screen()))?;
+                out::text(&text(study, &rows, out::screen()))?;
             }
+            saved?;
             Ok(Exit::Done)
         }
     }
+}
+
+/// Writes the summary, the cells and the page beside the runs.
+fn save(dir: &Path, study: &Study, finished: &[Finished], rows: &[Row]) -> Result<(), StoreError> {
+    let summary = text(study, rows, Screen::default());
+    let cells = cells::csv(study, rows);
+    let html = page::page(study, finished, rows, table_of(study, rows));
+    let files: [(&str, &[u8]); 3] = [
+        (SUMMARY_FILE, summary.as_bytes()),
+        (CELLS_FILE, cells.as_bytes()),
+        (REPORT_FILE, html.as_bytes()),
+    ];
+    store::write_whole(dir, &files)
 }
 
 /// Every row, for another program.
@@ -61,8 +92,17 @@ struct Rows<'a> {
     rows: &'a [Row],
 }
 
-/// The table of a study.
-pub(super) fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
+/// A study in words and as a table.
+fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
+    let mut text = format!("{}\n", study.name);
+    if !study.about.is_empty() {
+        let _ = writeln!(text, "{}", study.about);
+    }
+    text + "\n" + &table(&table_of(study, rows), screen)
+}
+
+/// Its table, the head first.
+fn table_of(study: &Study, rows: &[Row]) -> Vec<Vec<String>> {
     let axes: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut head = vec!["workload"];
     head.extend(&axes);
@@ -76,11 +116,7 @@ pub(super) fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
     ]);
     let mut cells: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
     cells.extend(rows.iter().map(row));
-    let mut text = format!("{}\n", study.name);
-    if !study.about.is_empty() {
-        let _ = writeln!(text, "{}", study.about);
-    }
-    text + "\n" + &table(&cells, screen)
+    cells
 }
 
 fn row(row: &Row) -> Vec<String> {

@@ -1,5 +1,7 @@
-//! A workload as flags say it: a trace, a generator or a workload file, with steps and a write buffer.
+//! A workload as the command line says it, with its steps and its write buffer in front.
 
+use super::file;
+use super::run::check_workload;
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
 use crate::input;
@@ -7,8 +9,7 @@ use fathom_base::Named;
 use fathom_base::near::{did_you_mean, meant, nearest};
 use fathom_base::registry::{self, BadName, find};
 use fathom_lab::parse::problems;
-use fathom_lab::source::{Reshape, Workload};
-use fathom_lab::target::describes_drive;
+use fathom_lab::source::{Kind, Reshape, Workload};
 use fathom_trace::FORMATS;
 use fathom_workload::generate::{Config, GENERATORS};
 use fathom_workload::program::PROGRAMS;
@@ -21,30 +22,21 @@ use std::str::FromStr;
 const GENERATE: &str = "generate:";
 const PROGRAM: &str = "program:";
 
-/// The workload that the flags describe.
+/// The workload that the options describe.
 pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
-    let mut workload = if let Some(name) = args.workload.strip_prefix(GENERATE) {
-        Workload::of_generator(Config {
-            accesses: args.accesses,
-            ..Config::of(named(name, GENERATORS)?)
-        })
-    } else if let Some(name) = args.workload.strip_prefix(PROGRAM) {
-        Workload::of_program(named(name, PROGRAMS)?)
-    } else if args.workload.ends_with(".fio") {
-        input::text(Path::new(&args.workload))?;
-        Workload::of_jobs(Path::new(&args.workload))
-    } else if args.workload.ends_with(".toml") {
-        input::text(Path::new(&args.workload))?;
-        no_drive_file(Path::new(&args.workload), "workload file")?;
-        Workload::from_file(Path::new(&args.workload))?
-    } else {
-        trace(&args.workload)?
-    };
-    if let Some(name) = &args.format {
-        workload.read.format = Some(named(name, FORMATS)?);
+    let mut workload = of_name(&args.workload)?;
+    check_workload(args, &workload.kind)?;
+    match &mut workload.kind {
+        Kind::Trace { read, .. } => {
+            if let Some(name) = &args.format {
+                read.format = Some(named(name, FORMATS)?);
+            }
+            read.lenient |= args.lenient;
+            read.reorder = args.reorder.or(read.reorder);
+        }
+        Kind::Generator(config) => config.accesses = args.accesses.or(config.accesses),
+        Kind::JobFile(_) | Kind::Jobs(_) | Kind::Program(_) => {}
     }
-    workload.read.lenient |= args.lenient;
-    workload.read.reorder = args.reorder.or(workload.read.reorder);
     for text in &args.step {
         workload.steps.push(step(text)?);
     }
@@ -52,6 +44,34 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
         workload.reshape = Some(reshape(text)?);
     }
     Ok(workload)
+}
+
+/// Whether it is the name of a workload that comes with Fathom.
+pub(super) fn is_name(name: &str) -> bool {
+    name.starts_with(GENERATE) || name.starts_with(PROGRAM)
+}
+
+/// The workload of that name, or in the file of that name.
+fn of_name(name: &str) -> Result<Workload, Failure> {
+    if let Some(name) = name.strip_prefix(GENERATE) {
+        return Ok(Workload::of_generator(Config::of(named(name, GENERATORS)?)));
+    }
+    if let Some(name) = name.strip_prefix(PROGRAM) {
+        return Ok(Workload::of_program(named(name, PROGRAMS)?));
+    }
+    let path = Path::new(name);
+    match file::Kind::of(path) {
+        file::Kind::Jobs => {
+            input::text(path)?;
+            Ok(Workload::of_jobs(path))
+        }
+        file::Kind::Workload | file::Kind::Toml => {
+            input::text(path)?;
+            Ok(Workload::from_file(path)?)
+        }
+        file::Kind::Other => trace(name),
+        kind @ (file::Kind::Drive | file::Kind::Study) => Err(kind.misplaced(path, "workload")),
+    }
 }
 
 /// One of a list by its name, or that nothing of the kind has this name, with the nearest or all that there are.
@@ -63,13 +83,21 @@ fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Fai
             let names: Vec<&str> = list.iter().map(|named| named.name).collect();
             format!("there are {}", names.join(", "))
         });
-        Failure::input("fathom::replay::unknown", error.message()).help(help)
+        Failure::input("fathom::workload::unknown", error.message()).help(help)
     })
 }
 
 /// A trace, which has to be there where it is named like something else that can be played.
 fn trace(name: &str) -> Result<Workload, Failure> {
     let path = Path::new(name);
+    if let Some(drive) = drive(name) {
+        let message = format!("{name} is a drive and no workload");
+        return Err(
+            Failure::input("fathom::workload::open", message).help(format!(
+                "a workload runs on it with `fathom run generate:uniform --on {drive}`"
+            )),
+        );
+    }
     let all = || GENERATORS.iter().chain(PROGRAMS);
     let near = nearest(name, all().map(|named| named.name));
     if near.is_empty() || path.symlink_metadata().is_ok() {
@@ -89,19 +117,12 @@ fn trace(name: &str) -> Result<Workload, Failure> {
     })
 }
 
-/// A text of ours that a drive file was named instead of.
-pub(super) fn no_drive_file(path: &Path, wanted: &str) -> Result<(), Failure> {
-    let table = fathom_lab::text::read(path).ok();
-    let table = table.and_then(|text| text.parse::<toml::Table>().ok());
-    if !table.is_some_and(|table| describes_drive(&table)) {
-        return Ok(());
-    }
-    let (file, kind) = (path.display(), "is a drive file and no");
-    Err(
-        Failure::input("fathom::input::drive_file", format!("{file} {kind} {wanted}")).help(format!(
-            "the drive that it describes is model:{file}: fathom replay generate:uniform --on model:{file} plays a workload on it"
-        )),
-    )
+/// The drive that a workload's name is, where there is no file of that name.
+fn drive(name: &str) -> Option<String> {
+    let bare = name.strip_prefix("model:").unwrap_or(name);
+    let known = bare != name || fathom_model::find(bare).is_some();
+    let file = Path::new(name).symlink_metadata().is_ok();
+    (known && !file).then(|| format!("model:{bare}"))
 }
 
 /// `NAME,KEY=VALUE,...` as a study file would have it, with the name under `key`.
@@ -143,14 +164,14 @@ fn step(text: &str) -> Result<Step, Failure> {
             }
         };
         let message = format!("`{text}` is no step: {problems}");
-        Failure::input("fathom::replay::step", message).help(help)
+        Failure::input("fathom::workload::step", message).help(help)
     })
 }
 
 fn reshape(text: &str) -> Result<Reshape, Failure> {
     made(table("policy", text)?).map_err(|(problems, near)| {
         let message = format!("`{text}` is no write buffer: {problems}");
-        Failure::input("fathom::replay::reshape", message).help(near.map_or_else(
+        Failure::input("fathom::workload::reshape", message).help(near.map_or_else(
             || "`fathom list buffers` shows all; docs/buffers.md says what each takes".to_owned(),
             |near| format!("did you mean `{near}`?"),
         ))

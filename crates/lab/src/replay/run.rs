@@ -137,7 +137,8 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    const fn stopping(stop: fn() -> bool) -> Self {
+    /// That tells nobody how far it is.
+    pub const fn stopping(stop: fn() -> bool) -> Self {
         Self { stop, seen: None }
     }
 }
@@ -193,7 +194,7 @@ impl Source {
     fn reaches(&self) -> Vec<Option<Reach>> {
         match self {
             Self::Accesses(all) => all.iter().map(|accesses| accesses.reach.clone()).collect(),
-            Self::Program(_) => Vec::new(),
+            Self::Program(work) => vec![work.reach.clone()],
         }
     }
 

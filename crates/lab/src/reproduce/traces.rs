@@ -1,7 +1,7 @@
 //! Which workloads there are for a paper: its generators, and what of its traces a user has.
 
 use super::claim::Expected;
-use crate::source::Workload;
+use crate::source::{self, Workload};
 use crate::study::StudyError;
 use fathom_base::Bytes;
 use fathom_trace::Options;
@@ -167,11 +167,14 @@ fn workload(trace: KnownTrace, path: PathBuf, most: Option<u64>) -> (Source, Wor
         kind,
     };
     let workload = Workload {
-        name,
-        trace: Some(path),
-        read: trace.read,
         steps,
-        ..Workload::default()
+        ..Workload::new(
+            name,
+            source::Kind::Trace {
+                path,
+                read: trace.read,
+            },
+        )
     };
     (source, workload)
 }

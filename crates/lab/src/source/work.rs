@@ -1,6 +1,7 @@
 //! A workload as a program: a stream of accesses with its arrival, fio's jobs, or a program of its own.
 
-use super::{Accesses, SourceError, Workload};
+use super::{Accesses, Kind, Reach, SourceError, Workload};
+use fathom_base::Time;
 use fathom_block::DeviceInfo;
 use fathom_block::program::{Done, Next, Program};
 use fathom_iosched::{Class, Priority};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 /// A workload that is open on a drive.
 pub struct Work {
     running: Running,
+    /// How far it is, where it knows its end.
+    pub reach: Option<Reach>,
     /// Notes from the opening.
     pub notes: Vec<String>,
     /// I/O priorities that the workload asks for, by process.
@@ -43,6 +46,18 @@ pub struct Wants {
 struct Named<P, F> {
     program: P,
     told: F,
+    reach: Option<Reach>,
+}
+
+impl<P: Program, F> Named<P, F> {
+    fn new(program: P, told: F) -> Self {
+        let known = program.part(Time::ZERO).is_some();
+        Self {
+            program,
+            told,
+            reach: known.then(Reach::of_program),
+        }
+    }
 }
 
 impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
@@ -52,11 +67,14 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
         self.program.actors()
     }
 
-    fn next(&mut self, actor: usize, now: fathom_base::Time) -> Result<Next, SourceError> {
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, SourceError> {
         self.program.next(actor, now).map_err(&self.told)
     }
 
     fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), SourceError> {
+        if let Some(reach) = &mut self.reach {
+            reach.moved(|| self.program.part(done.completed));
+        }
         self.program.done(actor, done).map_err(&self.told)
     }
 }
@@ -97,11 +115,6 @@ impl Around for Beside<'_> {
 }
 
 impl Workload {
-    /// Whether it is a program, which hands its accesses over itself.
-    pub fn is_program(&self) -> bool {
-        self.jobs.is_some() || self.job.is_some() || self.program.is_some()
-    }
-
     /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.
     ///
     /// # Errors
@@ -129,16 +142,16 @@ impl Workload {
 
     /// The jobs, if it has any.
     fn job_file(&self) -> Result<Option<JobFile>, SourceError> {
-        let read = match (&self.jobs, &self.job) {
-            (Some(path), _) => {
+        let read = match &self.kind {
+            Kind::JobFile(path) => {
                 let text = crate::text::read(path).map_err(|source| SourceError::Open {
                     path: path.clone(),
                     source,
                 })?;
                 fio::parse_with(&text, &Beside(path))
             }
-            (None, Some(text)) => fio::parse(text),
-            (None, None) => return Ok(None),
+            Kind::Jobs(text) => fio::parse(text),
+            Kind::Trace { .. } | Kind::Generator(_) | Kind::Program(_) => return Ok(None),
         };
         read.map(Some)
             .map_err(|error| wrong(&self.jobs_place(), &error))
@@ -146,8 +159,10 @@ impl Workload {
 
     /// Where the text of the jobs stands, for people.
     fn jobs_place(&self) -> PathBuf {
-        let name = || PathBuf::from(&self.name);
-        self.jobs.clone().unwrap_or_else(name)
+        match &self.kind {
+            Kind::JobFile(path) => path.clone(),
+            _ => PathBuf::from(&self.name),
+        }
     }
 
     /// Opens it as a program on a drive, for accesses with their arrival.
@@ -156,26 +171,13 @@ impl Workload {
     /// [`SourceError`] with the file and the line, the setting or the step.
     pub fn work(&self, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
         if !self.steps.is_empty() || self.reshape.is_some() {
-            return Err(SourceError::Kind {
-                name: self.name.clone(),
-                found: "a program, which takes no `steps` and no `reshape`",
-            });
+            let found = "a program, which takes no `steps` and no `reshape`";
+            return Err(self.misused(found));
         }
-        let several = [
-            self.trace.is_some(),
-            self.generate.is_some(),
-            self.jobs.is_some(),
-            self.job.is_some(),
-            self.program.is_some(),
-        ];
-        let one = several.iter().filter(|is| **is).count() == 1;
-        match (&self.program, self.job_file()?) {
-            (Some(config), _) if one => benchmark(&self.name, config, info, seed),
-            (None, Some(file)) if one => jobs(&self.jobs_place(), file, info, seed),
-            _ => Err(SourceError::Kind {
-                name: self.name.clone(),
-                found: "more than one thing to play",
-            }),
+        match (&self.kind, self.job_file()?) {
+            (Kind::Program(config), _) => benchmark(&self.name, config, info, seed),
+            (_, Some(file)) => jobs(&self.jobs_place(), file, info, seed),
+            (_, None) => Err(self.misused("no program")),
         }
     }
 }
@@ -199,11 +201,10 @@ fn benchmark(
         name: name.clone(),
         error,
     };
+    let running: Counting = Named::new(program, Box::new(told));
     Ok(Work {
-        running: Running::Benchmark(Box::new(Named {
-            program,
-            told: Box::new(told),
-        })),
+        reach: running.reach.clone(),
+        running: Running::Benchmark(Box::new(running)),
         notes: Vec::new(),
         priorities: BTreeMap::new(),
     })
@@ -226,11 +227,10 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
         path: place.clone(),
         detail: error.to_string(),
     };
+    let running = Named::new(jobs, told);
     Ok(Work {
-        running: Running::Jobs(Box::new(Named {
-            program: jobs,
-            told,
-        })),
+        reach: running.reach.clone(),
+        running: Running::Jobs(Box::new(running)),
         notes: file.notes,
         priorities,
     })

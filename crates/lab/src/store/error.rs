@@ -133,10 +133,10 @@ impl StoreError {
                 _ => "check the path and the medium that holds it".into(),
             },
             Self::Missing { path } if path.ends_with(super::RUN_FILE) => {
-                "name a directory that `fathom replay --out` or `fathom run` has written".into()
+                "name a directory that `fathom run --out` or `fathom study` has written".into()
             }
             Self::NotARun { .. } => {
-                "name a directory that `fathom replay --out` has written, or its run.json".into()
+                "name a directory that `fathom run --out` has written, or its run.json".into()
             }
             Self::Missing { .. } => "name a directory that `fathom probe --out` has written".into(),
             Self::NotADirectory { .. } => "name a directory; it need not exist yet".into(),

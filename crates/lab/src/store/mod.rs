@@ -42,19 +42,25 @@ pub const REQUESTS_FILE: &str = "requests.parquet";
 pub const REPORT_FILE: &str = "report.html";
 /// Two block layers in turn: everything that was measured.
 pub const AB_FILE: &str = "ab.json";
+/// What a study found, as text.
+pub const SUMMARY_FILE: &str = "summary.txt";
+/// The rows of a study as comma-separated values.
+pub const CELLS_FILE: &str = "cells.csv";
 /// A paper that was run again: everything that was measured.
 pub const RESULTS_FILE: &str = "results.json";
 /// A trace before it has its name.
 pub(crate) const TRACE_FILE: &str = "trace";
 
 /// Every name that a file has while it is made.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     RECORD_FILE,
     PROFILE_FILE,
     RUN_FILE,
     REQUESTS_FILE,
     REPORT_FILE,
     AB_FILE,
+    SUMMARY_FILE,
+    CELLS_FILE,
     RESULTS_FILE,
     TRACE_FILE,
 ];

@@ -25,7 +25,7 @@ pub fn refill(
     let Some(parameter) = record.meta.parameters.iter().find(open).copied() else {
         return Ok(());
     };
-    let cost = fill(device, interrupted)?;
+    let cost = fill(device, &|_| !interrupted())?;
     record.steps.push(Step {
         parameter,
         // As the cost of a step that was cut short: spent, and without a result.
@@ -35,18 +35,18 @@ pub fn refill(
     Ok(())
 }
 
-/// Writes the whole device sequentially and flushes it, until `interrupted`.
+/// Writes the whole device sequentially and flushes it, as long as `go_on`, which is told how many bytes are written.
 ///
 /// # Errors
 /// The first request that fails.
-pub fn fill(device: &mut dyn Device, interrupted: &dyn Fn() -> bool) -> Result<Cost, IoError> {
+pub fn fill(device: &mut dyn Device, go_on: &dyn Fn(u64) -> bool) -> Result<Cost, IoError> {
     let (capacity, step) = (
         device.info().capacity_bytes,
         device.info().max_request_bytes,
     );
     let began = device.now();
     let mut cost = Cost::default();
-    while cost.bytes_written < capacity && !interrupted() {
+    while cost.bytes_written < capacity && go_on(cost.bytes_written) {
         let len = step.min(capacity - cost.bytes_written);
         one(
             device,

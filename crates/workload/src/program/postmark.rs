@@ -427,6 +427,10 @@ impl Script for Postmark {
         }
     }
 
+    fn part(&self, _now: Time) -> Option<f64> {
+        Some(self.counts.transactions as f64 / self.transactions.max(1) as f64)
+    }
+
     fn counters(&self) -> Vec<Counter> {
         let c = &self.counts;
         let total = c.deletion.since(Time::ZERO);

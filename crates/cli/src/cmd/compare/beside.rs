@@ -197,7 +197,7 @@ mod tests {
             fathom: String::new(),
             plan: Plan {
                 target: "model:small".into(),
-                workload: Workload::default(),
+                workload: Workload::of_trace("trace".as_ref()),
                 arrival: Arrival::Open,
                 precondition: Precondition::Fresh,
                 seed: 0,

@@ -414,6 +414,10 @@ impl Script for FileServer {
         Ok(Step::Compute(host.operation()))
     }
 
+    fn part(&self, now: Time) -> Option<f64> {
+        Some(now.0 as f64 / self.end.0.max(1) as f64)
+    }
+
     fn counters(&self) -> Vec<Counter> {
         let ran = self.ended.since(Time::ZERO);
         let rate = |name, value: u64, scale: f64, unit| Counter {

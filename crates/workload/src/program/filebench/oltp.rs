@@ -350,6 +350,10 @@ impl Script for Oltp {
         })
     }
 
+    fn part(&self, now: Time) -> Option<f64> {
+        Some(now.0 as f64 / self.settings.duration.0.max(1) as f64)
+    }
+
     fn counters(&self) -> Vec<Counter> {
         let ran = self.ended.since(Time::ZERO);
         let seconds = ran.as_secs_f64().max(1e-9);

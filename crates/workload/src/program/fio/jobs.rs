@@ -211,4 +211,9 @@ impl Program for Jobs {
     fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), VerifyError> {
         self.processes[actor].done(done)
     }
+
+    fn part(&self, now: Time) -> Option<f64> {
+        let all: f64 = self.processes.iter().map(|process| process.part(now)).sum();
+        Some(all / self.processes.len().max(1) as f64)
+    }
 }

@@ -192,7 +192,7 @@ pub const REFUSED: &[Group] = &[
             "merge_blktrace_iters",
             "merge_blktrace_scalars",
         ],
-        "a recorded log is played by `fathom replay TRACE`, with steps that scale and align it",
+        "a recorded log is played by `fathom run TRACE`, with steps that scale and align it",
     ),
     (
         &[

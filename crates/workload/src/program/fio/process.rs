@@ -1,5 +1,6 @@
 //! One process of a job: what it asks for next.
 
+mod part;
 mod stages;
 
 use super::content::Block;
@@ -148,14 +149,19 @@ impl Process {
             .map_or(Time::MAX, |runtime| since + self.job.ramp_time + runtime)
     }
 
+    /// How many accesses it asks for at most; 0 where their number does not end it. fio 3.33, backend.c: the loop of `do_io` and
+    /// `keep_running` ask for `time_based` before `exceeds_number_ios`.
+    fn most_accesses(&self) -> u64 {
+        match self.job.time_based {
+            true => 0,
+            false => self.job.number_ios.saturating_mul(self.job.loops),
+        }
+    }
+
     /// Whether its time, its bytes or its number of accesses is used up.
     fn is_enough(&self, since: Time, now: Time) -> bool {
         let most = self.region.io_bytes;
-        // fio 3.33, backend.c: the loop of `do_io` and `keep_running` ask for `time_based` before `exceeds_number_ios`.
-        let number = match self.job.time_based {
-            true => 0,
-            false => self.job.number_ios.saturating_mul(self.job.loops),
-        };
+        let number = self.most_accesses();
         now >= self.end(since)
             || most.is_some_and(|most| self.bytes >= most)
             || (number > 0 && self.asked >= number)

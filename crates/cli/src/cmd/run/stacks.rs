@@ -1,7 +1,7 @@
 //! The two stacks of `--ab`: what their names mean, and the kernel's scheduler of the drive under them.
 
 use super::super::queue;
-use crate::args::{BenchArgs, QueueArgs};
+use crate::args::QueueArgs;
 use crate::failure::Failure;
 use crate::{out, watch};
 use fathom_lab::ab::{KernelScheduler, Stack};
@@ -11,11 +11,11 @@ use fathom_lab::target::{TargetError, TargetName};
 const KERNEL: &str = "kernel:";
 
 /// `A,B`, each `none` or SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile, or `kernel:SCHEDULER`.
-pub(super) fn of(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
+pub(super) fn of(text: &str, args: &QueueArgs) -> Result<[Stack; 2], Failure> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     let [a, b] = names.as_slice() else {
         let message = format!("`--ab {text}` names {} stacks, and takes two", names.len());
-        return Err(Failure::input("fathom::bench::ab", message).help(
+        return Err(Failure::input("fathom::run::ab", message).help(
             "such as --ab none,mq-deadline or --ab noop,irbw-fifo-rp+pasa, or of a block device \
              --ab kernel:none,kernel:bfq",
         ));
@@ -23,7 +23,7 @@ pub(super) fn of(text: &str, args: &BenchArgs) -> Result<[Stack; 2], Failure> {
     Ok([stack(a, args)?, stack(b, args)?])
 }
 
-fn stack(name: &str, args: &BenchArgs) -> Result<Stack, Failure> {
+fn stack(name: &str, args: &QueueArgs) -> Result<Stack, Failure> {
     if let Some(kernel) = name.strip_prefix(KERNEL) {
         return Ok(Stack {
             name: name.to_owned(),
@@ -38,8 +38,8 @@ fn stack(name: &str, args: &BenchArgs) -> Result<Stack, Failure> {
     let queue = queue::of(&QueueArgs {
         sched: Some(sched.to_owned()),
         split,
-        profile: args.queue.profile.clone(),
-        depth: args.queue.depth,
+        profile: args.profile.clone(),
+        depth: args.depth,
     })?;
     Ok(Stack {
         name: name.to_owned(),
@@ -51,7 +51,7 @@ fn stack(name: &str, args: &BenchArgs) -> Result<Stack, Failure> {
 /// The kernel's scheduler of the drive, where one of the stacks names one, with leave to switch it; nothing is switched yet.
 pub(super) fn kernel(
     stacks: Option<&[Stack; 2]>,
-    args: &BenchArgs,
+    on: &str,
     name: &TargetName,
 ) -> Result<Option<KernelScheduler>, Failure> {
     let named = stacks.into_iter().flatten();
@@ -60,8 +60,8 @@ pub(super) fn kernel(
         return Ok(None);
     }
     let TargetName::Real(path) = name else {
-        let message = format!("{} is a model, which no kernel schedules", args.on);
-        return Err(Failure::input("fathom::bench::kernel", message).help(
+        let message = format!("{} is a model, which no kernel schedules", on);
+        return Err(Failure::input("fathom::run::kernel", message).help(
             "name a block device, or take Fathom's own of the same name: --ab mq-deadline,bfq",
         ));
     };
@@ -73,7 +73,7 @@ pub(super) fn kernel(
     out::note(&format!(
         "The kernel's scheduler of {} is switched between rounds, for everybody who uses the drive, and put back to {} at the \
          end. Where this process is killed (SIGKILL), nobody does that but you: {}",
-        args.on,
+        on,
         kernel.found(),
         kernel.by_hand()
     ));
@@ -86,7 +86,7 @@ pub(super) fn put_back(kernel: Option<&KernelScheduler>) -> Result<(), Failure> 
         return Ok(());
     };
     kernel.restore().map_err(|error| {
-        Failure::input("fathom::bench::kernel", error.to_string())
+        Failure::input("fathom::run::kernel", error.to_string())
             .help(format!("put it back by hand: {}", kernel.by_hand()))
     })
 }

@@ -1,4 +1,4 @@
-//! `fathom bench`: jobs over modelled drives and over a scratch file, two stacks in turn, and what is refused.
+//! `fathom run`: jobs over modelled drives and over a scratch file, two stacks in turn, and what is refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ const READERS: &str = "[global]\nioengine=libaio\nbs=4k\nsize=16m\noffset_increm
 fn every_process_does_what_its_job_says() {
     let dir = tempfile::tempdir().unwrap();
     let args = [
-        "bench",
+        "run",
         &job(dir.path(), READERS),
         "--on",
         "model:nvme",
@@ -71,7 +71,7 @@ fn what_the_drive_does_not_have_yet_is_waited_for_as_well() {
         (vec!["--sched", "noop"], 16.0),
         (vec!["--sched", "noop", "--depth", "3"], 3.0),
     ] {
-        let output = fathom(&[&["bench", &jobs], &drive[..], &filled, &flags].concat());
+        let output = fathom(&[&["run", &jobs], &drive[..], &filled, &flags].concat());
         let (waited, had) = depths(&output);
         // There are fewer at the end, for which 128 of 16384 accesses stand.
         let kept = |number: f64, all: f64| number <= all + 0.01 && number > all * 0.98;
@@ -92,7 +92,7 @@ fn two_stacks_take_turns() {
     let out = dir.path().join("ab");
     let jobs = job(dir.path(), READERS);
     let args = [
-        "bench",
+        "run",
         &jobs,
         "--on",
         "model:nvme",
@@ -131,7 +131,7 @@ fn what_was_written_is_read_back() {
         dir.path().to_str().unwrap(),
     ] {
         let output = fathom(&[
-            "bench",
+            "run",
             &jobs,
             "--on",
             on,
@@ -149,7 +149,7 @@ fn what_was_written_is_read_back() {
         assert_eq!(outcome["totals"]["reads"]["bytes"], 2 << 20, "{on}");
     }
     // The model of a simulator keeps no bytes.
-    let output = fathom(&["bench", &jobs, "--on", "model:ms-ssd"]);
+    let output = fathom(&["run", &jobs, "--on", "model:ms-ssd"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("keeps"), "{told}");
@@ -159,7 +159,7 @@ fn what_was_written_is_read_back() {
 fn a_bad_job_is_told_with_its_line() {
     let dir = tempfile::tempdir().unwrap();
     let jobs = job(dir.path(), "[a]\nrw=randread\nzonemode=zbd\n");
-    let output = fathom(&["bench", &jobs, "--on", "model:nvme"]);
+    let output = fathom(&["run", &jobs, "--on", "model:nvme"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
@@ -173,7 +173,7 @@ fn stacks_that_cannot_be_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let jobs = job(dir.path(), READERS);
     let refused = |flags: &[&str], part: &str| {
-        let output = fathom(&[&["bench", &jobs, "--on", "model:nvme"], flags].concat());
+        let output = fathom(&[&["run", &jobs, "--on", "model:nvme"], flags].concat());
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(told.contains(part), "{flags:?}: {told}");
@@ -189,7 +189,7 @@ fn of_many_processes_the_rest_are_told_together() {
     let dir = tempfile::tempdir().unwrap();
     let text = "[r]\nrw=randread\nbs=4k\nsize=1m\nio_size=40k\nnumjobs=20\n";
     let jobs = job(dir.path(), text);
-    let output = fathom(&["bench", &jobs, "--on", "model:nvme"]);
+    let output = fathom(&["run", &jobs, "--on", "model:nvme"]);
     let told = String::from_utf8(output.stdout).unwrap();
     let row = told.lines().find(|line| line.starts_with("4 others"));
     // Ten reads each.
@@ -220,7 +220,7 @@ fn a_job_that_ends_within_its_ramp_says_so() {
         dir.path(),
         "[r]\nrw=randread\nsize=400k\nrate_iops=500\nramp_time=300ms\n",
     );
-    let told = String::from_utf8(fathom(&["bench", &jobs, "--on", "model:nvme"]).stdout).unwrap();
+    let told = String::from_utf8(fathom(&["run", &jobs, "--on", "model:nvme"]).stdout).unwrap();
     assert!(
         told.contains("Nothing was measured") && told.contains("`ramp_time`"),
         "{told}"
@@ -233,7 +233,7 @@ fn jobs_that_do_not_fit_are_refused_before_a_scratch_file_is_written() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let jobs = job(dir.path(), "[w]\nrw=randread\nsize=4m\n");
     let on = dir.path().to_str().unwrap();
-    let output = fathom(&["bench", &jobs, "--on", on, "--size", "1MiB", "--yes"]);
+    let output = fathom(&["run", &jobs, "--on", on, "--size", "1MiB", "--yes"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("`size` is 4194304"), "{said}");
     assert!(!said.contains("Writing the scratch file"), "{said}");
@@ -246,7 +246,7 @@ fn flushes_and_trims_are_told_with_their_latency() {
     let dir = tempfile::tempdir().unwrap();
     let text = "[w]\nrw=write\nsize=64k\nfsync=4\n[t]\nstonewall\nrw=trim\nsize=32k\n";
     let jobs = job(dir.path(), text);
-    let args = ["bench", &jobs, "--on", "model:nvme"];
+    let args = ["run", &jobs, "--on", "model:nvme"];
     let totals = outcome(&fathom(&[&args[..], &["--json"]].concat())).totals;
     let (flushes, trims) = (totals.flushes.unwrap(), totals.trims.unwrap());
     // After each fourth of 16 writes but the last, which ends the job.
@@ -276,7 +276,7 @@ fn a_ramp_counts_in_no_figure() {
     let text = "[r]\nrw=read\nsize=4m\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\n";
     let jobs = job(dir.path(), text);
     let out = dir.path().join("out");
-    let args = ["bench", &jobs, "--on", "model:nvme", "--json", "--out"];
+    let args = ["run", &jobs, "--on", "model:nvme", "--json", "--out"];
     let found = outcome(&fathom(&[&args[..], &[out.to_str().unwrap()]].concat()));
     let count = found.totals.all.unwrap().count;
     assert!((300..=301).contains(&count), "{count}");
@@ -294,13 +294,13 @@ fn a_ramp_counts_in_no_figure() {
     assert_eq!(bytes, count * 4096);
     // So does the work of the drive.
     let jobs = job(dir.path(), &text.replace("rw=read", "rw=write"));
-    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let found = outcome(&fathom(&["run", &jobs, "--on", "model:nvme", "--json"]));
     let writes = found.totals.writes.unwrap().bytes;
     assert_eq!(found.work.unwrap().host_bytes_written, writes);
     // Two processes whose ramps end at 10 ms and never: the run begins with the first.
     let text = "[a]\nrw=read\nrate_iops=1000\nruntime=50ms\nramp_time=10ms\n[b]\nrw=read\nrate_iops=1000\nsize=40k\n";
     let jobs = job(dir.path(), text);
-    let found = outcome(&fathom(&["bench", &jobs, "--on", "model:nvme", "--json"]));
+    let found = outcome(&fathom(&["run", &jobs, "--on", "model:nvme", "--json"]));
     let ms = found.totals.duration.0 as f64 / 1e6;
     assert!((59.0..=60.1).contains(&ms), "{ms} ms");
 }
@@ -319,7 +319,7 @@ fn a_job_file_includes_files_and_names_the_environment() {
     let run = |size: Option<&str>, more: &[&str]| {
         let mut command = common::fathom(Path::new("."));
         command
-            .args(["bench", &jobs, "--on", "model:nvme"])
+            .args(["run", &jobs, "--on", "model:nvme"])
             .args(more);
         match size {
             Some(size) => command.env("FATHOM_TEST_SIZE", size),

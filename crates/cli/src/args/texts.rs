@@ -1,0 +1,88 @@
+//! What stands below the options in `--help`.
+
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  a negative result: profiles that differ, a run that was interrupted
+  2  usage or input
+  3  refused for safety";
+
+pub(super) const TARGETS: &str = "\
+Targets:
+  model:NAME       a modelled drive; `fathom list drives` shows all
+  model:PATH.toml  a modelled drive of your own
+  DIRECTORY        a real drive, through a scratch file of its own in the directory
+  FILE             an existing file, read only unless --destroy names it
+  /dev/...         a real drive; what is mounted, held, partitioned or signed is refused
+
+Sizes and times carry their unit: 512MiB, 2GiB, 90s, 5min.";
+
+pub(super) const RUN: &str = "\
+Workloads:
+  FILE             a trace, plain or compressed; its format is told from its content
+  generate:NAME    a generator; `fathom list workloads` shows all
+  program:NAME     a program, whose next access depends on the drive's answers; in the same list
+  FILE.fio         jobs in fio's syntax; docs/jobs.md says which options are read. `filename` is not
+                   used: the drive is that of --on
+  FILE.toml        a workload as a study file has it, such as a generator with steps
+
+Steps shape the accesses in the order given: --step writes-only --step first,accesses=100000.
+Addresses past the end of the drive are refused unless a step (shrink, wrap, clip) makes them fit.
+
+Examples:
+  fathom run generate:financial1-like --on model:epo --buffer epo --arrival closed:16
+  fathom run web.spc.zst --on model:ssd-a --step shrink,capacity=1GiB --out runs/web
+  fathom explain file-server.fio > file-server.fio
+  fathom run file-server.fio --on /mnt/data --size 4GiB --sched mq-deadline
+  fathom run file-server.fio --on /mnt/data --size 4GiB --ab none,mq-deadline --rounds 10";
+
+pub(super) const STUDY: &str = "\
+The same command continues a study that was interrupted or killed. Every run of it is a directory
+that `fathom compare` and `fathom report` take.
+
+Example:
+  fathom explain study.toml > study.toml
+  fathom study study.toml --out runs/study";
+
+pub(super) const CONVERT: &str = "\
+WORKLOAD is what `fathom run` takes. The file holds the requests that a drive would get, and `fathom
+run` plays it: a write buffer can be judged apart from the drive behind it.
+
+Examples:
+  fathom convert web.spc.zst web.parquet
+  fathom convert program:postmark-type-a postmark.parquet --on model:ssd-a
+  fathom convert oltp.spc oltp-epo.trace --step writes-only --reshape epo,capacity=8MiB";
+
+pub(super) const COMPARE: &str = "\
+Runs that played the same workload with the same seed, and kept their accesses (`fathom run
+--out`), are compared access by access: that tells smaller differences.
+
+Example:
+  fathom run generate:uniform --on model:epo --buffer lru --out runs/lru
+  fathom run generate:uniform --on model:epo --buffer epo --out runs/epo
+  fathom compare runs/lru runs/epo";
+
+pub(super) const REPRODUCE: &str = "\
+Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
+its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,
+`fathom explain paper:NAME` what was found.
+
+Without --traces only generators run, which are like the paper's traces in published figures and
+in nothing else. A result on a part of a trace says so.
+
+Example:
+  fathom reproduce epo --traces ~/traces --out runs/epo";
+
+pub(super) const ACCURACY: &str = "\
+Every drive is drawn from the family, the seed and its index, and probed through its requests
+alone; the answers are compared with what is in it. Exit code 1 where the robust method finds less
+than 97 % of what can be identified, or more than 1 % of what it identifies is wrong; with
+--family noise, where more than 0.5 % of the answers identify anything.
+
+  wide     drives of everything that the model can build
+  narrow   drives as they were drawn before there was a wide family
+  noise    no drives: latencies of a busy disk and synthetic noise
+
+To look into drive 17:
+  fathom accuracy --seed 1 --show 17 > drive.toml      its first lines say how to probe it
+  fathom accuracy --seed 1 --drive 17                  probes it, with every answer";

@@ -1,0 +1,84 @@
+//! Values of options, read from their texts.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use fathom_base::{BadValue, Bytes, Dur, UnitError};
+use fathom_probe::{Method, Parameter};
+use fathom_run::Precondition;
+use fathom_workload::step::Arrival;
+
+/// The greatest seed: the greatest whole number of TOML, in which a profile keeps it.
+pub(super) const SEED_MAX: u64 = i64::MAX as u64;
+
+/// What a run may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budget {
+    /// Bytes written.
+    Bytes(Bytes),
+    /// Time on the drive's clock.
+    Time(Dur),
+}
+
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    // Five minutes or five MiB: a run should not be told the wrong one.
+    if text.ends_with('m') {
+        return Err("write bytes or a time with the unit, such as 5MiB or 5min".to_owned());
+    }
+    let bytes = text.parse().map(Budget::Bytes);
+    bytes
+        .or_else(|_| text.parse().map(Budget::Time))
+        .map_err(|_| "write bytes or a time with the unit, such as 2GiB or 5min".to_owned())
+}
+
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= SEED_MAX);
+    seed.ok_or_else(|| {
+        format!("write a whole number from 0 to {SEED_MAX} (2^63 - 1), the greatest one that a profile's TOML holds")
+    })
+}
+
+pub(super) fn endurance(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
+    match bytes.0 {
+        0 => Err("no drive is rated for nothing; leave it out where it is not known".to_owned()),
+        _ => Ok(bytes),
+    }
+}
+
+pub(super) fn arrival(text: &str) -> Result<Arrival, String> {
+    text.parse().map_err(|bad: BadValue| bad.allowed)
+}
+
+pub(super) fn precondition(text: &str) -> Result<Precondition, String> {
+    text.parse().map_err(|bad: BadValue| bad.allowed)
+}
+
+/// The lists that there are.
+pub(super) fn list() -> PossibleValuesParser {
+    let lists = crate::names::lists().into_iter();
+    PossibleValuesParser::new(lists.map(|kind| PossibleValue::new(kind.list).help(kind.summary)))
+}
+
+pub(super) fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(["robust", "paper"]).map(|name| match name.as_str() {
+        "paper" => Method::Paper,
+        _ => Method::Robust,
+    })
+}
+
+pub(super) fn parameter() -> impl clap::builder::TypedValueParser<Value = Parameter> {
+    PossibleValuesParser::new(Parameter::ALL.map(Parameter::name))
+        .try_map(|name| Parameter::from_name(&name).ok_or("no such parameter"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_bytes_or_time() {
+        assert_eq!(budget("2GiB"), Ok(Budget::Bytes(Bytes::gib(2))));
+        assert_eq!(budget("5min"), Ok(Budget::Time(Dur(300_000_000_000))));
+        assert_eq!(budget("2G"), Ok(Budget::Bytes(Bytes::gib(2))));
+        assert!(budget("5").is_err() && budget("5m").is_err());
+    }
+}

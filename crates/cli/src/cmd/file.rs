@@ -1,0 +1,104 @@
+//! What a text file is that a user names, so that one of another kind than the wanted one is told what it is.
+
+use crate::failure::Failure;
+use fathom_lab::target::describes_drive;
+use std::path::Path;
+use toml::Table;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Drive,
+    Study,
+    Workload,
+    Jobs,
+    /// A text that does not say what it is, or no file, with the ending of Fathom's own.
+    Toml,
+    /// A trace, or something that its reader refuses.
+    Other,
+}
+
+impl Kind {
+    /// By its ending and its content.
+    pub(super) fn of(path: &Path) -> Self {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let text = fathom_lab::text::read(path).unwrap_or_default();
+        let told = text.parse().ok().and_then(|table| Self::of_table(&table));
+        match (told, ending) {
+            (Some(kind), _) => kind,
+            (None, Some("toml")) => Self::Toml,
+            (None, Some("fio")) => Self::Jobs,
+            (None, _) if begins_with_section(&text) => Self::Jobs,
+            (None, _) => Self::Other,
+        }
+    }
+
+    fn of_table(table: &Table) -> Option<Self> {
+        let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+        match () {
+            () if describes_drive(table) => Some(Self::Drive),
+            () if has(&["axis", "workload", "drive", "seeds"]) => Some(Self::Study),
+            () if has(&["trace", "generate", "jobs", "job", "program"]) => Some(Self::Workload),
+            () => None,
+        }
+    }
+
+    /// The failure of a file of this kind where a `wanted` one was to be.
+    pub(super) fn misplaced(self, path: &Path, wanted: &str) -> Failure {
+        let file = path.display();
+        let (is, help) = match self {
+            Self::Drive => (
+                "a drive file",
+                format!(
+                    "the drive that it describes is model:{file}: `fathom run generate:uniform --on model:{file}` runs a \
+                     workload on it"
+                ),
+            ),
+            Self::Study => (
+                "a study",
+                format!("run it with `fathom study {file} --out DIR`"),
+            ),
+            Self::Workload | Self::Toml | Self::Other => ("a workload", run(path)),
+            Self::Jobs => ("a file of jobs", run(path)),
+        };
+        Failure::input(
+            "fathom::input::kind",
+            format!("{file} is {is} and no {wanted}"),
+        )
+        .help(help)
+    }
+}
+
+fn run(path: &Path) -> String {
+    format!("run it with `fathom run {} --on DRIVE`", path.display())
+}
+
+/// Whether the first line that is no comment is the head of a section, as in a file of fio's jobs.
+fn begins_with_section(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    first.is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_told_by_its_content_and_else_by_its_ending() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Kind::of(&path)
+        };
+        assert_eq!(of("a.toml", "kind = 'ssd'"), Kind::Drive);
+        assert_eq!(of("a", "drive = 'model:epo'\nseeds = [1]"), Kind::Study);
+        assert_eq!(of("a", "[program]\nname = 'x'"), Kind::Workload);
+        assert_eq!(of("a.toml", "[global]\nnmae"), Kind::Toml);
+        assert_eq!(of("a", "; fio\n\n[global]\nrw=randread"), Kind::Jobs);
+        assert_eq!(of("a.fio", "nonsense"), Kind::Jobs);
+        assert_eq!(of("a.spc", "0,8,512,r,0.2"), Kind::Other);
+        assert_eq!(Kind::of(&dir.path().join("missing.fio")), Kind::Jobs);
+    }
+}

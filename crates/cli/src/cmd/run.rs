@@ -1,0 +1,189 @@
+//! `fathom run`: a workload on a drive, modelled or real; and two block layers in turn.
+
+mod drive;
+mod options;
+mod real;
+mod show;
+mod stacks;
+
+pub(super) use options::check_workload;
+
+use super::{queue, workload};
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure};
+use crate::progress::Playing;
+use crate::{input, out, watch};
+use fathom_block::Subject;
+use fathom_lab::ab::{KernelScheduler, Stack, ab};
+use fathom_lab::replay::{
+    Outcome, Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched,
+};
+use fathom_lab::store::{self, Staging};
+use fathom_lab::target::{Opened, TargetName};
+use fathom_model::{Drive, Model};
+use fathom_workload::step::Arrival;
+
+/// What `run` was called before, as the alias `verb`.
+pub(super) fn alias(verb: &str, args: &RunArgs) -> Result<Exit, Failure> {
+    out::note(&format!(
+        "note: `fathom {verb}` is now `fathom run`; the old name still works"
+    ));
+    run(args)
+}
+
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let workload = workload::of(&args.workload)?;
+    options::check(args, &workload.kind)?;
+    for note in workload.job_notes()? {
+        out::note(&format!("note: {note}"));
+    }
+    let turns = args.turns.ab.as_deref();
+    let stacks = turns
+        .map(|text| stacks::of(text, &args.queue))
+        .transpose()?;
+    let name = input::target(&args.on)?;
+    let model = drive::model(args, &name)?;
+    let plan = Plan {
+        target: args.on.clone(),
+        workload,
+        arrival: args.arrival.unwrap_or(Arrival::Open),
+        precondition: super::precondition(args.model.precondition, model.as_ref()),
+        seed: args.workload.seed,
+        queue: queue::of(&args.queue)?,
+        depth: args.queue.depth,
+    };
+    let set = args.out.as_deref().map(store::begin).transpose()?;
+    let kernel = stacks::kernel(stacks.as_ref(), &args.on, &name)?;
+    let ready = match model {
+        None => Ready::Real(real::open(args, &name, &plan)?),
+        Some(model) => Ready::modelled(args, &name, model, &plan)?,
+    };
+    match stacks {
+        None => once(args, &plan, ready, set),
+        Some(stacks) => in_turn(args, &plan, ready, (stacks, kernel.as_ref()), set),
+    }
+}
+
+/// A drive that a workload can begin on.
+enum Ready {
+    Modelled {
+        model: Box<Model>,
+        drive: Box<Drive>,
+        /// What a reader is to know of it.
+        note: Option<String>,
+    },
+    Real(Opened),
+}
+
+impl Ready {
+    /// The modelled drive in the state that the plan says. It keeps data where the workload verifies it.
+    fn modelled(
+        args: &RunArgs,
+        name: &TargetName,
+        model: Model,
+        plan: &Plan,
+    ) -> Result<Self, Failure> {
+        let note = drive::added_buffer(args, name, &model)?;
+        watch::listen()?;
+        let drive = model
+            .build(plan.seed)
+            .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+        let drive = prepared(drive, plan.precondition, plan.seed)?;
+        let drive = match plan.workload.wants()?.data {
+            true => drive.keep_data(),
+            false => drive,
+        };
+        Ok(Self::Modelled {
+            model: Box::new(model),
+            drive: Box::new(drive),
+            note,
+        })
+    }
+
+    fn device(&mut self) -> &mut dyn Subject {
+        match self {
+            Self::Modelled { drive, .. } => &mut **drive,
+            Self::Real(opened) => &mut opened.device,
+        }
+    }
+
+    /// Runs the plan once.
+    fn play(
+        self,
+        plan: &Plan,
+        requests: Option<&mut Staging>,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, RunError> {
+        match self {
+            Self::Modelled { model, drive, note } => {
+                let mut outcome = run_model_watched(&model, *drive, plan, requests, watch)?;
+                outcome.notes.extend(note);
+                Ok(outcome)
+            }
+            Self::Real(mut opened) => run_watched(&mut opened.device, plan, requests, watch),
+        }
+    }
+}
+
+/// One run; what cannot be written is still printed.
+fn once(
+    args: &RunArgs,
+    plan: &Plan,
+    ready: Ready,
+    mut set: Option<Staging>,
+) -> Result<Exit, Failure> {
+    let playing = Playing::new();
+    let seen = |seen| playing.seen(seen);
+    let played = ready.play(plan, set.as_mut(), watched(&seen));
+    drop(playing);
+    match played {
+        Err(error) => ended(error),
+        Ok(outcome) => show::outcome(args.json, &outcome, set),
+    }
+}
+
+/// Two stacks in turn on one drive.
+fn in_turn(
+    args: &RunArgs,
+    plan: &Plan,
+    mut ready: Ready,
+    (stacks, kernel): ([Stack; 2], Option<&KernelScheduler>),
+    set: Option<Staging>,
+) -> Result<Exit, Failure> {
+    if let Ready::Modelled {
+        note: Some(note), ..
+    } = &ready
+    {
+        out::note(&format!("note: {note}"));
+    }
+    let playing = Playing::new();
+    let seen = |seen| playing.seen(seen);
+    let rounds = (args.turns.rounds, watched(&seen));
+    let found = ab(ready.device(), plan, stacks, kernel, rounds);
+    drop(playing);
+    // Before anything is printed: who reads it may take their time.
+    stacks::put_back(kernel)?;
+    match found {
+        Err(error) => ended(error),
+        Ok(found) => show::turns(args.json, &found, set),
+    }
+}
+
+/// Until Ctrl-C, with progress.
+fn watched(seen: &dyn Fn(Seen)) -> Watch<'_> {
+    Watch {
+        stop: watch::interrupted,
+        seen: Some(seen),
+    }
+}
+
+/// A run without a result.
+fn ended(error: RunError) -> Result<Exit, Failure> {
+    match error {
+        RunError::Interrupted => {
+            out::note("Interrupted; nothing is kept of a run that did not come to its end.");
+            Ok(Exit::Negative)
+        }
+        error => Err(error.into()),
+    }
+}

@@ -1,0 +1,125 @@
+//! The modelled drive that a run is on, with what the options change in its file.
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use fathom_lab::target::{Setting, TargetError, TargetName};
+use fathom_model::Model;
+use std::str::FromStr as _;
+
+/// A write buffer for a drive that has none: the default of `epo` Table I.
+const BUFFER: [(&str, &str); 2] = [
+    ("write_buffer.capacity", "8MiB"),
+    ("write_buffer.drain", "on-full"),
+];
+/// What a translation layer needs that a page-mapped drive's file does not say.
+const LOG_BLOCKS: i64 = 256;
+const MAP_CACHE: &str = "1MiB";
+
+/// The modelled drive with what the options change in it; `None` for a real one.
+pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
+    if let TargetName::Real(_) = name {
+        return only_modelled(args).map(|()| None);
+    }
+    if let Some(destroy) = &args.real.destroy {
+        let (destroy, target) = (destroy.clone(), args.on.clone());
+        return Err(TargetError::DestroyModel { destroy, target }.into());
+    }
+    let Some(mut model) = name.model(&settings(args, name)?)? else {
+        return Ok(None);
+    };
+    if let Some(size) = args.size {
+        model.resize(size).map_err(|error| {
+            Failure::input("fathom::target::size", error.to_string())
+                .help("choose another `--size`, or leave it out")
+        })?;
+    }
+    Ok(Some(model))
+}
+
+/// That nothing is asked for that only a modelled drive has.
+fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
+    let options = [
+        ("--ftl", args.model.ftl.is_some()),
+        ("--buffer", args.model.buffer.is_some()),
+        ("--set", !args.model.set.is_empty()),
+        ("--precondition", args.model.precondition.is_some()),
+    ];
+    let Some((option, _)) = options.iter().find(|(_, given)| *given) else {
+        return Ok(());
+    };
+    let message = format!(
+        "`{option}` is for modelled drives, and {} is a real one",
+        args.on
+    );
+    Err(Failure::input("fathom::run::real", message)
+        .help("leave it out, or name a modelled drive: model:NAME"))
+}
+
+/// What the options change in the drive file.
+fn settings(args: &RunArgs, name: &TargetName) -> Result<Vec<Setting>, Failure> {
+    let mut settings = Vec::new();
+    if let Some(ftl) = &args.model.ftl {
+        settings.push(Setting::new("mapping.kind", ftl.as_str()));
+        match ftl.as_str() {
+            "page" => {}
+            "dftl" => settings.push(Setting::new("mapping.map_cache", MAP_CACHE)),
+            _ => settings.push(Setting::new("mapping.log_blocks", LOG_BLOCKS)),
+        }
+    }
+    if let Some(buffer) = &args.model.buffer {
+        settings.extend(buffer_settings(buffer, adds_buffer(args, name)?)?);
+    }
+    settings.extend(args.model.set.iter().cloned());
+    Ok(settings)
+}
+
+/// Whether the options ask for a write buffer and the drive has none of its own.
+fn adds_buffer(args: &RunArgs, name: &TargetName) -> Result<bool, Failure> {
+    let wanted = args
+        .model
+        .buffer
+        .as_deref()
+        .is_some_and(|buffer| buffer != "none");
+    let has_none = |model: Model| model.write_buffer().is_none();
+    Ok(wanted && name.model(&[])?.is_some_and(has_none))
+}
+
+/// What `POLICY,KEY=VALUE,...` changes in a drive file, with the usual buffer where there is none.
+fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
+    if buffer == "none" {
+        return Ok(vec![Setting::absent("write_buffer")]);
+    }
+    let mut parts = buffer.split(',');
+    let policy = parts.next().unwrap_or_default();
+    let mut settings = Vec::new();
+    if adds {
+        settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
+    }
+    settings.push(Setting::new("write_buffer.policy", policy));
+    for part in parts {
+        settings.push(Setting::from_str(&format!("write_buffer.{part}"))?);
+    }
+    Ok(settings)
+}
+
+/// Says how large a write buffer is that the drive does not have of its own.
+pub(super) fn added_buffer(
+    args: &RunArgs,
+    name: &TargetName,
+    model: &Model,
+) -> Result<Option<String>, Failure> {
+    let policy = args
+        .model
+        .buffer
+        .as_deref()
+        .and_then(|text| text.split(',').next());
+    let capacity = model.write_buffer();
+    let (Some(policy), Some(capacity), true) = (policy, capacity, adds_buffer(args, name)?) else {
+        return Ok(None);
+    };
+    Ok(Some(format!(
+        "{} has no write buffer; it was given one of {capacity} with the policy {policy}. `--buffer {policy},capacity=SIZE` \
+         gives it another",
+        args.on
+    )))
+}

@@ -1,0 +1,83 @@
+//! Options that only some kinds of workload have.
+
+use crate::args::{RunArgs, WorkloadArgs};
+use crate::failure::Failure;
+use fathom_lab::source::Kind;
+
+/// The kinds of workload that an option is for.
+#[derive(Clone, Copy)]
+enum For {
+    Traces,
+    Generators,
+    Streams,
+    Jobs,
+}
+
+impl For {
+    fn takes(self, kind: &Kind) -> bool {
+        let (trace, generator, jobs) = match kind {
+            Kind::Trace { .. } => (true, false, false),
+            Kind::Generator(_) => (false, true, false),
+            Kind::JobFile(_) | Kind::Jobs(_) => (false, false, true),
+            Kind::Program(_) => (false, false, false),
+        };
+        match self {
+            Self::Traces => trace,
+            Self::Generators => generator,
+            Self::Streams => trace || generator,
+            Self::Jobs => jobs,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Generators => "generators",
+            Self::Streams => "traces and generators",
+            Self::Jobs => "fio's jobs",
+        }
+    }
+}
+
+/// Whether the workload has every option of `fathom run` that is given.
+///
+/// # Errors
+/// The first option that it has not, and for which workloads it is.
+pub(super) fn check(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
+    let options = [
+        ("--arrival", args.arrival.is_some(), For::Streams),
+        ("--ab", args.turns.ab.is_some(), For::Jobs),
+    ];
+    refuse(&options, &args.workload.workload, kind)
+}
+
+/// Whether the workload has every option that is given and says how it is made.
+///
+/// # Errors
+/// As [`check`].
+pub(in super::super) fn check_workload(args: &WorkloadArgs, kind: &Kind) -> Result<(), Failure> {
+    let options = [
+        ("--step", !args.step.is_empty(), For::Streams),
+        ("--reshape", args.reshape.is_some(), For::Streams),
+        ("--format", args.format.is_some(), For::Traces),
+        ("--reorder", args.reorder.is_some(), For::Traces),
+        ("--lenient", args.lenient, For::Traces),
+        ("--accesses", args.accesses.is_some(), For::Generators),
+    ];
+    refuse(&options, &args.workload, kind)
+}
+
+fn refuse(options: &[(&str, bool, For)], workload: &str, kind: &Kind) -> Result<(), Failure> {
+    let wrong = options
+        .iter()
+        .find(|(_, given, of)| *given && !of.takes(kind));
+    let Some((option, _, of)) = wrong else {
+        return Ok(());
+    };
+    let message = format!(
+        "`{option}` is for {}, and {workload} is {}",
+        of.name(),
+        kind.name()
+    );
+    Err(Failure::input("fathom::run::option", message).help("leave it out"))
+}

@@ -1,0 +1,105 @@
+//! How far one run is, and how long the rest may take: a line on a terminal, and nothing elsewhere.
+
+use super::clock;
+use fathom_lab::replay::Seen;
+use fathom_report::text::{human_bytes, human_duration};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
+
+/// Shows how far one run is.
+pub(crate) struct Playing {
+    bar: Option<ProgressBar>,
+    began: Instant,
+    drawn: Cell<Instant>,
+}
+
+/// How often the line is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+
+impl Playing {
+    /// A run that begins now.
+    pub(crate) fn new() -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(crate::out::drawn(style));
+            }
+            bar
+        });
+        let began = clock();
+        Self {
+            bar,
+            began,
+            drawn: Cell::new(began),
+        }
+    }
+
+    /// So many accesses are done.
+    pub(crate) fn seen(&self, seen: Seen) {
+        self.draw(seen.part, |seconds| {
+            let rate = seen.accesses as f64 / seconds;
+            format!("{} accesses, {rate:.0}/s", seen.accesses)
+        });
+    }
+
+    /// So many of all bytes are written.
+    pub(crate) fn written(&self, bytes: u64, of: u64) {
+        let part = bytes as f64 / of.max(1) as f64;
+        self.draw(Some(part), |seconds| {
+            let rate = (bytes as f64 / seconds) as u64;
+            format!("{} written, {}/s", human_bytes(bytes), human_bytes(rate))
+        });
+    }
+
+    fn draw(&self, part: Option<f64>, done: impl FnOnce(f64) -> String) {
+        let Some(bar) = &self.bar else {
+            return;
+        };
+        if self.drawn.get().elapsed() >= DRAW_EVERY {
+            self.drawn.set(clock());
+            let seconds = seconds(self.began.elapsed());
+            let line = line(seconds, part, &done(seconds));
+            bar.set_message(crate::out::screen().characters(&line));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What a rate may be of.
+fn seconds(elapsed: Duration) -> f64 {
+    elapsed.as_secs_f64().max(1e-3)
+}
+
+/// `42 %, about 3.2 s left, 420000 accesses, 180000/s`: what is cut off first on a narrow terminal comes last.
+fn line(seconds: f64, part: Option<f64>, done: &str) -> String {
+    let Some(part) = part.filter(|&part| part > 0.0) else {
+        return done.to_owned();
+    };
+    let left = human_duration((seconds * (1.0 - part) / part * 1e9) as u64);
+    format!("{:.0} %, about {left} left, {done}", 100.0 * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_tells_its_estimate_first() {
+        // A quarter took 10 s, so that three quarters take 30 s.
+        let quarter = "25 %, about 30 s left, 5000 accesses, 500/s";
+        let done = "5000 accesses, 500/s";
+        assert_eq!(line(10.0, Some(0.25), done), quarter);
+        assert_eq!(line(10.0, None, done), done);
+        assert_eq!(line(10.0, Some(0.0), done), done);
+    }
+}

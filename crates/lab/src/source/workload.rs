@@ -1,0 +1,242 @@
+//! What is played, as a user or a study file says it. A file says the kind by the key that it has; here it is one enum.
+
+use super::{Reshape, SourceError};
+use crate::text;
+use fathom_trace::Options;
+use fathom_workload::generate::Config;
+use fathom_workload::program;
+use fathom_workload::step::Step;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A workload as a study file says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Workload {
+    /// What it is called in results.
+    pub name: String,
+    /// What is played.
+    pub kind: Kind,
+    /// What is done to the accesses of a trace or a generator, in order.
+    pub steps: Vec<Step>,
+    /// A write buffer in front of the drive, behind the steps.
+    pub reshape: Option<Reshape>,
+}
+
+/// What is played.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// The file of a trace, plain or compressed.
+    Trace {
+        /// Where it is.
+        path: PathBuf,
+        /// How it is to be read.
+        read: Options,
+    },
+    /// A generator.
+    Generator(Config),
+    /// A file of fio's jobs.
+    JobFile(PathBuf),
+    /// The text of such a file.
+    Jobs(String),
+    /// A program.
+    Program(program::Config),
+}
+
+impl Kind {
+    /// What it is called in messages.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Trace { .. } => "a trace",
+            Self::Generator(_) => "a generator",
+            Self::JobFile(_) | Self::Jobs(_) => "a file of jobs",
+            Self::Program(_) => "a program",
+        }
+    }
+}
+
+/// The keys of a workload in a file: one of `trace`, `generate`, `jobs`, `job` and `program` is there.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    read: Options,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generate: Option<Config>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    jobs: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    job: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<program::Config>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<Step>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reshape: Option<Reshape>,
+}
+
+fn is_default(options: &Options) -> bool {
+    *options == Options::default()
+}
+
+impl TryFrom<Written> for Workload {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let name = written.name;
+        let read = written.read;
+        let found = [
+            written.trace.map(|path| Kind::Trace { path, read }),
+            written.generate.map(Kind::Generator),
+            written.jobs.map(Kind::JobFile),
+            written.job.map(Kind::Jobs),
+            written.program.map(Kind::Program),
+        ];
+        let mut found = found.into_iter().flatten();
+        match (found.next(), found.next()) {
+            (Some(kind), None) => Ok(Self {
+                name,
+                kind,
+                steps: written.steps,
+                reshape: written.reshape,
+            }),
+            (None, _) => Err(format!(
+                "workload `{name}` names nothing to play: give one of `trace`, `generate`, `jobs`, `job` and `program`"
+            )),
+            (Some(one), Some(other)) => Err(format!(
+                "workload `{name}` names {} and {}: give one of them",
+                one.name(),
+                other.name()
+            )),
+        }
+    }
+}
+
+impl From<Workload> for Written {
+    fn from(workload: Workload) -> Self {
+        let written = Self {
+            name: workload.name,
+            steps: workload.steps,
+            reshape: workload.reshape,
+            ..Self::default()
+        };
+        match workload.kind {
+            Kind::Trace { path, read } => Self {
+                trace: Some(path),
+                read,
+                ..written
+            },
+            Kind::Generator(config) => Self {
+                generate: Some(config),
+                ..written
+            },
+            Kind::JobFile(path) => Self {
+                jobs: Some(path),
+                ..written
+            },
+            Kind::Jobs(text) => Self {
+                job: Some(text),
+                ..written
+            },
+            Kind::Program(config) => Self {
+                program: Some(config),
+                ..written
+            },
+        }
+    }
+}
+
+impl Workload {
+    /// Without steps and without a write buffer in front.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            steps: Vec::new(),
+            reshape: None,
+        }
+    }
+
+    /// A trace without steps.
+    pub fn of_trace(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let read = Options::default();
+        let path = path.to_owned();
+        Self::new(name, Kind::Trace { path, read })
+    }
+
+    /// A generator without steps.
+    pub fn of_generator(config: Config) -> Self {
+        Self::new(config.generator.to_string(), Kind::Generator(config))
+    }
+
+    /// A program.
+    pub fn of_program(config: program::Config) -> Self {
+        Self::new(config.name(), Kind::Program(config))
+    }
+
+    /// The jobs of a file.
+    pub fn of_jobs(path: &Path) -> Self {
+        Self::new(stem(path), Kind::JobFile(path.to_owned()))
+    }
+
+    /// Whether it is a program, which hands its accesses over itself.
+    pub fn is_program(&self) -> bool {
+        match self.kind {
+            Kind::Trace { .. } | Kind::Generator(_) => false,
+            Kind::JobFile(_) | Kind::Jobs(_) | Kind::Program(_) => true,
+        }
+    }
+
+    /// Reads a workload file. A trace that it names by a relative path lies beside it.
+    ///
+    /// # Errors
+    /// [`SourceError::Open`] or [`SourceError::File`] with the line.
+    pub fn from_file(path: &Path) -> Result<Self, SourceError> {
+        let text = text::read(path).map_err(|source| SourceError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        let wrong = |(line, detail)| SourceError::File {
+            path: path.to_owned(),
+            line,
+            detail,
+        };
+        let mut workload: Workload = crate::parse::from_toml(&text).map_err(wrong)?;
+        workload.beside(path.parent().unwrap_or(Path::new("")));
+        if workload.name.is_empty() {
+            workload.name = stem(path);
+        }
+        Ok(workload)
+    }
+
+    /// Leaves one of `divisor` accesses of a generator, or such a part of a program's transactions or time.
+    pub fn shorten(&mut self, divisor: u64) {
+        match &mut self.kind {
+            Kind::Program(config) => config.shorten(divisor),
+            Kind::Generator(config) => {
+                let of_itself = || config.generator.load().accesses;
+                let accesses = config.accesses.unwrap_or_else(of_itself);
+                config.accesses = Some((accesses / divisor).max(1));
+            }
+            Kind::Trace { .. } | Kind::JobFile(_) | Kind::Jobs(_) => {}
+        }
+    }
+
+    /// Takes a relative path of a trace or of jobs from `dir` on.
+    pub fn beside(&mut self, dir: &Path) {
+        if let Kind::Trace { path, .. } | Kind::JobFile(path) = &mut self.kind {
+            *path = dir.join(&*path);
+        }
+    }
+}
+
+/// What a file is called, without its ending.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}

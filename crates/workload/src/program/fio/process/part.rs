@@ -1,0 +1,31 @@
+//! How much of a process is done.
+
+use super::{Phase, Process};
+use fathom_base::Time;
+
+impl Process {
+    /// What part of it is done at `now`, from 0 to 1: of its time, its bytes or its number of accesses, whichever ends first.
+    /// What is read back at its end counts for nothing.
+    pub(in super::super) fn part(&self, now: Time) -> f64 {
+        let since = match self.phase {
+            Phase::Waiting => return 0.0,
+            Phase::Over => return 1.0,
+            Phase::Running { since }
+            | Phase::Syncing { since }
+            | Phase::Draining { since }
+            | Phase::Checking { since, .. } => since,
+        };
+        let of = |done: u64, all: u64| match all {
+            0 => 0.0,
+            all => done as f64 / all as f64,
+        };
+        let end = self.end(since);
+        let time = match end {
+            Time::MAX => 0.0,
+            end => of(now.since(since).0, end.since(since).0),
+        };
+        let bytes = of(self.bytes, self.region.io_bytes.unwrap_or(0));
+        let number = of(self.asked, self.most_accesses());
+        time.max(bytes).max(number).min(1.0)
+    }
+}
