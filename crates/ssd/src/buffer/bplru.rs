@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts the block written longest ago, padded to a whole block").text(
     "\
-Blocks in order of their last write; the oldest leaves whole. Its pages that are not in the buffer are read first and
+The block that was written least recently is evicted whole. Its pages that are not in the buffer are read first and
 written with it, so that log blocks can be switched instead of merged (page padding). A block that was written in
-order from its first page to its last leaves next (LRU compensation). Source: Kim and Ahn, FAST 2008. Where
-neighbouring pages do not lie in one block, as with striping or page mapping, padding is work for nothing: this is
-what epo IV.B finds. It takes every page of a block for readable, and knows no elements.",
+order from its first page to its last is evicted next (LRU compensation). Source: Kim and Ahn, FAST 2008. With
+striping or page mapping, neighbouring pages do not share a block, and padding only adds writes (epo IV.B). It
+assumes that every page of a block can be read, and does not use elements.",
 );
 
 /// The next page would have to go backwards: the block is not written in order.

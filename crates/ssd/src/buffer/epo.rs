@@ -12,11 +12,11 @@ use fathom_base::About;
 
 pub(super) const ABOUT: About = About::new("evicts one page from the queue of every flash element at once").text(
     "\
-A queue of pages for every flash element. A page that is written again is replaced and moves to the head of its
-queue. When room is needed, one page leaves from the tail of every queue that is not empty, all at one time and each
-by itself, so that the elements work on them together. Requests of several pages are split. Source: epo, Figure 3;
-where the figure adds a fixed number of free blocks after that, here as many are free as pages have left. An element
-is known by the page number alone: a page that the drive puts elsewhere is in the wrong queue.",
+Every flash element has a queue of pages. A rewritten page is replaced and moves to the head of its queue. When room
+is needed, one page is evicted from the tail of every queue that is not empty, all at once, so that the elements
+work in parallel. Requests of several pages are split. Source: epo, Figure 3; the figure frees a fixed number of
+blocks, here as many are free as pages were evicted. The element follows from the page number: a page that the drive
+puts elsewhere is in the wrong queue.",
 );
 
 /// A queue for every element.

@@ -5,9 +5,9 @@ use fathom_base::About;
 
 pub(super) const ABOUT: About = About::new("evicts the oldest page; a rewrite takes new room").text(
     "\
-Writes leave in the order in which they came. A page that is written again takes new room, unless nothing else was
-written in between; so rewriting saves no programming. Source: parameter-aware-io, 4.3 (three of its four drives).
-In front of a drive, a request leaves as it came. It knows no blocks, no streams and no elements.",
+Writes are evicted in order of arrival. A rewritten page takes new room, unless nothing else was written in between,
+so rewriting saves no programming. Source: parameter-aware-io, 4.3 (three of its four drives). In front of a drive,
+a request is evicted unchanged. It does not use blocks, streams or elements.",
 );
 
 /// Requests in the order in which they came.

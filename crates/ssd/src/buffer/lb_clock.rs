@@ -18,10 +18,10 @@ use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts the fullest of the blocks that were not written lately").text(
     "\
-Blocks on a clock. Among those that were not written since the hand last went round, the one with the most pages in
-the buffer leaves, whole and without padding. Source: Debnath, Subramanya, Du and Lilja, MASCOTS 2009; after its
-published outline, with the details that it leaves open decided here: the hand goes a full round at a time, and of
-equals the one that it met first leaves. It has no rule for sequential writes, and knows no elements.",
+Blocks are on a clock. Among those that were not written since the last round of the hand, the one with the most
+pages in the buffer is evicted, whole and without padding. Source: Debnath, Subramanya, Du and Lilja, MASCOTS 2009,
+from its published outline. Two choices are Fathom's: the hand goes a full round at a time, and of equals it evicts
+the first. It has no rule for sequential writes, and does not use elements.",
 );
 
 #[derive(Clone, Copy, Debug)]

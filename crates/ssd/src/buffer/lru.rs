@@ -5,10 +5,10 @@ use fathom_base::About;
 
 pub(super) const ABOUT: About = About::new("evicts the page written longest ago; a rewrite replaces the page").text(
     "\
-A page that is written again replaces the one in the buffer and is the newest; what was written longest ago leaves
-first. In front of a drive, the age is that of whole requests (epo, IV.A): a request leaves with all pages that no
-later request has written, and a page that was written again belongs to the later one. Inside the drive, it is the
-age of clustered pages. It knows no blocks, no streams and no elements.",
+A rewritten page replaces the one in the buffer and is the newest; the least recently written page is evicted first.
+In front of a drive whole requests have an age (epo, IV.A): a request is evicted with all pages that no later
+request has written, and a rewritten page belongs to the later request. Inside the drive clustered pages have an
+age. It does not use blocks, streams or elements.",
 );
 
 /// Requests in the order in which they were written last.

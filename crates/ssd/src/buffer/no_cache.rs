@@ -5,8 +5,8 @@ use fathom_base::About;
 
 pub(super) const ABOUT: About = About::new("no buffer: every request goes to the drive as it came").text(
     "\
-No memory for writes: every request goes on to the flash array at once, as it came, and is complete when it is
-programmed. Source: epo, IV.A, the baseline of its comparison. In a drive file, leave [write_buffer] out.",
+No write buffer: every request goes to the flash array unchanged and at once, and is complete when it is programmed.
+Source: epo, IV.A, the baseline of its comparison. In a drive file, leave [write_buffer] out.",
 );
 
 /// Never holds anything.

@@ -19,11 +19,11 @@ use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts whole sequential streams first, the rest in order of last use").text(
     "\
-Pages that are written one after another make a run, and four or more a stream. The stream that grew longest ago
-is evicted first, whole; where there is none, the run that was written longest ago. So sequential writes do not push out
-what is written again and again. After Gill and Modha, FAST 2005 (sequential writes are never recent), and Wei, Chen
-and Yang, MSST 2014 (sequential and random writes apart); the detection and the order are Fathom's own. A stream that
-has left begins anew with its next page. It knows no blocks and no elements.",
+Consecutive pages make a run, and four or more a stream. The stream that grew longest ago is evicted first, whole;
+without a stream, the run that was written longest ago. So sequential writes do not displace pages that are
+rewritten often. After Gill and Modha, FAST 2005 (sequential writes are never recent), and Wei, Chen and Yang, MSST
+2014 (sequential and random writes apart); the detection and the order are Fathom's own. A stream that was evicted
+starts anew with its next page. It does not use blocks or elements.",
 );
 
 /// Pages in a row that make a stream.

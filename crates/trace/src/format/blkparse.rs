@@ -15,12 +15,11 @@ pub(super) const ABOUT: About = About::new("blkparse text, in its default format
     "\
 One event a line: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`, as in
 `8,16 3 5 0.000026421 3645 D R 4938888 + 256 [java]`, and a summary at the end.
-Events D (sent to the driver) are the accesses; or, with `block_event = \"queue\"`, events Q, as they came from above.
-Others are passed over. Sectors have 512 bytes. F before the direction is a flush where no sectors follow, and else not
-kept; D there is a trim; requests that only pass through (SCSI commands) are passed over. The device becomes the disk,
-as major * 2^20 + minor.
-The CPUs' events are merged only roughly: up to 4096 accesses are set in order of their time. An event before the start
-of the trace, which blkparse prints as a time of 40 years, is put where it belongs.",
+Accesses are the events D (sent to the driver), or with `block_event = \"queue\"` the events Q (before merging).
+Other events and SCSI commands are skipped. Sectors have 512 bytes. F before the direction is a flush where no
+sectors follow, and ignored otherwise; D there is a trim. The device becomes the disk, as major * 2^20 + minor.
+blkparse merges the CPUs' events only roughly: up to 4096 accesses are sorted by time. An event before the start of
+the trace, which blkparse prints as a time of 40 years, is put back.",
 );
 
 /// So that times before the start are no negative numbers.

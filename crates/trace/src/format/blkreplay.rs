@@ -8,11 +8,10 @@ use fathom_block::Op;
 
 pub(super) const ABOUT: About = About::new("blkreplay .load: seconds;sector;sectors;op;delay;duration").text(
     "\
-A text in front, then a line of column names, `start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0`, then one
-request a line, as in `0.000085 ; 37779096 ; 64 ; W ; 0.0 ; 0.0`.
-The start is in seconds; sector and length count sectors of 512 bytes; the operation is R or W, and
-letters after it, as of blktrace (RA for reading ahead), are not kept. The last two columns are
-what a replay measured, and not read. Every request goes to disk 0.",
+Any text, then a line of column names, `start ; sector; length ; op ; replay_delay=0 ; replay_duration=0`, then one
+request a line, as in `0.000085 ; 37779096 ; 64 ; W ; 0.0 ; 0.0`. The start is in seconds; sector and length count
+sectors of 512 bytes; the operation is R or W, and letters after it (as in blktrace; RA for reading ahead) are
+ignored. The last two columns are results of a replay and are not read. Every request goes to disk 0.",
 );
 
 struct Blkreplay {

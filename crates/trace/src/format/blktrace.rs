@@ -11,11 +11,10 @@ use fathom_block::Op;
 pub(super) const ABOUT: About = About::new("blktrace binary, version 7, either byte order").text(
     "\
 Records of `struct blk_io_trace`, version 7, in the byte order of the machine that wrote them.
-Issued requests (D of blkparse) are the accesses; or, with `block_event = \"queue\"`, queued ones (Q). Others are passed
-over, and so are messages and requests that only pass through. Sectors have 512 bytes. The device becomes the disk, as
-major * 2^20 + minor.
-blktrace writes a file for each CPU: merge them with `blkparse -i NAME -d MERGED -O`. Up to 4096 accesses are set in
-order of their time.",
+Accesses are the issued requests (D of blkparse), or with `block_event = \"queue\"` the queued ones (Q). Other
+events, messages and SCSI commands are skipped. Sectors have 512 bytes. The device becomes the disk, as major * 2^20
++ minor. blktrace writes a file for each CPU: merge them with `blkparse -i NAME -d MERGED -O`. Up to 4096 accesses
+are sorted by time.",
 );
 
 const MAGIC: u32 = 0x6561_7400;

@@ -8,13 +8,11 @@ use fathom_block::Op;
 
 pub(super) const ABOUT: About = About::new("CSV whose first line names its columns: at_ns, op, offset, len, disk").text(
     "\
-The first line names the columns, of either case and in any order; a column with another name is not read. \
-Times stand in at_ns, at_us, at_ms or at_s, or time_ns, timestamp_ns and so on: the unit is a part of the name. \
-Operations stand in op, operation, type, iotype or rw: read, write, flush, trim, or R, W, F, T. \
-Addresses stand in offset (bytes), or in sector or lba (512 bytes). \
-Lengths stand in len, length, size or bytes (bytes), or in sectors (512 bytes). \
-The number of the disk stands in disk, device, lun or volume; without such a column it is 0. \
-Times may have decimals. Values are not quoted.",
+The first line names the columns, in upper or lower case and in any order; other columns are not read. Times: \
+at_ns, at_us, at_ms or at_s, or time_ns, timestamp_ns and so on; the unit is part of the name. Operations: op, \
+operation, type, iotype or rw, with the values read, write, flush, trim, or R, W, F, T. Addresses: offset (bytes), \
+sector or lba (512 bytes). Lengths: len, length, size or bytes (bytes), or sectors (512 bytes). Disks: disk, \
+device, lun or volume; 0 without such a column. Times may have decimals. Values are not quoted.",
 );
 
 /// What a column says.

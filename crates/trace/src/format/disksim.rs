@@ -12,8 +12,8 @@ pub(super) const ABOUT: About = About::new("DiskSim ASCII: ms device block block
 One request a line, separated by blanks: arrival time in ms, device, first block, number of blocks, flags; as in
 `0.221 5 162947904 16 1`.
 Blocks are sectors of 512 bytes. The flags are hexadecimal, and bit 0 is set for reads. The device becomes the disk.
-Some published files count the fourth column in other units, such as pages of 4 KiB, which no file says of itself: set
-`disksim_size_unit` for those. A file whose times are all whole numbers reads like one of MQSim; name the format then.",
+Some published files count the fourth column in other units, such as pages of 4 KiB: set `disksim_size_unit` for
+those. A file whose times are all whole numbers looks like one of MQSim: name the format.",
 );
 
 struct DiskSim {

@@ -15,9 +15,8 @@ pub(super) const ABOUT: About = About::new("fio iolog, versions 2 and 3").text(
 The first line is `fio version 2 iolog` or `fio version 3 iolog`. Then follow `file action` for add, open and close, and
 `file action offset length` for read, write, trim, sync, datasync, sync_file_range and wait, in bytes; version 3 has a
 timestamp in microseconds before each, and no wait.
-Version 2 has no time but that of its `wait` lines, whose offset is in microseconds since the wait before, as fio's
-manual says; without any, every access is at time 0. Syncs become flushes. Files become disks, numbered in the order in
-which they first appear.",
+In version 2 only `wait` lines have a time, in microseconds since the wait before (fio's manual); without any, every
+access is at time 0. Syncs become flushes. Files become disks, numbered by first appearance.",
 );
 
 /// Files that are told apart: the only thing that a reader keeps of what it has read.

@@ -11,8 +11,8 @@ pub(super) const ABOUT: About = About::new("MSR Cambridge: ticks,host,disk,type,
 One request a line: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, as in
 `128166385295514663,hm,0,Write,9056014336,2048,2833`.
 The timestamp counts ticks of 100 ns since 1601; offset and size are in bytes; the type is Read or Write. The disk's
-number becomes the disk. The host's name and the response time are not read, so that files of different hosts should
-not be joined.",
+number becomes the disk. The host's name and the response time are not read: do not join the files of different
+hosts.",
 );
 
 /// One tick of a Windows file time.

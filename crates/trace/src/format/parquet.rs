@@ -13,7 +13,7 @@ use fathom_block::Op;
 use std::io::Write;
 
 pub(super) const ABOUT: About =
-    About::new("Parquet, as Fathom writes it: at_ns, op, offset, len, disk").text(
+    About::new("Parquet written by Fathom: at_ns, op, offset, len, disk").text(
         "\
 One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`.
 Fathom writes and reads it: it is smaller and faster than text, nothing is left to be told, and its checksums find

@@ -11,8 +11,7 @@ pub(super) const ABOUT: About = About::new("SPC: ASU,LBA,bytes,op,seconds (UMass
     "\
 One request a line: `ASU,LBA,size,opcode,timestamp`, as in `0,303567,3584,w,0.026214`.
 ASU is the application storage unit, which becomes the disk; the LBA counts sectors of 512 bytes within it; the size is
-in bytes; the opcode is r or w; the timestamp is in seconds. Fields after the fifth are allowed by the specification and
-not read.",
+in bytes; the opcode is r or w; the timestamp is in seconds. Fields after the fifth are not read.",
 );
 
 pub(super) const ABOUT_FRAGMENT: About = About::new("SPC without the ASU: LBA,bytes,op,seconds")

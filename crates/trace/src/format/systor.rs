@@ -11,7 +11,7 @@ pub(super) const ABOUT: About = About::new("SYSTOR '17: seconds,response,op,LUN,
     "\
 One request a line: `Timestamp,Response,IOType,LUN,Offset,Size`, as in `1456135200.013118000,0.000806000,R,4,899056122368,131072`.
 The timestamp is in seconds since 1970, exact to the microsecond; offset and size are in bytes; the type is R or W. A blank type
-means that no response was seen, and the line is passed over. The LUN becomes the disk. The response time is not read.",
+means that no response was seen; the line is skipped. The LUN becomes the disk. The response time is not read.",
 );
 
 struct Systor;

@@ -10,9 +10,9 @@ use fathom_block::Op;
 pub(super) const ABOUT: About = About::new("Tencent CBS: seconds,sector,sectors,op,volume").text(
     "\
 One request a line: `Timestamp,Offset,Size,IOType,VolumeID`, as in `1538323200,12910952,128,0,1063`.
-The timestamp is in whole seconds since 1970, so that the requests of a second arrive together; offset and size count
-sectors of 512 bytes; the type is 0 for reads and 1 for writes; the volume becomes the disk. The published files are tar
-archives: unpack them first.",
+The timestamp is in whole seconds since 1970, so the requests of a second arrive together; offset and size count
+sectors of 512 bytes; the type is 0 for reads and 1 for writes; the volume becomes the disk. The published files are
+tar archives: unpack them first.",
 );
 
 struct Tencent;

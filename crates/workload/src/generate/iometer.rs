@@ -27,7 +27,7 @@ pub(super) const FILE_SERVER: About = generator(
     "\
 Iometer's file server access pattern: 80 % reads, all at random and aligned to sectors; 512 B 10 %, 1 KiB 5 %, 2 KiB 5 %, \
 4 KiB 60 %, 8 KiB 2 %, 16 KiB 4 %, 32 KiB 4 %, 64 KiB 10 %, reads and writes alike. `irbw` 5.1 (Figure 10) runs it. \
-Iometer knows no times but keeps so many accesses outstanding: `--arrival closed:N`. Without other settings 1,000,000 \
+Iometer has no timestamps and keeps a number of accesses in flight: `--arrival closed:N`. By default 1,000,000 \
 accesses in 1 GiB.",
 );
 

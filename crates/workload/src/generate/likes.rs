@@ -51,14 +51,13 @@ pub(super) const FINANCIAL1: About = generator(
     "OLTP, write-dominant, like Financial1 in its published figures",
     || table_of(&financial1()),
     "\
-OLTP at a financial institution, write-dominant; like Financial1 (UMass, SPC) in these figures. \
-Whole trace (RelStorage's table): 5,334,987 requests, 76.84 % writes. \
-First 10,000 requests: lengths (those with at least 1 %; writes mostly 0.5 to 3.5 KiB with some of 48 KiB, reads \
-mostly 8 KiB), 52.2 % of writes and 44.2 % of reads repeat a recent start, 34.7 % and 43.9 % go on where a recent one \
-ended, 38.5 requests per second with a squared coefficient of variation of 10.3 between arrivals, 5.9 GB over 22 \
-units. \
-Assumptions: bursts take a quarter of the time; new places follow Zipf's law with theta 0.65 over the range; \
-distances of repeats are log-uniform to 512; reads and writes are independent of each other.",
+OLTP at a financial institution, mostly writes; resembles Financial1 (UMass, SPC) in these figures only. Whole \
+trace (RelStorage's table): 5,334,987 requests, 76.84 % writes. First 10,000 requests: lengths (those with at \
+least 1 %; writes mostly 0.5 to 3.5 KiB with some of 48 KiB, reads mostly 8 KiB), 52.2 % of writes and 44.2 % of \
+reads repeat a recent start, 34.7 % and 43.9 % go on where a recent one ended, 38.5 requests per second with a \
+squared coefficient of variation of 10.3 between arrivals, 5.9 GB over 22 units. Assumptions: bursts take a \
+quarter of the time; new places follow Zipf's law with theta 0.65 over the range; distances of repeats are \
+log-uniform to 512; reads and writes are independent of each other.",
 );
 
 /// [`FINANCIAL1`].
@@ -125,14 +124,12 @@ pub(super) const FINANCIAL2: About = generator(
     "OLTP, read-dominant, like Financial2 in its published figures",
     || table_of(&financial2()),
     "\
-OLTP at a financial institution, read-dominant; like Financial2 (UMass, SPC) in these figures. \
-Whole trace (RelStorage's table): 3,699,194 requests, 17.65 % writes. \
-Two fragments believed to be of it, 1,501 requests: lengths (those with at least 1 % of a side, in writes at least 2 \
-of 167), 65.9 % of writes and 13.2 % of reads repeat a recent start, 10.2 % and 18.1 % go on where a recent one \
-ended, 62.8 requests per second at which arrivals are about as irregular as a Poisson process (0.7 and 1.2 against \
-1), places below 620 MB. \
-Assumptions: that the fragments are of it and typical of it; Poisson arrivals; places and distances as in \
-financial1-like.",
+OLTP at a financial institution, mostly reads; resembles Financial2 (UMass, SPC) in these figures only. Whole \
+trace (RelStorage's table): 3,699,194 requests, 17.65 % writes. Two fragments believed to be of it, 1,501 \
+requests: lengths (those with at least 1 % of a side, in writes at least 2 of 167), 65.9 % of writes and 13.2 % of \
+reads repeat a recent start, 10.2 % and 18.1 % go on where a recent one ended, 62.8 requests per second at which \
+arrivals are about as irregular as a Poisson process (0.7 and 1.2 against 1), places below 620 MB. Assumptions: \
+that the fragments are of it and typical of it; Poisson arrivals; places and distances as in financial1-like.",
 );
 
 /// [`FINANCIAL2`].
@@ -188,13 +185,13 @@ pub(super) const TPCC: About = generator(
     "TPC-C on a large array: random, mostly 8 KiB",
     || table_of(&tpcc()),
     "\
-TPC-C on SQL Server and a large array; like it in these figures. \
-epo IV.A: completely random, the mean write longer than 10 KB. \
-First 6,999 requests (0.14 s) of such a trace: 37.4 % writes, reads of 8 KiB (99.8 %), 90.7 % of writes of 8 KiB and \
-3.9 % of 16 KiB, 4.3 % of writes and 0.05 % of reads go on where a recent one ended, no start repeats, 51,272 \
-requests per second, close to a Poisson process (1.14 against 1), 16 disks of 3.1 TB together. \
-Assumptions: the remaining 5.4 % of writes are of 60 KiB, the longest seen, which makes the mean 11.4 KB (in those \
-0.14 s it is 8.9 KB, below what the paper says of the whole); every place is equally likely; 1,000,000 accesses.",
+TPC-C on SQL Server and a large array; resembles it in these figures only. epo IV.A: completely random, the mean \
+write longer than 10 KB. First 6,999 requests (0.14 s) of such a trace: 37.4 % writes, reads of 8 KiB (99.8 %), \
+90.7 % of writes of 8 KiB and 3.9 % of 16 KiB, 4.3 % of writes and 0.05 % of reads go on where a recent one ended, \
+no start repeats, 51,272 requests per second, close to a Poisson process (1.14 against 1), 16 disks of 3.1 TB \
+together. Assumptions: the remaining 5.4 % of writes are of 60 KiB, the longest seen, which makes the mean 11.4 KB \
+(in those 0.14 s it is 8.9 KB, below what the paper says of the whole); every place is equally likely; 1,000,000 \
+accesses.",
 );
 
 /// [`TPCC`].
@@ -233,13 +230,11 @@ pub(super) const WEBSEARCH: About = generator(
     "a search engine's reads, like WebSearch1 in its published figures",
     || table_of(&websearch()),
     "\
-The reads of a search engine; like WebSearch1 (UMass, SPC) in these figures. \
-Whole trace (RelStorage's table): 1,055,448 requests, 212 of them writes (0.02 %). \
-First 24,783 requests (60 s): reads of 8 (60.1 %), 32 (19.8 %), 16 (12.2 %) and 24 KiB (7.8 %), the few writes of 8 \
-KiB, 32.0 % of reads go on where a recent one ended, starts hardly repeat, 412.7 requests per second, 94.7 GB over 6 \
-units. \
-Assumptions: every place is equally likely; Poisson arrivals (measured, they are somewhat more irregular: a squared \
-coefficient of variation of 1.8).",
+The reads of a search engine; resembles WebSearch1 (UMass, SPC) in these figures only. Whole trace (RelStorage's \
+table): 1,055,448 requests, 212 of them writes (0.02 %). First 24,783 requests (60 s): reads of 8 (60.1 %), 32 \
+(19.8 %), 16 (12.2 %) and 24 KiB (7.8 %), the few writes of 8 KiB, 32.0 % of reads go on where a recent one ended, \
+starts hardly repeat, 412.7 requests per second, 94.7 GB over 6 units. Assumptions: every place is equally likely; \
+Poisson arrivals (measured, they are somewhat more irregular: a squared coefficient of variation of 1.8).",
 );
 
 /// [`WEBSEARCH`].

@@ -29,9 +29,9 @@ pub(super) const UNIFORM: About = generator(
     "uniformly random addresses",
     || table_of(&uniform()),
     "\
-Reads and writes of given lengths to places that are all equally likely, as fio's `rw=randrw` with \
-`random_distribution=random` but with replacement: fio by default visits every block once before it comes back. \
-Without other settings: 1,000,000 accesses of 4 KiB, half of them reads, in 1 GiB, all at time zero.",
+Reads and writes to equally likely places, as fio's `rw=randrw` with `random_distribution=random`, but with \
+replacement: fio by default visits every block once before it repeats one. By default 1,000,000 accesses of 4 KiB, \
+half of them reads, in 1 GiB, all at time zero.",
 );
 
 pub(super) fn uniform() -> Load {
@@ -42,8 +42,8 @@ pub(super) const SEQUENTIAL: About = generator(
     "each access follows the one before, and wraps around",
     || table_of(&sequential()),
     "\
-Each access starts where the one before it ended, reads and writes alike (rounded up to `align`), and from the \
-start of the range again when the next one would not fit. Without other settings as `uniform`.",
+Each access, read or write, starts where the one before it ended (rounded up to `align`), and at the start of the \
+range again when it would not fit. Other defaults are those of `uniform`.",
 );
 
 pub(super) fn sequential() -> Load {
@@ -55,9 +55,8 @@ pub(super) const ZIPF: About = generator(
     || table_of(&zipf()),
     "\
 The place of rank k is drawn in proportion to k^-theta, exactly and in constant time by rejection-inversion \
-(Hoermann and Derflinger, ACM TOMACS 6(3), 1996), for any theta of at least 0. Ranks are dealt over the range by a \
-bijection unless `scatter = false`. Without other settings theta = 0.99, the customary value of YCSB, and else as \
-`uniform`.",
+(Hoermann and Derflinger, ACM TOMACS 6(3), 1996), for any theta of at least 0. A bijection scatters ranks over the \
+range unless `scatter = false`. By default theta = 0.99, as in YCSB. Other defaults are those of `uniform`.",
 );
 
 pub(super) fn zipf() -> Load {
@@ -71,10 +70,10 @@ pub(super) const HOT_COLD: About = generator(
     "a hot share of the space and a cold rest",
     || table_of(&hot_cold()),
     "\
-A share of the space is hot and takes a share of the accesses; within the hot and the cold part every place is \
-equally likely. Without other settings 80 % of the accesses go to 20 % of the places, dealt over the range, and else \
-as `uniform`. The model behind many analyses of garbage collection (Rosenblum and Ousterhout, ACM TOCS 10(1), 1992, \
-use 90 % to 10 %).",
+A share of the space is hot and gets a share of the accesses; places within each part are equally likely. By \
+default 80 % of the accesses go to 20 % of the places, scattered over the range. Other defaults are those of \
+`uniform`. This is the model of many analyses of garbage collection (Rosenblum and Ousterhout, ACM TOCS 10(1), \
+1992, use 90 % to 10 %).",
 );
 
 pub(super) fn hot_cold() -> Load {
@@ -90,8 +89,8 @@ pub(super) const PARETO: About = generator(
     || table_of(&pareto()),
     "\
 Self-similar skew: a share h of the space takes 1 - h of the accesses, and the same within that share (Gray et al., \
-SIGMOD 1994; fio's `random_distribution=pareto:h`). Without other settings h = 20 %, dealt over the range, and else \
-as `uniform`.",
+SIGMOD 1994; fio's `random_distribution=pareto:h`). By default h = 20 %, scattered over the range. Other defaults \
+are those of `uniform`.",
 );
 
 pub(super) fn pareto() -> Load {

@@ -94,9 +94,9 @@ pub(super) const TYPE_A: About = About::new("Postmark with files of 1 to 32 KiB 
         "\
 Postmark 1.5 with files of 1 to 32 KiB and 5,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
 (Figures 8a and 9a): \"we first randomly fill up the disk with files until the desired utilization is met, then \
-perform\" the transactions. How many files of its own Postmark had, the paper does not say. Here the transactions use \
-the files that the drive is filled with, so that reads come from the drive; with `files = 500`, Postmark's own number, \
-all of them stay in memory. The paper varies the utilisation; 50 % where nothing is said.",
+perform\" the transactions. The paper does not say how many files of its own Postmark had. Here the transactions \
+use the files that fill the drive, so that reads come from the drive; with `files = 500`, Postmark's own number, \
+all of them stay in memory. The paper varies the utilisation; the default is 50 %.",
     )
     .settings(|| table_of(&type_a()));
 
@@ -104,8 +104,8 @@ pub(super) const TYPE_B: About = About::new("Postmark with files of 1 to 16 MiB 
     .text(
         "\
 Postmark 1.5 with files of 1 to 16 MiB and 10,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
-(Figures 8b and 9b). The transactions use the files that the drive is filled with; see `postmark-type-a`. The paper \
-varies the utilisation; 50 % where nothing is said.",
+(Figures 8b and 9b). The transactions use the files that fill the drive; see `postmark-type-a`. The paper varies \
+the utilisation; the default is 50 %.",
     )
     .settings(|| table_of(&type_b()));
 
@@ -114,7 +114,7 @@ pub(super) const FIXED: About = About::new("Postmark with 200 files of one size 
         "\
 Postmark 1.51 with files of one size, 200 at once in 200 directories, as in `parameter-aware-io` 6.2 (Figure 9). The \
 paper goes from 256 KiB to 8 MiB (`sizes = { min = \"8MiB\", max = \"8MiB\" }`) with 3,000 transactions, and 300 on its \
-two slow drives. Where files have one size an append does nothing, so that half of the transactions read nothing.",
+two slow drives. With files of one size an append does nothing, so half of the transactions read nothing.",
     )
     .settings(|| table_of(&fixed()));
 

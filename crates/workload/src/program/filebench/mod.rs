@@ -101,8 +101,8 @@ pub(super) const FILESERVER: About = About::new("filebench's file server: files 
     .text(
         "\
 Filebench's file server: 50 threads, each of which creates a file and writes it whole, appends up to 16 KiB to another, \
-reads a third whole, deletes one and looks at one. 10,000 files of 1 MiB on average, gamma-distributed, of which 80 % \
-are there at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.",
+reads a third whole, deletes one and stats one. 10,000 files of 1 MiB on average, gamma-distributed, of which 80 % \
+exist at the start, as in `parameter-aware-io` 6.3; the workload file has 128 KiB.",
     )
     .settings(|| table_of(&fileserver()));
 
@@ -111,9 +111,9 @@ pub(super) const OLTP: About = About::new("filebench's transaction processing: s
         "\
 Filebench's transaction processing: 200 shadow processes read 2 KiB at random and compute; for every 1,000 reads each of \
 10 writers writes 100 times 2 KiB at random, and for every 3,200 a log writer writes 256 KiB; all of them write to the \
-drive (O_DSYNC). Readers wait where they run ahead of the writers by 2,000 (of the log by 1,000) beyond what those have \
-asked for. 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `parameter-aware-io` 6.3; they fit into \
-memory, so that the drive sees writes and hardly a read after the first seconds.",
+drive (O_DSYNC). Readers wait when they are 2,000 reads ahead of the writers' requests (1,000 ahead of the log \
+writer's). 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `parameter-aware-io` 6.3; they fit \
+into memory, so after the first seconds the drive gets almost only writes.",
     )
     .settings(|| table_of(&oltp()));
 
