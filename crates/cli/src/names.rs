@@ -52,10 +52,10 @@ macro_rules! examples {
 
 const EXAMPLES: &[Named] = examples! {
     "drive.toml": "a drive file with every key and what it may be",
-    "study.toml": "a study for `fathom run`",
+    "study.toml": "a study for `fathom study`",
     "schedulers.toml": "a study of schedulers over one drive",
-    "file-server.fio": "jobs for `fathom bench`: a file server",
-    "five-readers.fio": "jobs for `fathom bench`: five processes that read at random",
+    "file-server.fio": "jobs for `fathom run`: a file server",
+    "five-readers.fio": "jobs for `fathom run`: five processes that read at random",
 };
 
 /// Everything, in the order in which it is listed.

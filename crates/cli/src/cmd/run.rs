@@ -55,7 +55,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let set = args.out.as_deref().map(store::begin).transpose()?;
     let kernel = stacks::kernel(stacks.as_ref(), &args.on, &name)?;
     let ready = match model {
-        None => Ready::Real(real::open(args, &name, &plan)?),
+        None => Ready::Real(Box::new(real::open(args, &name, &plan)?)),
         Some(model) => Ready::modelled(args, &name, model, &plan)?,
     };
     match stacks {
@@ -72,7 +72,7 @@ enum Ready {
         /// What a reader is to know of it.
         note: Option<String>,
     },
-    Real(Opened),
+    Real(Box<Opened>),
 }
 
 impl Ready {
