@@ -102,13 +102,13 @@ names! {
         WritesOnly(WritesOnly) = "writes-only", About::new("keep the writes, drop everything else");
         ReadsOnly(ReadsOnly) = "reads-only", About::new("keep the reads, drop everything else");
         First(First) = "first", About::new("stop after a number of accesses").example("first,accesses=100000");
-        TimeWindow(TimeWindow) = "time-window", About::new("keep the accesses between two times, and restart the clock there").example("time-window,from=0s,until=60s");
+        TimeWindow(TimeWindow) = "time-window", About::new("keep the accesses between two times, and restart the clock there").example("time-window,until=60s");
         ScaleTime(ScaleTime) = "scale-time", About::new("multiply every time by a factor").example("scale-time,factor=0.5");
         Disk(Disk) = "disk", About::new("keep one disk of a trace of several").example("disk,keep=0");
         Concatenate(Concatenate) = "concatenate", About::new("place the disks of a trace one after another");
         Shrink(Shrink) = "shrink", About::new("scale the addresses down to fit a capacity").example("shrink,capacity=2GiB");
         Wrap(Wrap) = "wrap", About::new("take addresses modulo a capacity").example("wrap,capacity=2GiB");
-        RoundToPages(RoundToPages) = "round-to-pages", About::new("round every access out to whole pages").example("round-to-pages,page=4KiB");
+        RoundToPages(RoundToPages) = "round-to-pages", About::new("round every access out to whole pages");
         Align(Align) = "align", About::new("round starts down to a multiple, keep lengths").example("align,to=4KiB");
         Split(Split) = "split", About::new("cut accesses longer than a number of bytes").example("split,longest=256KiB");
         Clip(Clip) = "clip", About::new("refuse, or drop and count, accesses past the end of a drive").example("clip,capacity=2GiB");

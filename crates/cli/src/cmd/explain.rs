@@ -135,7 +135,7 @@ mod tests {
             let heading = format!("\n## `{}`: {}\n\n", named.name, named.summary);
             assert!(PAGES[0].1.contains(&heading), "{heading}");
             let text = section(path, named.name);
-            assert!(text.len() > 60 && !text.contains("\n#"), "{text}");
+            assert!(!text.is_empty() && !text.contains("\n#"), "{text}");
         }
     }
 
