@@ -411,7 +411,7 @@ fn a_first_pass_fills_in_what_the_steps_before_leave() {
     ];
     let message = apply(&steps, plain(trace)).err().unwrap().to_string();
     assert!(
-        message.starts_with("step 2 (concatenate): `disks` are not known"),
+        message.starts_with("step 2 (concatenate): `disks` is not known"),
         "{message}"
     );
 
