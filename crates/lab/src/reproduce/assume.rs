@@ -1,9 +1,9 @@
 //! Claims about what a paper leaves open: judged under each assumption, and never said to hold for one that was picked.
 
 use super::expected::{Selector, Tested};
-use super::judge::{Judged, judge_there, point, selected, shape};
-use crate::reproduce::Verdict;
-use crate::study::Finished;
+use super::judge::{Judged, judge_there};
+use super::look::{Look, point};
+use super::rule::Verdict;
 use serde::Serialize;
 
 /// What came of a claim under one assumption, or one of each kind.
@@ -18,9 +18,9 @@ pub struct Assumed {
 }
 
 /// A claim under each of its assumptions, and what that makes of it.
-pub(super) fn judge_each(claim: &Tested, runs: &[&Finished]) -> Judged {
+pub(super) fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let mut places: Vec<Vec<&str>> = Vec::new();
-    for run in runs {
+    for run in &runs.runs {
         let place = claim.assuming.iter().filter_map(|axis| point(run, axis));
         let place = place.collect();
         if !places.contains(&place) {
@@ -29,25 +29,23 @@ pub(super) fn judge_each(claim: &Tested, runs: &[&Finished]) -> Judged {
     }
     let there = |place: Vec<&str>| {
         let points = place.iter().map(|&point| point.to_owned());
-        let is = claim.assuming.iter().cloned().zip(points.clone());
-        let is: Selector = is.collect();
-        let runs = runs.iter().copied().filter(|run| selected(run, &is));
-        let Judged {
-            verdict, measured, ..
-        } = judge_there(claim, &runs.collect::<Vec<_>>());
+        let is: Selector = claim.assuming.iter().cloned().zip(points.clone()).collect();
+        let judged = judge_there(claim, &runs.only(&is));
         Assumed {
             points: points.collect(),
-            verdict,
-            measured,
+            verdict: judged.verdict,
+            measured: match judged.measured.is_empty() {
+                true => judged.why,
+                false => judged.measured,
+            },
         }
     };
     let assumed: Vec<Assumed> = places.into_iter().map(there).collect();
-    let (claimed, unit) = shape(&claim.test);
     Judged {
         verdict: over_all(&assumed),
         measured: by_verdict(&assumed),
-        claimed: claimed.words(unit),
         assumed,
+        ..Judged::of(claim)
     }
 }
 
