@@ -18,8 +18,6 @@ pub struct StudyPage {
     pub about: String,
     /// What came of it, in a sentence or two.
     pub verdict: String,
-    /// The same as a figure.
-    pub lead: Option<Chart>,
     /// Facts by name, in the order shown.
     pub facts: Vec<(String, String)>,
     /// What a reader must know before anything else.
@@ -96,10 +94,6 @@ fn named(index: usize, section: &Section) -> Vec<Chart> {
 pub fn render(study: &StudyPage) -> String {
     let sections = study.sections.iter().enumerate();
     let charts: Vec<Vec<Chart>> = sections.map(|(i, part)| named(i, part)).collect();
-    let lead = study.lead.as_ref().map(|chart| Chart {
-        id: "lead".into(),
-        ..chart.clone()
-    });
     let body = html! {
         header {
             h1 { (study.title) }
@@ -110,7 +104,6 @@ pub fn render(study: &StudyPage) -> String {
         main {
             @for warning in &study.warnings { p.notice { (warning) } }
             (chart::without_script())
-            @if let Some(lead) = &lead { (chart::figure(lead)) }
             @for (part, charts) in study.sections.iter().zip(&charts) { (section(part, charts)) }
             (claims(&study.claims, &study.rules))
             @if !study.notes.is_empty() {
@@ -121,7 +114,7 @@ pub fn render(study: &StudyPage) -> String {
             }
         }
     };
-    let charts: Vec<&Chart> = lead.iter().chain(charts.iter().flatten()).collect();
+    let charts: Vec<&Chart> = charts.iter().flatten().collect();
     page(&format!("Fathom: {}", study.title), &body, &charts)
 }
 

@@ -25,7 +25,7 @@ pub struct Statements {
     /// Parts of axes, under names of their own.
     #[serde(default, rename = "row")]
     pub rows: Vec<Row>,
-    /// Studies that answer the statements about another one, by the name of that one: another model of the drive, say.
+    /// Studies that answer the paper's statements about another one, by the name of that one: another model of the drive, say.
     #[serde(default)]
     pub again: BTreeMap<String, Vec<String>>,
     /// Its figures and tables, and the questions that go past it.
@@ -182,7 +182,7 @@ pub struct Sequence {
 pub struct Tested {
     /// What the paper says, or what is asked beyond it.
     pub text: String,
-    /// What its mark is called in the figure that draws claimed sizes beside ours; without it, it is not drawn there.
+    /// What its mark is called in the figure that draws claimed differences beside ours; without it, it is not drawn there.
     pub label: Option<String>,
     /// Whether it is a statement of ours, and not the paper's.
     #[serde(default)]

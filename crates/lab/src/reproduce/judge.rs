@@ -70,7 +70,7 @@ impl Judged {
 /// A statement on the runs of its study.
 pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let here = runs.only(&claim.at);
-    match claim.assuming.is_empty() {
+    match claim.assuming.is_empty() || here.runs.is_empty() {
         true => judge_there(claim, &here),
         false => judge_each(claim, &here),
     }
@@ -142,15 +142,15 @@ fn words(measured: &[(String, Measured)], verdicts: &[(String, Verdict)], unit: 
         return one.1.words(unit);
     }
     let held = verdicts.iter().filter(|(_, v)| *v == Verdict::Holds);
-    let count = format!("in {} of {} comparisons", held.count(), measured.len());
+    let count = format!("as claimed in {} of {}", held.count(), measured.len());
     if measured.len() <= LISTED {
         let all: Vec<String> = measured.iter().map(said).collect();
-        return format!("{count}: {}", all.join(", "));
+        return format!("{}; {count}", all.join(", "));
     }
     let by = |a: &&(String, Measured), b: &&(String, Measured)| a.1.mean.total_cmp(&b.1.mean);
     let (low, high) = (measured.iter().min_by(by), measured.iter().max_by(by));
     let ends: Vec<String> = low.into_iter().chain(high).map(said).collect();
-    format!("{count}: {}", ends.join(" to "))
+    format!("{}; {count}", ends.join(" to "))
 }
 
 /// What the number does not say: that an interval is too wide, or which of several comparisons fail.

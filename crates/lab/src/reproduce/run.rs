@@ -87,7 +87,7 @@ fn panel_found<'a>(
     let again = &prepared.statements.again;
     let judged = panel.claims.iter().flat_map(|claim| {
         let more = again.get(&claim.study).into_iter().flatten();
-        let more = more.filter(|study| !look(study).runs.is_empty());
+        let more = more.filter(|study| !claim.ours && !look(study).runs.is_empty());
         let studies = [&claim.study].into_iter().chain(more);
         let each = studies.flat_map(|study| statement(claim, study, &look(study), sources));
         each.collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 
 use super::charts::{charts, lead, title};
 use super::grids::grids;
-use super::tally::{groups, silent, tally};
+use super::tally::{self, Group, groups, sentences, silent};
 use fathom_lab::reproduce::{
     ChartFound, Found, Judged, Measured, Panel, PanelFound, Paper, Prepared, Verdict,
 };
@@ -71,21 +71,29 @@ pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
             tone: tone(judged.verdict),
         })
     });
+    let sections = panels(prepared, found).map(|(panel, found)| section(panel, found));
     let remarks = prepared.statements.remarks.iter();
     render(&StudyPage {
         title: format!("{}, run again", paper.name),
         about: paper.title.into(),
-        verdict: tally(&groups),
-        lead: Some(lead(&groups)),
+        verdict: sentences(groups.iter().filter(|group| group.first)),
         facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
         warnings: [prepared.notes.clone(), silent(found)].concat(),
-        sections: panels(prepared, found)
-            .map(|(panel, found)| section(panel, found))
-            .collect(),
+        sections: [first(&groups)].into_iter().chain(sections).collect(),
         claims: claims.collect(),
         rules: RULES.into(),
         notes: remarks.map(|remark| remark.text.clone()).collect(),
     })
+}
+
+/// How many statements came out how.
+fn first(groups: &[Group]) -> Section {
+    Section {
+        title: "What came of the statements".into(),
+        charts: vec![lead(groups)],
+        tables: vec![tally::table(groups)],
+        ..Section::default()
+    }
 }
 
 /// How a verdict is coloured.
@@ -118,7 +126,7 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
     ];
     // What was tested on several workloads is in the table of all statements.
     let once = found.judged.iter().filter(|judged| judged.on.is_none());
-    points.extend(once.map(|judged| sentence(judged, "")));
+    points.extend(once.map(sentence));
     points.extend(left_out(found));
     Section {
         title: heading(panel),
@@ -135,22 +143,21 @@ fn tables(found: &PanelFound) -> impl Iterator<Item = Table> {
     grids(found).into_iter().chain(drawn.map(table))
 }
 
-fn sentence(judged: &Judged, on: &str) -> String {
-    let on = match on.is_empty() {
-        true => String::new(),
-        false => format!(", {on}"),
-    };
+fn sentence(judged: &Judged) -> String {
+    format!("{}: {}.", claim(judged), came(judged))
+}
+
+fn claim(judged: &Judged) -> String {
+    format!("\u{201c}{}\u{201d} ({})", said(judged), judged.claimed)
+}
+
+fn came(judged: &Judged) -> String {
     let verdict = judged.verdict.words();
-    let came = match (judged.assumed.is_empty(), judged.measured.is_empty()) {
+    match (judged.assumed.is_empty(), judged.measured.is_empty()) {
         (true, true) => format!("{verdict}; {}", judged.why),
         (true, false) => format!("{verdict}; measured {}", measured(judged)),
         (false, _) => judged.measured.clone(),
-    };
-    format!(
-        "\u{201c}{}\u{201d} ({}){on}: {came}.",
-        said(judged),
-        judged.claimed
-    )
+    }
 }
 
 /// A row for each line, a column for each point.
@@ -178,7 +185,10 @@ fn table(found: &ChartFound) -> Table {
 /// The same for the terminal.
 pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Screen) -> String {
     let groups = groups(prepared, found);
-    let mut text = format!("{}, run again\n{}\n", paper.name, tally(&groups));
+    let mut text = format!("{}, run again\n", paper.name);
+    for group in &groups {
+        let _ = writeln!(text, "{}", sentences([group]));
+    }
     for note in &prepared.notes {
         let _ = writeln!(text, "{note}");
     }
@@ -190,8 +200,19 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Sc
     }
     for (panel, found) in panels(prepared, found) {
         let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
-        for judged in &found.judged {
-            let _ = writeln!(text, "  {}", sentence(judged, &on(prepared, judged)));
+        for (index, judged) in found.judged.iter().enumerate() {
+            let before = index
+                .checked_sub(1)
+                .map(|before| claim(&found.judged[before]));
+            let again = before.is_some_and(|before| before == claim(judged));
+            let _ = match (&judged.on, again) {
+                (None, _) => writeln!(text, "  {}", sentence(judged)),
+                (Some(_), true) => Ok(()),
+                (Some(_), false) => writeln!(text, "  {}:", claim(judged)),
+            };
+            if judged.on.is_some() {
+                let _ = writeln!(text, "    {}: {}.", on(prepared, judged), came(judged));
+            }
         }
         if let Some(left_out) = left_out(found) {
             let _ = writeln!(text, "  {left_out}");

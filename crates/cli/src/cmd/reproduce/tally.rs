@@ -1,11 +1,15 @@
 //! How many statements came out how, by what they were tested on.
 
 use fathom_lab::reproduce::{Found, Judged, Kind, Prepared, Verdict};
+use fathom_report::run::Table;
+use std::collections::BTreeMap;
 
 /// Statements that are counted together.
 pub(super) struct Group {
     /// Which.
     pub name: String,
+    /// Whether they are the paper's own, in the study that they name.
+    pub first: bool,
     /// What came of each.
     pub verdicts: Vec<Verdict>,
 }
@@ -49,10 +53,11 @@ impl On<'_> {
         let study = self
             .again
             .map_or(String::new(), |study| format!(" in the study `{study}`"));
-        match self.ours {
-            true => format!("statements of ours, beyond the paper, were tested{kind}{study}"),
-            false => format!("statements of the paper were tested{kind}{study}"),
-        }
+        let whose = match self.ours {
+            true => "of ours, beyond the paper,",
+            false => "of the paper",
+        };
+        format!("statements {whose} were tested{kind}{study}")
     }
 }
 
@@ -64,7 +69,7 @@ pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
         let source = found.sources.iter().find(|source| source.name == *name);
         source.map(|source| source.kind)
     };
-    let mut groups: std::collections::BTreeMap<On<'_>, Vec<Verdict>> = Default::default();
+    let mut groups: BTreeMap<On<'_>, Vec<Verdict>> = Default::default();
     for judged in found.judged() {
         let again = prepared.statements.again.values().flatten();
         let on = On {
@@ -78,15 +83,33 @@ pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
     }
     let group = |(on, verdicts): (On<'_>, Vec<Verdict>)| Group {
         name: on.words(),
+        first: !on.ours && on.again.is_none(),
         verdicts,
     };
     groups.into_iter().map(group).collect()
 }
 
-/// The same in sentences.
-pub(super) fn tally(groups: &[Group]) -> String {
-    let lines: Vec<String> = groups.iter().map(Group::words).collect();
+/// In sentences.
+pub(super) fn sentences<'a>(groups: impl IntoIterator<Item = &'a Group>) -> String {
+    let lines: Vec<String> = groups.into_iter().map(Group::words).collect();
     lines.join(" ")
+}
+
+/// As a table.
+pub(super) fn table(groups: &[Group]) -> Table {
+    let head = ["", "all"]
+        .into_iter()
+        .chain(Verdict::ALL.map(Verdict::plural));
+    let row = |group: &Group| {
+        let counts = Verdict::ALL.map(|verdict| group.count(verdict).to_string());
+        let all = [group.name.clone(), group.verdicts.len().to_string()];
+        all.into_iter().chain(counts).collect()
+    };
+    Table {
+        head: head.map(str::to_owned).collect(),
+        rows: groups.iter().map(row).collect(),
+        ..Table::default()
+    }
 }
 
 /// Workloads of which something cannot be told, because nothing was measured.

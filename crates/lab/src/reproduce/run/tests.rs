@@ -168,7 +168,8 @@ fn tested(data: &Data, study: &str, claim: &Tested) {
     }
 }
 
-/// Each trace of a paper has statements, and what a statement allows is at most half of what the paper claims.
+/// Each trace of a paper has statements; what a statement allows is at most half of what the paper claims; and what is drawn
+/// beside one another is in percent.
 #[test]
 fn tolerances_are_small_and_every_stand_in_is_needed() {
     for paper in PAPERS {
@@ -177,6 +178,8 @@ fn tolerances_are_small_and_every_stand_in_is_needed() {
         let mut traces = BTreeSet::new();
         for claim in claims {
             traces.extend(claim.trace.clone());
+            let sized = matches!(claim.test, Test::Gain(_) | Test::Change(_));
+            assert!(claim.label.is_none() || sized, "{}: {claim:?}", paper.name);
             if let (Claimed::Near { value, within }, _) = claim.test.claimed() {
                 assert!(within <= 0.5 * value.abs(), "{}: {claim:?}", paper.name);
             }
