@@ -1,24 +1,22 @@
-//! Claims about what a paper leaves open: judged under each assumption, and never said to hold for one that was picked.
+//! Claims on the runs of their study: those about what a paper leaves open are judged under each assumption, and never said to
+//! hold for one that was picked.
 
-use super::expected::{Selector, Tested};
-use super::judge::{Judged, judge_there};
+use super::judge::{Assumed, Judged, judge_there};
 use super::look::{Look, point};
 use super::rule::Verdict;
-use serde::Serialize;
+use super::statement::{Selector, Tested};
 
-/// What came of a claim under one assumption, or one of each kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Assumed {
-    /// The points of the axes that the claim names, in its order.
-    pub points: Vec<String>,
-    /// The verdict there.
-    pub verdict: Verdict,
-    /// What was measured there, in words.
-    pub measured: String,
+/// A statement on the runs of its study.
+pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
+    let here = runs.only(&claim.at);
+    match claim.assuming.is_empty() || here.runs.is_empty() {
+        true => judge_there(claim, &here),
+        false => judge_each(claim, &here),
+    }
 }
 
 /// A claim under each of its assumptions, and what that makes of it.
-pub(super) fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
+fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let mut places: Vec<Vec<&str>> = Vec::new();
     for run in &runs.runs {
         let place = claim.assuming.iter().filter_map(|axis| point(run, axis));

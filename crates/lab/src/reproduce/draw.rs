@@ -1,8 +1,9 @@
 //! What is drawn of a paper's figure: charts over the points of an axis, and runs over time and over the sequence of accesses.
 
-use super::expected::{Drawing, Selector, Sequence, Timeline};
+use super::expected::{Drawing, Sequence, Timeline};
 use super::look::{Look, at};
 use super::measured::Measured;
+use super::statement::Selector;
 use fathom_run::Totals;
 use serde::Serialize;
 

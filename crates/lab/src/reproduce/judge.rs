@@ -5,12 +5,11 @@
 //! (batch means); where a quick reproduction leaves one seed of several there is no interval, and a verdict says what that
 //! seed says. The rules are in [`rule`](super::rule).
 
-use super::assume::{Assumed, judge_each};
-use super::expected::{Test, Tested};
 use super::look::{Look, Missing};
 use super::measured::{Measured, Number};
 use super::numbers::{Comparison, numbers};
 use super::rule::{Verdict, all_of, decide};
+use super::statement::{Test, Tested};
 use serde::Serialize;
 
 /// What came of a statement.
@@ -51,6 +50,17 @@ pub struct Judged {
     pub assumed: Vec<Assumed>,
 }
 
+/// What came of a claim under one assumption, or one of each kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Assumed {
+    /// The points of the axes that the claim names, in its order.
+    pub points: Vec<String>,
+    /// The verdict there.
+    pub verdict: Verdict,
+    /// What was measured there, in words.
+    pub measured: String,
+}
+
 impl Judged {
     /// A statement before it is tested.
     pub(super) fn of(claim: &Tested) -> Judged {
@@ -64,15 +74,6 @@ impl Judged {
             assuming: claim.assuming.clone(),
             ..Judged::default()
         }
-    }
-}
-
-/// A statement on the runs of its study.
-pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
-    let here = runs.only(&claim.at);
-    match claim.assuming.is_empty() || here.runs.is_empty() {
-        true => judge_there(claim, &here),
-        false => judge_each(claim, &here),
     }
 }
 

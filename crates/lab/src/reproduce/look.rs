@@ -1,8 +1,9 @@
 //! Runs of a study as charts and statements look at them: by the points of axes.
 
-use super::expected::{Row, Selector};
+use super::expected::Row;
 use super::measured::Number;
 use super::metric::Metric;
+use super::statement::Selector;
 use crate::study::Finished;
 
 /// Why there is no number.

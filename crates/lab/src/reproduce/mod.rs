@@ -16,12 +16,12 @@ mod numbers;
 mod prepare;
 mod rule;
 mod run;
+mod statement;
 mod traces;
 
-pub use assume::Assumed;
 pub use draw::{ChartFound, LineFound, SequenceFound, SequenceLine, TimelineFound};
 pub use expected::{Panel, Remark, Statements};
-pub use judge::Judged;
+pub use judge::{Assumed, Judged};
 pub use measured::Measured;
 pub use prepare::{Options, Prepared, prepare};
 pub use rule::{NO_DIFFERENCE_PERCENT, Verdict};

@@ -1,9 +1,9 @@
 //! The numbers of a statement: what its test makes of the runs of one seed.
 
-use super::expected::{Apart, Compared, One, Selector, Take, Test, Walk};
 use super::look::{Look, Missing, at};
 use super::measured::Number;
 use super::metric::Metric;
+use super::statement::{Apart, Compared, One, Selector, Take, Test, Walk};
 
 /// What something is compared with is not above zero.
 const ZERO: Missing = "what it is compared with is 0";

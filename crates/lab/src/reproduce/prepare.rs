@@ -61,6 +61,14 @@ pub(super) fn parsed<T>(
     })
 }
 
+/// What a paper says of its traces.
+///
+/// # Errors
+/// [`StudyError::Syntax`].
+pub(super) fn known(file: File) -> Result<Known, StudyError> {
+    parsed(file, crate::parse::from_toml)
+}
+
 /// Resolves everything before the first run.
 ///
 /// # Errors
@@ -69,7 +77,7 @@ pub fn prepare(paper: &Paper, options: &Options) -> Result<Prepared, StudyError>
     let statements = parsed(paper.expected, Statements::from_toml)?;
     let of_quick = statements.quick.writes.filter(|_| options.quick);
     let writes = of_quick.into_iter().chain(options.writes).min();
-    let known = paper.traces.map(Known::of).transpose()?;
+    let known = paper.traces.map(known).transpose()?;
     let mut notes = Vec::new();
     let mut sources = Vec::new();
     let mut found = Found::new();

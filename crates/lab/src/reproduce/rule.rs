@@ -8,8 +8,8 @@
 //! - Where the interval does not decide, a claim cannot be told.
 //! - A claim about several comparisons does not hold if it does not hold for one of them.
 
-use super::expected::Claimed;
 use super::measured::Measured;
+use super::statement::Claimed;
 use serde::Serialize;
 
 /// What comes of a claim.

@@ -1,10 +1,12 @@
 //! A paper run: its studies, what is drawn of each of its figures, and what came of each statement.
 
+use super::assume::judge;
 use super::draw::{ChartFound, SequenceFound, TimelineFound, chart, in_sequence, over_time};
-use super::expected::{Drawing, Panel, Tested};
-use super::judge::{Judged, judge};
+use super::expected::{Drawing, Panel};
+use super::judge::Judged;
 use super::look::{Look, at};
 use super::prepare::Prepared;
+use super::statement::Tested;
 use super::traces::Source;
 use crate::study::{self, Finished, StudyError, Watcher};
 use serde::Serialize;

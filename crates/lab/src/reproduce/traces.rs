@@ -1,7 +1,6 @@
 //! Which workloads stand for a paper's traces: generators, and what of the traces a user has.
 
-use super::expected::ANY;
-use super::{File, prepare::parsed};
+use super::statement::ANY;
 use crate::source::{self, Workload};
 use crate::study::StudyError;
 use fathom_trace::Options;
@@ -110,14 +109,6 @@ struct KnownTrace {
 pub(super) type Found = Vec<(Source, Workload)>;
 
 impl Known {
-    /// What the file of a paper says.
-    ///
-    /// # Errors
-    /// [`StudyError::Syntax`].
-    pub(super) fn of(file: File) -> Result<Known, StudyError> {
-        parsed(file, crate::parse::from_toml)
-    }
-
     /// What stands in for traces.
     pub(super) fn generators(&self) -> Vec<Source> {
         let source = |(name, of): (&String, &String)| Source {

@@ -1,5 +1,6 @@
 //! Statements judged on made-up runs.
 
+use super::super::assume::judge;
 use super::super::expected::Statements;
 use super::*;
 use crate::replay::Outcome;

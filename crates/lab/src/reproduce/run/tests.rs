@@ -1,11 +1,11 @@
 //! Whatever the papers' data name is there.
 
-use super::super::expected::{Statements, Test};
-use super::super::prepare::parsed;
+use super::super::expected::Statements;
+use super::super::prepare::{known, parsed};
+use super::super::statement::Test;
 use super::super::{PAPERS, Paper};
 use super::*;
-use crate::reproduce::expected::{ANY, Claimed, Selector};
-use crate::reproduce::traces::Known;
+use crate::reproduce::statement::{ANY, Claimed, Selector};
 use crate::study::Study;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ impl Data {
     fn of(paper: &Paper) -> Data {
         let studies = paper.studies.iter();
         let studies = studies.map(|file| parsed(*file, Study::from_toml).unwrap());
-        let known = paper.traces.map(|file| Known::of(file).unwrap());
+        let known = paper.traces.map(|file| known(file).unwrap());
         Data {
             name: paper.name,
             statements: parsed(paper.expected, Statements::from_toml).unwrap(),
@@ -102,6 +102,13 @@ fn whatever_a_statement_or_a_chart_is_about_is_in_its_study() {
         for (study, more) in &data.statements.again {
             let studies = [study].into_iter().chain(more);
             studies.for_each(|study| assert!(!data.runs(study).is_empty()));
+        }
+        for row in &data.statements.rows {
+            let named = |runs: &Runs| runs[0].contains_key(&row.name);
+            assert!(
+                !data.studies.values().any(named),
+                "an axis is a row: {row:?}"
+            );
         }
         for panel in &data.statements.figures {
             for drawing in &panel.charts {
