@@ -48,7 +48,7 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
         "38.9 % lower",
         "holds in direction only",
         "does not hold",
-        "cannot be told; the interval does not decide",
+        "the interval does not decide",
         "cannot be told; the runs that it needs were left out",
         "fails for",
     ] {
@@ -70,17 +70,15 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
     described(&results);
     let panels = results["panels"].as_array().unwrap();
     let figure = |id: &str| panels.iter().find(|panel| panel["id"] == id).unwrap();
-    // Two metrics and the padding, on three generators; the paper's own points are of Financial1's page alone.
-    let charts = figure("4")["charts"].as_array().unwrap();
-    assert_eq!(charts.len(), 3 * 3);
-    let printed = |chart: &&Value| {
-        let mut lines = chart["lines"].as_array().unwrap().iter();
-        lines.any(|line| line.get("paper").is_some())
+    // So few writes fill the buffers of two generators at 4 MiB alone: Figure 5 has nothing to compare on them.
+    let on = |id: &str| {
+        let charts = figure(id)["charts"].as_array().unwrap();
+        charts
+            .iter()
+            .filter(|chart| chart["on"] == "financial1-like")
+            .count()
     };
-    let charts = figure("5")["charts"].as_array().unwrap();
-    let with: Vec<&Value> = charts.iter().filter(printed).collect();
-    assert_eq!(with.len(), 1);
-    assert_eq!(with[0]["on"], "financial1-like");
+    assert_eq!((on("4"), on("5")), (3, 0));
     let open = figure("4")["judged"]
         .as_array()
         .unwrap()
@@ -94,7 +92,6 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
         "Figure 6: Elements",
         "Padding",
         "Sizes that the paper claims",
-        "lru, the paper",
     ] {
         assert!(page.contains(said), "{said}");
     }
@@ -224,6 +221,14 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
             assert_eq!(statement["verdict"], "holds", "{id}: {statement}");
         }
     }
+    // What the paper prints is drawn beside what was measured (Figure 11: 0.475 s under Deadline).
+    let charts = of("11")["charts"].as_array().unwrap();
+    let lines = charts
+        .iter()
+        .flat_map(|chart| chart["lines"].as_array().unwrap());
+    let printed = lines.filter_map(|line| line["paper"].get(0)?.as_f64());
+    assert!(printed.clone().any(|ms| ms == 475.0), "{charts:?}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("Five processes that read at random"));
+    assert!(page.contains("deadline, the paper"));
 }

@@ -67,8 +67,10 @@ impl Measured {
 
     /// In words, with a unit.
     pub fn words(self, unit: &str) -> String {
-        // Three digits or so.
-        let digits = match self.mean.abs() {
+        // No minus before a zero, and three digits or so.
+        let mean = self.mean + 0.0;
+        let digits = match mean.abs() {
+            0.0 => 0,
             ..0.01 => 5,
             ..0.1 => 4,
             ..1.0 => 3,
@@ -78,9 +80,9 @@ impl Measured {
         match self.half >= 0.5 * 10_f64.powi(-digits) {
             true => format!(
                 "{:.*}{unit} (± {:.*})",
-                digits as usize, self.mean, digits as usize, self.half
+                digits as usize, mean, digits as usize, self.half
             ),
-            false => format!("{:.*}{unit}", digits as usize, self.mean),
+            false => format!("{:.*}{unit}", digits as usize, mean),
         }
     }
 }
@@ -104,7 +106,17 @@ mod tests {
         assert_eq!(measured.mean, 3.0);
         assert!((measured.half - 4.3027 / 3_f64.sqrt()).abs() < 1e-3);
         // One seed has what the run itself says, and none has nothing.
-        assert_eq!(of(&[2.0]).unwrap().half, 0.5);
+        let one = of(&[2.0]).unwrap();
+        assert_eq!(one.words(" %"), "2.00 % (± 0.50)");
+        assert_eq!(
+            Measured {
+                mean: -0.0,
+                half: 0.0,
+                ..one
+            }
+            .words(" %"),
+            "0 %"
+        );
         assert_eq!(of(&[]), None);
     }
 
