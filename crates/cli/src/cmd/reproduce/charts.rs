@@ -13,7 +13,7 @@ const INTERVAL: &str = "95 % interval";
 /// What is called the paper's own.
 const PAPER: &str = "the paper";
 
-/// How many statements came out how.
+/// How many of the paper's statements came out how.
 pub(super) fn lead(groups: &[Group]) -> Chart {
     let bars = |(look, group): (usize, &Group)| Series {
         name: format!("{} {}", group.verdicts.len(), group.name),
@@ -24,10 +24,15 @@ pub(super) fn lead(groups: &[Group]) -> Chart {
         ..Series::default()
     };
     Chart {
-        title: "What came of the statements".into(),
+        title: "The paper's statements by verdict".into(),
         x: Axis::names("", Verdict::ALL.map(|v| v.plural().to_owned()).to_vec()),
         y: Axis::new("statements", Unit::Number, Scale::Zero),
-        series: groups.iter().enumerate().map(bars).collect(),
+        series: groups
+            .iter()
+            .filter(|group| group.first)
+            .enumerate()
+            .map(bars)
+            .collect(),
         ..Chart::default()
     }
 }
@@ -56,40 +61,18 @@ fn draw(found: &ChartFound) -> Chart {
         true => positions(&found.points),
         false => Some(found.places.clone()),
     };
-    let mode = match places {
-        Some(_) => Mode::Line,
-        None => Mode::Bars,
+    let (mode, log) = match places {
+        Some(_) => (Mode::Line, far_apart(found)),
+        None => (Mode::Bars, false),
     };
-    let at = places.clone();
-    let at = at.unwrap_or_else(|| (0..found.points.len()).map(|index| index as f64).collect());
-    let line = |(look, line): (usize, &LineFound)| {
-        let halves = line.values.iter().map(|v| v.map_or(0.0, |v| v.half));
-        let series = Series {
-            name: line.name.clone(),
-            look,
-            mode,
-            x: at.clone(),
-            y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
-            ..Series::default()
-        };
-        series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
-    };
-    let printed = |(look, line): (usize, &LineFound)| {
-        (!line.paper.is_empty()).then(|| Series {
-            name: format!("{}, {PAPER}", line.name),
-            look,
-            mode: Mode::Marks,
-            x: at.clone(),
-            y: line.paper.clone(),
-            ..Series::default()
-        })
-    };
+    let side_by_side = || (0..found.points.len()).map(|index| index as f64);
+    let at = places.clone().unwrap_or_else(|| side_by_side().collect());
     let lines = || found.lines.iter().enumerate();
-    let scale = match places.is_some() && far_apart(found) {
-        true => Scale::Log,
-        false => Scale::Zero,
-    };
+    let measured = lines().map(|line| measured(line, mode, &at));
+    let printed = lines().filter(|(_, line)| !line.paper.is_empty());
+    let printed = printed.map(|line| printed_by_the_paper(line, &at));
     let names = found.points.clone();
+    let scale = if log { Scale::Log } else { Scale::Zero };
     Chart {
         title: title(found),
         y: Axis::new(&found.metric, Unit::Number, scale),
@@ -97,11 +80,32 @@ fn draw(found: &ChartFound) -> Chart {
             Some(places) => Axis::places(&found.x, places, names),
             None => Axis::names(&found.x, names),
         },
-        series: lines()
-            .map(line)
-            .chain(lines().filter_map(printed))
-            .collect(),
+        series: measured.chain(printed).collect(),
         ..Chart::default()
+    }
+}
+
+fn measured((look, line): (usize, &LineFound), mode: Mode, at: &[f64]) -> Series {
+    let halves = line.values.iter().map(|v| v.map_or(0.0, |v| v.half));
+    let series = Series {
+        name: line.name.clone(),
+        look,
+        mode,
+        x: at.to_vec(),
+        y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
+        ..Series::default()
+    };
+    series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
+}
+
+fn printed_by_the_paper((look, line): (usize, &LineFound), at: &[f64]) -> Series {
+    Series {
+        name: format!("{}, {PAPER}", line.name),
+        look,
+        mode: Mode::Marks,
+        x: at.to_vec(),
+        y: line.paper.clone(),
+        ..Series::default()
     }
 }
 

@@ -200,34 +200,34 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Sc
     }
     for (panel, found) in panels(prepared, found) {
         let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
-        for (index, judged) in found.judged.iter().enumerate() {
-            let before = index
-                .checked_sub(1)
-                .map(|before| claim(&found.judged[before]));
-            let again = before.is_some_and(|before| before == claim(judged));
-            let _ = match (&judged.on, again) {
-                (None, _) => writeln!(text, "  {}", sentence(judged)),
-                (Some(_), true) => Ok(()),
-                (Some(_), false) => writeln!(text, "  {}:", claim(judged)),
-            };
-            if judged.on.is_some() {
-                let _ = writeln!(text, "    {}: {}.", on(prepared, judged), came(judged));
-            }
-        }
+        text += &statements(prepared, &found.judged);
         if let Some(left_out) = left_out(found) {
             let _ = writeln!(text, "  {left_out}");
         }
-        for Table {
-            title,
-            head,
-            mut rows,
-            ..
-        } in tables(found)
-        {
-            rows.insert(0, head);
-            let _ = writeln!(text, "\n{title}");
-            text += &super::super::table::table(&rows, screen);
+        for mut table in tables(found) {
+            table.rows.insert(0, table.head);
+            let _ = writeln!(text, "\n{}", table.title);
+            text += &super::super::table::table(&table.rows, screen);
         }
+    }
+    text
+}
+
+/// A line for each statement, or for each workload that it was tested on.
+fn statements(prepared: &Prepared, judged: &[Judged]) -> String {
+    let mut text = String::new();
+    let mut before = String::new();
+    for judged in judged {
+        let claim = claim(judged);
+        if judged.on.is_none() {
+            let _ = writeln!(text, "  {}", sentence(judged));
+            continue;
+        }
+        if claim != before {
+            let _ = writeln!(text, "  {claim}:");
+        }
+        let _ = writeln!(text, "    {}: {}.", on(prepared, judged), came(judged));
+        before = claim;
     }
     text
 }
