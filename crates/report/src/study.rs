@@ -1,4 +1,4 @@
-//! The one-file page of a paper that was run again: its claims with what came of them, tables, and figures.
+//! The one-file page of a paper that was run again: what came of it, its claims with their verdicts, tables, and figures.
 //!
 //! What comes in is plain: whoever knows studies and drives fills in a [`StudyPage`]. Nothing is computed here. The
 //! page works offline as the one of a measurement does ([`crate::html`]).
@@ -16,6 +16,8 @@ pub struct StudyPage {
     pub title: String,
     /// What it is about, in a sentence.
     pub about: String,
+    /// What came of it, in a sentence or two.
+    pub verdict: String,
     /// Facts by name, in the order shown.
     pub facts: Vec<(String, String)>,
     /// What a reader must know before anything else.
@@ -37,8 +39,10 @@ pub struct ClaimRow {
     pub text: String,
     /// Where.
     pub place: String,
-    /// The workload, and the drive where there are several.
+    /// The workload, and the study where it is not the first; empty where there is none to name.
     pub on: String,
+    /// What is claimed of it, as it is tested.
+    pub claimed: String,
     /// What was measured.
     pub measured: String,
     /// What came of it, in words.
@@ -94,6 +98,7 @@ pub fn render(study: &StudyPage) -> String {
         header {
             h1 { (study.title) }
             @if !study.about.is_empty() { p.identity { (text::unbroken(&study.about)) } }
+            @if !study.verdict.is_empty() { p { strong { (text::unbroken(&study.verdict)) } } }
             dl.facts { @for (name, value) in &study.facts { (fact(name, value)) } }
         }
         main {
@@ -114,6 +119,7 @@ pub fn render(study: &StudyPage) -> String {
 }
 
 fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
+    let some_on = claims.iter().any(|claim| !claim.on.is_empty());
     html! {
         @if !claims.is_empty() {
             section {
@@ -121,14 +127,19 @@ fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
                 @if !rules.is_empty() { p.question { (text::unbroken(rules)) } }
                 table.answers {
                     thead {
-                        tr { th { "claim" } th { "where" } th { "workload" } th { "measured" } th { "verdict" } }
+                        tr {
+                            th { "claim" } th { "where" }
+                            @if some_on { th { "workload" } }
+                            th { "claimed" } th { "measured" } th { "verdict" }
+                        }
                     }
                     tbody {
                         @for claim in claims {
                             tr {
                                 th scope="row" { (text::unbroken(&claim.text)) }
                                 td data-label="where" { (claim.place) }
-                                td data-label="workload" { (claim.on) }
+                                @if some_on { td data-label="workload" { (claim.on) } }
+                                td data-label="claimed" { (claim.claimed) }
                                 td data-label="measured" { (claim.measured) }
                                 td data-label="verdict" { span class=(tone(claim.tone)) { (claim.verdict) } }
                             }

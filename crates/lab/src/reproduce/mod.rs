@@ -1,23 +1,35 @@
-//! Papers run again: their configuration as study files, their claims as data, and each claim tested on our runs.
+//! Papers run again: their configuration as study files, what they say of their results as data, and each statement tested
+//! on our runs.
 //!
 //! The files lie in `papers/NAME` and are part of the program, so that a reproduction needs nothing but traces, which
-//! a user brings; without any it runs on generators and says so. A claim holds, holds in its direction only, does not
-//! hold, or cannot be told; nothing here makes one come out otherwise than it was measured.
+//! a user brings; without any it runs on generators and says so. No paper has code of its own. A statement holds, holds in
+//! part or in its direction only, does not hold, or cannot be told.
 
-mod cell;
-mod claim;
-mod epo;
+mod assume;
+mod draw;
+mod expected;
 mod judge;
-pub mod paper;
+mod look;
+mod measured;
+mod metric;
+mod numbers;
+mod prepare;
+mod rule;
+mod run;
+mod statement;
 mod traces;
-mod why;
 
-pub use cell::{Busy, Cell};
-pub use claim::{Claim, Expected, Figure, FigurePoint, Metric, Remark, Test};
-pub use epo::{Options, Reproduction, Results, prepare, run};
-pub use judge::{Judgement, NO_DIFFERENCE_PERCENT, Verdict, judge};
+pub use draw::{ChartFound, LineFound, SequenceFound, SequenceLine, TimelineFound};
+pub use expected::{Panel, Remark, Statements};
+pub use judge::{Assumed, Judged};
+pub use measured::Measured;
+pub use prepare::{Options, Prepared, prepare};
+pub use rule::{NO_DIFFERENCE_PERCENT, Verdict};
+pub use run::{Found, PanelFound, run};
 pub use traces::{Kind, Source};
-pub use why::{PageWrite, Why};
+
+/// A file of a paper: its text, and where it lies.
+pub type File = (&'static str, &'static str);
 
 /// A paper that can be run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +40,12 @@ pub struct Paper {
     pub title: &'static str,
     /// What was found: `papers/NAME/README.md`.
     pub readme: &'static str,
-    /// Its studies and figures, where they are data alone; `epo` has code of its own.
-    pub files: Option<Files>,
-}
-
-/// A file of a paper: its text, and where it lies.
-pub type File = (&'static str, &'static str);
-
-/// The files of a paper that is data alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Files {
     /// Study files.
     pub studies: &'static [File],
-    /// Figures and claims.
+    /// Figures and statements.
     pub expected: File,
+    /// Its traces, where it has some: which files of a user they are, and what stands in for them.
+    pub traces: Option<File>,
 }
 
 macro_rules! paper_file {
@@ -59,41 +63,48 @@ pub const PAPERS: &[Paper] = &[
         name: "epo",
         title: "element-level parallel optimization of a write buffer, against NoCache, LRU and BPLRU",
         readme: include_str!("../../../../papers/epo/README.md"),
-        files: None,
+        studies: &[
+            paper_file!("epo/study.toml"),
+            paper_file!("epo/general.toml"),
+            paper_file!("epo/queue.toml"),
+            paper_file!("epo/load.toml"),
+            paper_file!("epo/inside.toml"),
+            paper_file!("epo/choices.toml"),
+        ],
+        expected: paper_file!("epo/expected.toml"),
+        traces: Some(paper_file!("epo/traces.toml")),
     },
     Paper {
         name: "irbw",
         title: "disk schedulers for solid state drives: IRBW-FIFO and IRBW-FIFO-RP, against those of Linux 2.6",
         readme: include_str!("../../../../papers/irbw/README.md"),
-        files: Some(Files {
-            studies: &[
-                paper_file!("irbw/iometer-ssd.toml"),
-                paper_file!("irbw/iometer-hdd.toml"),
-                paper_file!("irbw/readers-ssd.toml"),
-                paper_file!("irbw/readers-hdd.toml"),
-                paper_file!("irbw/sizes-ssd.toml"),
-                paper_file!("irbw/sizes-hdd.toml"),
-                paper_file!("irbw/postmark.toml"),
-                paper_file!("irbw/logs.toml"),
-                paper_file!("irbw/today.toml"),
-            ],
-            expected: paper_file!("irbw/expected.toml"),
-        }),
+        studies: &[
+            paper_file!("irbw/iometer-ssd.toml"),
+            paper_file!("irbw/iometer-hdd.toml"),
+            paper_file!("irbw/readers-ssd.toml"),
+            paper_file!("irbw/readers-hdd.toml"),
+            paper_file!("irbw/sizes-ssd.toml"),
+            paper_file!("irbw/sizes-hdd.toml"),
+            paper_file!("irbw/postmark.toml"),
+            paper_file!("irbw/logs.toml"),
+            paper_file!("irbw/today.toml"),
+        ],
+        expected: paper_file!("irbw/expected.toml"),
+        traces: None,
     },
     Paper {
         name: "parameter-aware-io",
         title: "splitters and a scheduler that know a drive's sizes: NoPAS, PAS and PASA under NOOP and PAI",
         readme: include_str!("../../../../papers/parameter-aware-io/README.md"),
-        files: Some(Files {
-            studies: &[
-                paper_file!("parameter-aware-io/postmark.toml"),
-                paper_file!("parameter-aware-io/filebench.toml"),
-                paper_file!("parameter-aware-io/grid.toml"),
-                paper_file!("parameter-aware-io/buffer.toml"),
-                paper_file!("parameter-aware-io/today.toml"),
-            ],
-            expected: paper_file!("parameter-aware-io/expected.toml"),
-        }),
+        studies: &[
+            paper_file!("parameter-aware-io/postmark.toml"),
+            paper_file!("parameter-aware-io/filebench.toml"),
+            paper_file!("parameter-aware-io/grid.toml"),
+            paper_file!("parameter-aware-io/buffer.toml"),
+            paper_file!("parameter-aware-io/today.toml"),
+        ],
+        expected: paper_file!("parameter-aware-io/expected.toml"),
+        traces: None,
     },
 ];
 

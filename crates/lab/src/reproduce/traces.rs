@@ -1,23 +1,19 @@
-//! Which workloads there are for a paper: its generators, and what of its traces a user has.
+//! Which workloads stand for a paper's traces: generators, and what of the traces a user has.
 
-use super::claim::Expected;
+use super::statement::ANY;
 use crate::source::{self, Workload};
 use crate::study::StudyError;
-use fathom_base::Bytes;
 use fathom_trace::Options;
-use fathom_workload::step::{Concatenate, First, Shrink, Step, WritesOnly};
+use fathom_workload::step::{First, Step};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The space that every trace is shrunk into: the smallest drive of the paper holds it.
-const SPACE: Bytes = Bytes::gib(50);
-/// Starts become multiples of it: the smallest page of the paper, so that every point sees the same requests.
-const PAGE: Bytes = Bytes::kib(1);
 /// What may stand behind a trace's name.
 const ENDINGS: [&str; 4] = ["", ".zst", ".gz", ".xz"];
 
 /// What a workload is, beside the trace that a claim is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Made to be like it in published figures, and in nothing else.
@@ -31,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words.
+    /// In words, of one.
     pub fn words(self) -> &'static str {
         match self {
             Self::Generator => {
@@ -42,6 +38,16 @@ impl Kind {
             Self::Other => "a trace that is not in the paper",
         }
     }
+
+    /// In words, of several.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Generator => "generators",
+            Self::Part => "parts of traces",
+            Self::Whole => "whole traces",
+            Self::Other => "other traces than the paper's",
+        }
+    }
 }
 
 /// A workload and the trace that it stands for.
@@ -49,16 +55,31 @@ impl Kind {
 pub struct Source {
     /// The workload's name.
     pub name: String,
-    /// The trace of the claims.
+    /// The trace of the statements.
     pub of: String,
     /// What it is.
     pub kind: Kind,
 }
 
+impl Source {
+    /// Whether it stands for a trace, or for one of all.
+    pub(super) fn stands_for(&self, trace: &str) -> bool {
+        trace == ANY || trace == self.of
+    }
+}
+
 /// `papers/NAME/traces.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+pub(super) struct Known {
+    /// The studies that run on traces as well.
+    pub studies: Vec<String>,
+    /// Workloads of the studies that stand in for a trace, by name.
+    stand_ins: BTreeMap<String, String>,
+    /// What every trace goes through before it is cut to its first writes.
+    before: Vec<Step>,
+    /// What every trace goes through in the end.
+    after: Vec<Step>,
     #[serde(rename = "trace")]
     traces: Vec<KnownTrace>,
 }
@@ -76,55 +97,83 @@ struct KnownTrace {
     #[serde(default)]
     other: bool,
     /// How many of its writes the paper used.
-    #[serde(default)]
     writes: Option<u64>,
-    /// Whether its units are laid one after another.
+    /// What it goes through after the cut.
     #[serde(default)]
-    concatenate: bool,
+    steps: Vec<Step>,
     #[serde(default)]
     read: Options,
-}
-
-/// The generators of a study as sources: `NAME-like` stands for `NAME`.
-pub(super) fn generators(workloads: &[Workload]) -> Vec<Source> {
-    let source = |workload: &Workload| Source {
-        name: workload.name.clone(),
-        of: workload.name.trim_end_matches("-like").to_owned(),
-        kind: Kind::Generator,
-    };
-    workloads.iter().map(source).collect()
 }
 
 /// Traces that are there, and how they are read.
 pub(super) type Found = Vec<(Source, Workload)>;
 
-/// Those of the known traces that are in `dir`, and the names of those that are not. `writes` is the most that is
-/// taken of each.
-///
-/// # Errors
-/// [`StudyError::Read`] where `dir` cannot be read, [`StudyError::Syntax`] for a list of traces that is none.
-pub(super) fn found(
-    (list, place): (&str, &str),
-    dir: &Path,
-    writes: Option<u64>,
-) -> Result<(Found, Vec<String>), StudyError> {
-    std::fs::read_dir(dir).map_err(|source| StudyError::Read {
-        path: dir.to_owned(),
-        source,
-    })?;
-    let known: Known = toml::from_str(list).map_err(|error| StudyError::Syntax {
-        path: place.into(),
-        line: None,
-        detail: error.message().to_owned(),
-    })?;
-    let (mut here, mut absent) = (Vec::new(), Vec::new());
-    for trace in known.traces {
-        match path(dir, &trace.files) {
-            Some(path) => here.push(workload(trace, path, writes)),
-            None => absent.push(trace.name),
-        }
+impl Known {
+    /// What stands in for traces.
+    pub(super) fn generators(&self) -> Vec<Source> {
+        let source = |(name, of): (&String, &String)| Source {
+            name: name.clone(),
+            of: of.clone(),
+            kind: Kind::Generator,
+        };
+        self.stand_ins.iter().map(source).collect()
     }
-    Ok((here, absent))
+
+    /// Those of the traces that are in `dir`, and the names of those that are not. `most` is the most writes that are
+    /// taken of each.
+    ///
+    /// # Errors
+    /// [`StudyError::Read`] where `dir` cannot be read.
+    pub(super) fn found(
+        &self,
+        dir: &Path,
+        most: Option<u64>,
+    ) -> Result<(Found, Vec<String>), StudyError> {
+        std::fs::read_dir(dir).map_err(|source| StudyError::Read {
+            path: dir.to_owned(),
+            source,
+        })?;
+        let (mut here, mut absent) = (Vec::new(), Vec::new());
+        for trace in &self.traces {
+            match path(dir, &trace.files) {
+                Some(path) => here.push(self.workload(trace, path, most)),
+                None => absent.push(trace.name.clone()),
+            }
+        }
+        Ok((here, absent))
+    }
+
+    fn workload(&self, trace: &KnownTrace, path: PathBuf, most: Option<u64>) -> (Source, Workload) {
+        let writes = trace.writes.into_iter().chain(most).min();
+        let cut = writes.map(|accesses| Step::First(First { accesses }));
+        let cut: Vec<Step> = cut.into_iter().collect();
+        // A trace that was cut shorter than in the paper is a part of it.
+        let whole = trace.whole && writes == trace.writes;
+        let kind = match (trace.other, whole) {
+            (true, _) => Kind::Other,
+            (false, true) => Kind::Whole,
+            (false, false) => Kind::Part,
+        };
+        let name = match (trace.whole, writes) {
+            (true, Some(writes)) => format!("first {writes} writes of {}", trace.name),
+            _ => trace.name.clone(),
+        };
+        let source = Source {
+            name: name.clone(),
+            of: trace.of.clone(),
+            kind,
+        };
+        let kind = source::Kind::Trace {
+            path,
+            read: trace.read.clone(),
+        };
+        let cut = [&self.before[..], &cut, &trace.steps, &self.after];
+        let workload = Workload {
+            steps: cut.concat(),
+            ..Workload::new(name, kind)
+        };
+        (source, workload)
+    }
 }
 
 fn path(dir: &Path, names: &[String]) -> Option<PathBuf> {
@@ -132,58 +181,4 @@ fn path(dir: &Path, names: &[String]) -> Option<PathBuf> {
         .iter()
         .flat_map(|name| ENDINGS.map(|ending| dir.join(format!("{name}{ending}"))));
     candidates.into_iter().find(|path| path.is_file())
-}
-
-/// The pre-processing of `epo` IV.A, but for the rounding, which the write buffer does.
-fn workload(trace: KnownTrace, path: PathBuf, most: Option<u64>) -> (Source, Workload) {
-    let writes = trace.writes.into_iter().chain(most).min();
-    let mut steps = vec![Step::WritesOnly(WritesOnly {})];
-    steps.extend(writes.map(|accesses| Step::First(First { accesses })));
-    if trace.concatenate {
-        steps.push(Step::Concatenate(Concatenate {
-            disks: None,
-            page: PAGE,
-        }));
-    }
-    steps.push(Step::Shrink(Shrink {
-        capacity: SPACE,
-        span: None,
-        page: PAGE,
-    }));
-    // A trace that was cut shorter than in the paper is a part of it.
-    let whole = trace.whole && writes == trace.writes;
-    let kind = match (trace.other, whole) {
-        (true, _) => Kind::Other,
-        (false, true) => Kind::Whole,
-        (false, false) => Kind::Part,
-    };
-    let name = match (trace.whole, writes) {
-        (true, Some(writes)) => format!("first {writes} writes of {}", trace.name),
-        _ => trace.name,
-    };
-    let source = Source {
-        name: name.clone(),
-        of: trace.of,
-        kind,
-    };
-    let workload = Workload {
-        steps,
-        ..Workload::new(
-            name,
-            source::Kind::Trace {
-                path,
-                read: trace.read,
-            },
-        )
-    };
-    (source, workload)
-}
-
-/// Whether every claim is about a trace that some source stands for, or about all.
-pub(super) fn covers(expected: &Expected, sources: &[Source]) -> bool {
-    let has = |of: &String| sources.iter().any(|source| source.of == *of);
-    expected
-        .claims
-        .iter()
-        .all(|claim| claim.trace.as_ref().is_none_or(has))
 }

@@ -1,396 +1,233 @@
-//! A reproduction as what its page shows.
+//! A paper that was run again, as its page and as text: each figure with what the paper says of it, what was measured, and
+//! what came of it.
 
-use super::rows::{
-    by_scheme, choice_rows, engine_rows, figure_rows, find, headline_rows, inside_rows,
-    mechanism_rows, schemes, was_full, workloads,
+use super::charts::{charts, lead, title};
+use super::grids::grids;
+use super::tally::{self, Group, groups, sentences, silent};
+use fathom_lab::reproduce::{
+    ChartFound, Found, Judged, Measured, Panel, PanelFound, Paper, Prepared, Verdict,
 };
-use super::why::reasons;
-use super::words::{rules, tally, tone};
-use fathom_lab::reproduce::{Cell, Figure, Judgement, Metric, Reproduction, Results, Source};
-use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use fathom_report::run::Table;
-use fathom_report::study::{ClaimRow, Section, StudyPage, render};
-use std::collections::BTreeSet;
+use fathom_report::screen::Screen;
+use fathom_report::study::{ClaimRow, Section, StudyPage, Tone, render};
+use std::fmt::Write as _;
 
-/// Means this far apart are drawn on a logarithmic axis.
-pub(super) const LOG_RATIO: f64 = 20.0;
-/// The most points of a line over time.
-const POINTS_MAX: usize = 256;
+const RULES: &str = "Every number is computed for each seed from runs that saw the same workload; what is shown is the mean over \
+     seeds, with its 95 % interval, or with that of the run where a study has one seed. Less than 1 % is no difference. Sizes come \
+     with a tolerance of ours, which stands beside them.";
 
-/// What the intervals of means are.
-pub(super) const INTERVAL: &str = "95 % interval";
-
-/// A vertical axis from zero, or over decades.
-pub(super) fn height(title: &str, log: bool) -> Axis {
-    let scale = if log { Scale::Log } else { Scale::Zero };
-    Axis::new(title, Unit::Number, scale)
+/// Every panel with what came of it.
+fn panels<'a>(
+    prepared: &'a Prepared,
+    found: &'a Found,
+) -> impl Iterator<Item = (&'a Panel, &'a PanelFound)> {
+    prepared.statements.figures.iter().zip(&found.panels)
 }
 
-/// The points of a figure by their numbers.
-fn across(figure: &Figure) -> Axis {
-    let places: Vec<f64> = figure.points.iter().map(|p| p.x).collect();
-    let names = places.iter().map(f64::to_string).collect();
-    Axis::places(&figure.x, places, names)
+/// What is stated: whose it is where it is not the paper's.
+fn said(judged: &Judged) -> String {
+    match judged.ours {
+        true => format!("ours: {}", judged.text),
+        false => judged.text.clone(),
+    }
+}
+
+/// What was measured, and why it is not enough.
+fn measured(judged: &Judged) -> String {
+    let parts = [judged.measured.as_str(), judged.why.as_str()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+/// Which workload a statement was tested on, and in which study where that is not the one it names.
+fn on(prepared: &Prepared, judged: &Judged) -> String {
+    let again = prepared.statements.again.values().flatten();
+    let again = again.filter(|study| **study == judged.study);
+    let parts = judged.on.iter().chain(again);
+    parts.cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Which charts of a figure have no runs, in a sentence.
+fn left_out(found: &PanelFound) -> Option<String> {
+    let charts = found.charts.iter().filter(|chart| chart.is_empty());
+    let titles: Vec<String> = charts
+        .map(|chart| format!("{}, {}", chart.title, chart.metric))
+        .collect();
+    (!titles.is_empty()).then(|| format!("Not run, and not shown: {}.", titles.join("; ")))
 }
 
 /// The page.
-pub(super) fn page(reproduction: &Reproduction, results: &Results) -> String {
-    let mut sections = Vec::from(lead(reproduction, results));
-    let (full, silent): (Vec<&Source>, Vec<&Source>) =
-        results.sources.iter().partition(|s| was_full(results, s));
-    sections.extend(full.iter().map(|s| of_workload(reproduction, results, s)));
-    sections.extend(behind(results));
-    let mut claims = rows(reproduction, &results.judgements, "", &full);
-    let general = &results.judgements_general;
-    claims.extend(rows(reproduction, general, ", Fathom's own engine", &full));
-    let mut warnings = reproduction.notes.clone();
-    if !silent.is_empty() {
-        let names: Vec<&str> = silent.iter().map(|s| s.name.as_str()).collect();
-        warnings.push(format!(
-            "Too short, so that no buffer was ever full and nothing can be told: {}.",
-            names.join("; ")
-        ));
-    }
-    let remarks = reproduction.expected.remarks.iter();
-    render(&StudyPage {
-        title: format!("{}, run again", reproduction.expected.paper),
-        about: tally(results),
-        facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
-        warnings,
-        sections,
-        claims,
-        rules: rules(),
-        notes: remarks.map(|remark| remark.text.clone()).collect(),
-    })
-}
-
-/// The main claim, and why it comes out as it does.
-fn lead(reproduction: &Reproduction, results: &Results) -> [Section; 2] {
-    let claim = Section {
-        title: "The main claim".into(),
-        text: "Figure 4, on average over its buffers.".into(),
-        tables: vec![table("", headline_rows(reproduction, results))],
-        ..Section::default()
-    };
-    let why = Section {
-        title: "Why it comes out so".into(),
-        points: reasons(results),
-        ..Section::default()
-    };
-    [claim, why]
-}
-
-/// What lies behind the figures: load, queue, the other engine, the inside of the drive.
-fn behind(results: &Results) -> Vec<Section> {
-    let mut sections = Vec::new();
-    if !results.load.is_empty() {
-        sections.push(Section {
-            title: "Rising load".into(),
-            text: "The same writes asked for faster, with so many requests at the drive at a time. Mean response times \
-                   in ms, throughput in MB/s, elements at work."
-                .into(),
-            charts: load_charts(&results.load),
-            tables: vec![table("", by_scheme(&results.load, &["queue"]))],
-            ..Section::default()
-        });
-    }
-    if !results.queue.is_empty() {
-        sections.push(Section {
-            title: "The driver's queue and the arrival".into(),
-            text: "A batch has as many requests as there are elements; the simulator's driver hands 20 of them to \
-                   the drive at a time. Mean response times in ms, throughput in MB/s, elements at work."
-                .into(),
-            tables: vec![table("", by_scheme(&results.queue, &["arrival", "queue"]))],
-            ..Section::default()
-        });
-    }
-    if !results.general.is_empty() {
-        sections.push(Section {
-            title: "Fathom's own engine beside the simulator's drive".into(),
-            text: "Mean response times in ms at the default setting.".into(),
-            tables: vec![table("", engine_rows(results))],
-            ..Section::default()
-        });
-    }
-    if !results.choices.is_empty() {
-        let tables = workloads(&results.choices)
-            .into_iter()
-            .map(|name| table(name, choice_rows(name, &results.choices)));
-        sections.push(Section {
-            title: "What the paper leaves open".into(),
-            text: "The default setting, with one choice at a time that the paper does not tell: what has an age with LRU (whole \
-                   requests, or pages), which request the driver sends next (the oldest, or by address), and how a write \
-                   becomes pages (the closest number, whole ones only, or all that are touched). The host waits for room: \
-                   hits, and writes that find some, count as 0. Busy is the drive with at least one request; pages are those \
-                   that left the buffer."
-                .into(),
-            tables: tables.collect(),
-            ..Section::default()
-        });
-    }
-    if !results.inside.is_empty() {
-        let tables = workloads(&results.inside)
-            .into_iter()
-            .map(|name| table(name, inside_rows(name, &results.inside)));
-        sections.push(Section {
-            title: "Buffers inside the drive, over translation layers".into(),
-            text: "Reads are answered from the buffer; 16 requests outstanding; the drive in use."
-                .into(),
-            tables: tables.collect(),
-            ..Section::default()
-        });
-    }
-    sections
-}
-
-fn rows(
-    reproduction: &Reproduction,
-    judgements: &[Judgement],
-    on: &str,
-    of: &[&Source],
-) -> Vec<ClaimRow> {
-    let claims = reproduction.expected.claims.iter();
-    let of_claim = claims.flat_map(|claim| {
-        let wanted = |j: &&Judgement| {
-            j.claim == claim.id && of.iter().any(|source| source.name == j.workload)
-        };
-        let judged = judgements.iter().filter(wanted);
+pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
+    let groups = groups(prepared, found);
+    let claims = panels(prepared, found).flat_map(|(panel, found)| {
+        let judged = found.judged.iter();
         judged.map(|judged| ClaimRow {
-            text: claim.text.clone(),
-            place: claim.place.clone(),
-            on: format!("{}{on}", judged.workload),
-            measured: judged.measured.clone(),
+            text: said(judged),
+            place: place(panel),
+            on: on(prepared, judged),
+            claimed: judged.claimed.clone(),
+            measured: measured(judged),
             verdict: judged.verdict.words().into(),
             tone: tone(judged.verdict),
         })
     });
-    of_claim.collect()
+    let sections = panels(prepared, found).map(|(panel, found)| section(panel, found));
+    let remarks = prepared.statements.remarks.iter();
+    render(&StudyPage {
+        title: format!("{}, run again", paper.name),
+        about: paper.title.into(),
+        verdict: sentences(groups.iter().filter(|group| group.first)),
+        facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
+        warnings: [prepared.notes.clone(), silent(found)].concat(),
+        sections: [first(&groups)].into_iter().chain(sections).collect(),
+        claims: claims.collect(),
+        rules: RULES.into(),
+        notes: remarks.map(|remark| remark.text.clone()).collect(),
+    })
 }
 
-fn table(title: &str, mut rows: Vec<Vec<String>>) -> Table {
-    Table {
-        title: title.to_owned(),
-        note: String::new(),
-        head: rows.remove(0),
-        rows,
-    }
-}
-
-fn of_workload(reproduction: &Reproduction, results: &Results, source: &Source) -> Section {
-    let cells = &results.figures;
-    let name = &source.name;
-    let mut charts = Vec::new();
-    let mut tables = Vec::new();
-    for figure in &reproduction.expected.figures {
-        charts.push(chart(figure, name, cells, Metric::MeanResponse));
-        charts.push(chart(figure, name, cells, Metric::Throughput));
-        tables.push(table(&figure.title, figure_rows(figure, name, cells)));
-    }
-    let figure_4 = reproduction.expected.figure("4");
-    charts.extend(figure_4.map(|figure| padding(figure, name, cells)));
-    charts.push(busy(name, cells));
-    charts.push(batches(name, cells));
-    charts.retain(|chart| !chart.series.is_empty());
-    tables.push(table(
-        "What happens at the default setting",
-        mechanism_rows(name, cells),
-    ));
+/// How many statements came out how.
+fn first(groups: &[Group]) -> Section {
     Section {
-        title: name.clone(),
-        text: format!("{}.", source.kind.words()),
-        charts,
-        tables,
+        title: "What came of the statements".into(),
+        charts: vec![lead(groups)],
+        tables: vec![tally::table(groups)],
         ..Section::default()
     }
 }
 
-fn chart(figure: &Figure, workload: &str, cells: &[Cell], metric: Metric) -> Chart {
-    let scale = 1e-6;
-    let (y, see) = match metric {
-        Metric::MeanResponse => (
-            "mean response time (ms)",
-            "Of what reaches the drive; bars are the 95 % interval.",
-        ),
-        Metric::Throughput | Metric::Reciprocal => (
-            "throughput (MB/s)",
-            "Bytes of the workload a second. Where all lie on one line, the workload sets the pace.",
-        ),
-    };
-    let line = |(look, scheme): (usize, &str)| {
-        let values: Vec<Option<(f64, f64)>> = figure
-            .points
-            .iter()
-            .map(|p| find(cells, workload, &p.setting, scheme)?.metric(metric))
-            .collect();
-        let halves = values.iter().map(|v| v.map_or(0.0, |(_, h)| h * scale));
-        let series = Series {
-            name: scheme.to_owned(),
-            look,
-            x: figure.points.iter().map(|p| p.x).collect(),
-            y: values.iter().map(|v| v.map(|(v, _)| v * scale)).collect(),
-            ..Series::default()
-        };
-        series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
-    };
-    let lines: Vec<Series> = schemes(cells)
-        .into_iter()
-        .enumerate()
-        .map(line)
-        .filter(|line| line.y.iter().any(Option::is_some))
-        .collect();
-    let heights: Vec<f64> = lines.iter().flat_map(|l| &l.y).filter_map(|y| *y).collect();
-    let highest = heights.iter().copied().fold(0.0, f64::max);
-    let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
-    Chart {
-        title: figure.title.clone(),
-        see: see.into(),
-        x: across(figure),
-        y: height(y, lowest > 0.0 && highest / lowest >= LOG_RATIO),
-        series: lines,
-        ..Chart::default()
+/// How a verdict is coloured.
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::HoldsInPart | Verdict::DirectionOnly => Tone::Calm,
+        Verdict::DoesNotHold => Tone::Bad,
+        Verdict::CannotBeTold => Tone::Dim,
     }
 }
 
-/// What padding adds to the writes, over the buffers of a figure.
-fn padding(figure: &Figure, workload: &str, cells: &[Cell]) -> Chart {
-    let line = |(look, scheme): (usize, &str)| {
-        let at = |setting: &str| find(cells, workload, setting, scheme)?.padded;
-        Series {
-            name: scheme.to_owned(),
-            look,
-            x: figure.points.iter().map(|p| p.x).collect(),
-            y: figure.points.iter().map(|p| at(&p.setting)).collect(),
-            ..Series::default()
+/// A number is a figure's; a name is a question of ours.
+fn place(panel: &Panel) -> String {
+    let numbered = panel.id.starts_with(|c: char| c.is_ascii_digit());
+    match numbered {
+        true => format!("Figure {}", panel.id),
+        false => panel.id.clone(),
+    }
+}
+
+fn heading(panel: &Panel) -> String {
+    format!("{}: {}", place(panel), panel.title)
+}
+
+fn section(panel: &Panel, found: &PanelFound) -> Section {
+    let mut points = vec![
+        format!("The paper: {}", panel.says),
+        format!("Here: {}", panel.found),
+    ];
+    // What was tested on several workloads is in the table of all statements.
+    let once = found.judged.iter().filter(|judged| judged.on.is_none());
+    points.extend(once.map(sentence));
+    points.extend(left_out(found));
+    Section {
+        title: heading(panel),
+        text: String::new(),
+        points,
+        charts: charts(found),
+        tables: tables(found).collect(),
+    }
+}
+
+/// The tables of a figure: what was measured under each assumption, and the values of the charts.
+fn tables(found: &PanelFound) -> impl Iterator<Item = Table> {
+    let drawn = found.charts.iter().filter(|chart| !chart.is_empty());
+    grids(found).into_iter().chain(drawn.map(table))
+}
+
+fn sentence(judged: &Judged) -> String {
+    format!("{}: {}.", claim(judged), came(judged))
+}
+
+fn claim(judged: &Judged) -> String {
+    format!("\u{201c}{}\u{201d} ({})", said(judged), judged.claimed)
+}
+
+fn came(judged: &Judged) -> String {
+    let verdict = judged.verdict.words();
+    match (judged.assumed.is_empty(), judged.measured.is_empty()) {
+        (true, true) => format!("{verdict}; {}", judged.why),
+        (true, false) => format!("{verdict}; measured {}", measured(judged)),
+        (false, _) => judged.measured.clone(),
+    }
+}
+
+/// A row for each line, a column for each point.
+fn table(found: &ChartFound) -> Table {
+    let cell = |value: &Option<Measured>| value.map_or_else(|| "-".into(), |value| value.words(""));
+    let rows = found.lines.iter().map(|line| {
+        let values = line.values.iter().map(cell);
+        [line.name.clone()].into_iter().chain(values).collect()
+    });
+    let head = match found.places.is_empty() {
+        true => found.each.clone(),
+        false => format!("{}, {}", found.each, found.x),
+    };
+    Table {
+        title: format!("{}, {}", title(found), found.metric),
+        note: String::new(),
+        head: [head]
+            .into_iter()
+            .chain(found.points.iter().cloned())
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The same for the terminal.
+pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Screen) -> String {
+    let groups = groups(prepared, found);
+    let mut text = format!("{}, run again\n", paper.name);
+    for group in &groups {
+        let _ = writeln!(text, "{}", sentences([group]));
+    }
+    for note in &prepared.notes {
+        let _ = writeln!(text, "{note}");
+    }
+    for source in &found.sources {
+        let _ = writeln!(text, "- {}: {}", source.name, source.kind.words());
+    }
+    for note in silent(found) {
+        let _ = writeln!(text, "{note}");
+    }
+    for (panel, found) in panels(prepared, found) {
+        let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
+        text += &statements(prepared, &found.judged);
+        if let Some(left_out) = left_out(found) {
+            let _ = writeln!(text, "  {left_out}");
         }
-    };
-    let lines = schemes(cells).into_iter().enumerate().map(line);
-    Chart {
-        title: "Padding traffic".into(),
-        see: "Pages written to the drive for each page that left the buffer; as many pages are read as are padded."
-            .into(),
-        x: across(figure),
-        y: height("pages written per page", true),
-        series: lines.filter(|l| l.y.iter().any(Option::is_some)).collect(),
-        ..Chart::default()
-    }
-}
-
-/// Mean response times under rising load, a figure for each generator and queue.
-fn load_charts(cells: &[Cell]) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    let names = workloads(cells);
-    for generator in names.iter().filter(|name| !name.contains(',')) {
-        let speeds: Vec<(f64, &str)> = names
-            .iter()
-            .filter_map(|name| Some((speed(name.strip_prefix(generator)?)?, *name)))
-            .collect();
-        for queue in ["20", "48"] {
-            let line = |(look, scheme): (usize, &str)| {
-                let mean = |workload: &str| {
-                    let here = |c: &&Cell| {
-                        c.workload == workload
-                            && c.point("queue") == Some(queue)
-                            && c.point("scheme") == Some(scheme)
-                    };
-                    let cell = cells.iter().find(here)?;
-                    Some(cell.metric(Metric::MeanResponse)?.0 / 1e6)
-                };
-                Series {
-                    name: scheme.to_owned(),
-                    look,
-                    x: speeds.iter().map(|(speed, _)| *speed).collect(),
-                    y: speeds.iter().map(|(_, name)| mean(name)).collect(),
-                    ..Series::default()
-                }
-            };
-            let places = speeds.iter().map(|(speed, _)| *speed).collect();
-            let names = speeds.iter().map(|(speed, _)| speed.to_string()).collect();
-            charts.push(Chart {
-                title: format!("{generator}, {queue} at the drive"),
-                see: "Mean response time as the same writes are asked for faster.".into(),
-                x: Axis::places("times as fast as recorded", places, names),
-                y: height("mean response time (ms)", true),
-                series: schemes(cells).into_iter().enumerate().map(line).collect(),
-                ..Chart::default()
-            });
+        for mut table in tables(found) {
+            table.rows.insert(0, table.head);
+            let _ = writeln!(text, "\n{}", table.title);
+            text += &super::super::table::table(&table.rows, screen);
         }
     }
-    charts
+    text
 }
 
-/// How many times as fast: the number in `, N times as fast`, and 1 where there is none.
-fn speed(rest: &str) -> Option<f64> {
-    match rest.strip_prefix(", ") {
-        Some(told) => told.split(' ').next()?.parse().ok(),
-        None => rest.is_empty().then_some(1.0),
+/// A line for each statement, or for each workload that it was tested on.
+fn statements(prepared: &Prepared, judged: &[Judged]) -> String {
+    let mut text = String::new();
+    let mut before = String::new();
+    for judged in judged {
+        let claim = claim(judged);
+        if judged.on.is_none() {
+            let _ = writeln!(text, "  {}", sentence(judged));
+            continue;
+        }
+        if claim != before {
+            let _ = writeln!(text, "  {claim}:");
+        }
+        let _ = writeln!(text, "    {}: {}.", on(prepared, judged), came(judged));
+        before = claim;
     }
-}
-
-/// Elements at work over time, at the default setting.
-fn busy(workload: &str, cells: &[Cell]) -> Chart {
-    let line = |(look, scheme): (usize, &str)| {
-        let cell = find(cells, workload, "default", scheme)?;
-        let over_time = &cell.busy_over_time;
-        let each = over_time.len().div_ceil(POINTS_MAX).max(1);
-        let mean = |of: fn(&fathom_lab::reproduce::Busy) -> f64| -> Vec<f64> {
-            let chunks = over_time.chunks(each);
-            chunks
-                .map(|chunk| chunk.iter().map(of).sum::<f64>() / chunk.len() as f64)
-                .collect()
-        };
-        Some(Series {
-            name: scheme.to_owned(),
-            look,
-            mode: Mode::Steps,
-            x: mean(|busy| busy.at_s * 1e9),
-            y: mean(|busy| busy.elements).into_iter().map(Some).collect(),
-            ..Series::default()
-        })
-    };
-    let lines = schemes(cells).into_iter().enumerate().filter_map(line);
-    Chart {
-        title: "Elements at work".into(),
-        see: "How many elements are at work on average, over the run, at the default setting."
-            .into(),
-        x: Axis::new("time", Unit::Ns, Scale::Zero),
-        y: height("elements", false),
-        series: lines.filter(|line| !line.x.is_empty()).collect(),
-        ..Chart::default()
-    }
-}
-
-/// How many pages leave together, at the default setting.
-fn batches(workload: &str, cells: &[Cell]) -> Chart {
-    let of_scheme = |scheme: &str| {
-        let cell = find(cells, workload, "default", scheme)?;
-        (!cell.reshaped.batch_pages.is_empty()).then_some(&cell.reshaped.batch_pages)
-    };
-    let each = || schemes(cells).into_iter().enumerate();
-    let sizes: BTreeSet<u32> = each()
-        .filter_map(|(_, scheme)| of_scheme(scheme))
-        .flat_map(|batches| batches.keys().copied())
-        .collect();
-    let place = |pages: &u32| sizes.iter().position(|size| size == pages);
-    let line = |(look, scheme): (usize, &str)| {
-        let batches = of_scheme(scheme)?;
-        let total: u64 = batches.values().sum();
-        let share = |n: &u64| Some(100.0 * *n as f64 / total.max(1) as f64);
-        (total > 0).then(|| Series {
-            name: scheme.to_owned(),
-            look,
-            mode: Mode::Bars,
-            x: batches.keys().filter_map(place).map(|i| i as f64).collect(),
-            y: batches.values().map(share).collect(),
-            ..Series::default()
-        })
-    };
-    let names = sizes.iter().map(u32::to_string).collect();
-    Chart {
-        title: "Pages that leave together".into(),
-        see: "The sizes of batches at the default setting; what pads blocks is not counted.".into(),
-        x: Axis::names("pages in a batch", names),
-        y: height("share of batches (%)", false),
-        series: each().filter_map(line).collect(),
-        ..Chart::default()
-    }
+    text
 }

@@ -1,188 +1,284 @@
-//! Claims judged on made-up runs.
+//! Statements judged on made-up runs.
 
+use super::super::assume::judge;
+use super::super::expected::Statements;
 use super::*;
-use crate::replay::Reshaped;
-use crate::reproduce::traces::Kind;
-use fathom_run::Interval;
+use crate::replay::Outcome;
+use crate::study::{self, Finished, Study};
+use Verdict::{CannotBeTold, DirectionOnly, DoesNotHold, Holds};
+use fathom_base::Dur;
+use fathom_run::{Interval, Side, Totals};
 
-fn cell(setting: &str, scheme: &str, ms: f64, half_ms: f64) -> Cell {
+const STUDY: &str = r#"
+name = "s"
+drive = "model:ssd-a"
+axis = [
+    { name = "setting", point = [{ name = "a" }, { name = "b" }] },
+    { name = "scheme", point = [{ name = "lru" }, { name = "epo" }] },
+]
+workload = [{ name = "w", generate = { generator = "uniform" } }]
+"#;
+
+/// A megabyte that takes so many milliseconds, at a mean response time of as much.
+fn totals(ms: f64, half_ms: f64) -> Totals {
     let mean = ms * 1e6;
-    Cell {
-        workload: "w".into(),
-        points: vec![
-            ("setting".into(), setting.into()),
-            ("scheme".into(), scheme.into()),
-        ],
-        requests: 100,
-        mean_ns: Some(Interval {
-            mean,
-            low: Some(mean - half_ms * 1e6),
-            high: Some(mean + half_ms * 1e6),
+    let response_ns = Interval {
+        mean,
+        low: Some(mean - half_ms * 1e6),
+        high: Some(mean + half_ms * 1e6),
+    };
+    Totals {
+        all: Some(Side {
+            count: 100,
+            bytes: 1_000_000,
+            response_ns,
+            service_mean_ns: mean,
+            p50_ns: 0,
+            p90_ns: 0,
+            p99_ns: 0,
+            p999_ns: 0,
+            max_ns: 0,
         }),
-        reads_ns: None,
-        writes_ns: Some(mean),
-        accesses_per_second: 1e3 / ms,
-        bytes_per_second: 1e6 / ms,
-        busy: None,
-        busy_over_time: Vec::new(),
-        padded: None,
-        write_amplification: None,
-        host_wait_ns: None,
-        pages_per_busy_second: None,
-        reshaped: Reshaped::default(),
+        duration: Dur(mean as u64),
+        ..Totals::default()
     }
 }
 
 /// LRU at 1.0 and 1.2 ms, EPO at `epo` ms at both points.
-fn cells(epo: [f64; 2], half: f64) -> Vec<Cell> {
-    vec![
-        cell("a", "lru", 1.0, half),
-        cell("b", "lru", 1.2, half),
-        cell("a", "epo", epo[0], half),
-        cell("b", "epo", epo[1], half),
-    ]
+fn runs(epo: [f64; 2], half: f64) -> Vec<Finished> {
+    let runs = study::plan(&Study::from_toml(STUDY).unwrap()).unwrap();
+    let finished = runs.into_iter().zip([1.0, epo[0], 1.2, epo[1]]);
+    finished
+        .map(|(run, ms)| Finished {
+            outcome: Outcome {
+                fathom: String::new(),
+                plan: run.plan.clone(),
+                drive: None,
+                totals: totals(ms, half),
+                reshaped: None,
+                queue: None,
+                counters: Vec::new(),
+                work: None,
+                wear: None,
+                cut_short: None,
+                notes: Vec::new(),
+                warnings: Vec::new(),
+            },
+            run,
+        })
+        .collect()
 }
 
-fn verdict(test: &str, cells: &[Cell]) -> Verdict {
+/// What comes of a statement on the mean response time, or on what `more` says.
+fn judged(more: &str, test: &str, runs: &[Finished]) -> Judged {
+    let metric = match more.contains("metric") {
+        true => "",
+        false => "metric = \"mean-response\"",
+    };
     let text = format!(
         r#"
 paper = "p"
+[[row]]
+name = "row"
+axis = "setting"
+title = "t"
+points = {{ a = 1, b = 2 }}
 [[figure]]
 id = "1"
 title = "t"
-x = "x"
-points = [{{ setting = "a", x = 1 }}, {{ setting = "b", x = 2 }}]
-[[claim]]
-id = "c"
-place = "here"
+says = "it is so"
+found = "it is"
+[[figure.claim]]
 text = "it is so"
-figure = "1"
+study = "s"
+{metric}
+{more}
 test = {{ {test} }}
 "#
     );
-    let expected = Expected::from_toml(&text).unwrap();
-    let source = Source {
-        name: "w".into(),
-        of: "w".into(),
-        kind: Kind::Generator,
+    let statements = Statements::from_toml(&text).unwrap();
+    let runs = Look {
+        runs: runs.iter().collect(),
+        rows: &statements.rows,
+        within: true,
     };
-    let judged = judge(&expected, &[source], cells);
-    assert_eq!(judged.len(), 1);
-    judged[0].verdict
+    judge(&statements.figures[0].claims[0], &runs)
 }
 
-const GAIN: &str = r#"kind = "gain", metric = "mean-response", scheme = "epo", than = "lru", percent = 40.0, tolerance = 5.0"#;
+fn verdict(test: &str, runs: &[Finished]) -> Verdict {
+    judged("", test, runs).verdict
+}
+
+const GAIN: &str = r#"kind = "gain", of = { scheme = "epo" }, than = { scheme = "lru" }, over = "row", claimed = { near = { value = 40.0, within = 5.0 } }"#;
 
 #[test]
 fn a_gain_holds_in_size_in_direction_or_not_at_all() {
     // 40 % at both points; 10 and 20 %; slower.
-    assert_eq!(verdict(GAIN, &cells([0.6, 0.72], 0.0)), Verdict::Holds);
-    assert_eq!(
-        verdict(GAIN, &cells([0.9, 0.96], 0.0)),
-        Verdict::DirectionOnly
-    );
-    assert_eq!(verdict(GAIN, &cells([1.5, 1.5], 0.0)), Verdict::DoesNotHold);
+    assert_eq!(verdict(GAIN, &runs([0.6, 0.72], 0.0)), Holds);
+    assert_eq!(verdict(GAIN, &runs([0.9, 0.96], 0.0)), DirectionOnly);
+    assert_eq!(verdict(GAIN, &runs([1.5, 1.5], 0.0)), DoesNotHold);
     // 30 and 50 % make 40 % on average.
-    assert_eq!(verdict(GAIN, &cells([0.7, 0.6], 0.0)), Verdict::Holds);
+    let judged = judged("", GAIN, &runs([0.7, 0.6], 0.0));
+    assert_eq!(judged.verdict, Holds);
+    assert_eq!(judged.measured, "40.0 %");
+    assert_eq!(judged.size, Some(40.0));
 }
 
 #[test]
-fn wide_intervals_and_missing_runs_leave_a_claim_open() {
-    assert_eq!(
-        verdict(GAIN, &cells([0.9, 0.96], 0.5)),
-        Verdict::CannotBeTold
-    );
-    let mut missing = cells([0.6, 0.72], 0.0);
+fn a_gain_is_over_the_best_of_the_others() {
+    // LRU's best is 1.0 ms.
+    let best = r#"kind = "gain", of = { scheme = "epo", setting = "b" }, than = [{ setting = "b", scheme = "lru" }, { setting = "a", scheme = "lru" }], claimed = { near = { value = 20.0, within = 1.0 } }"#;
+    assert_eq!(verdict(best, &runs([9.0, 0.8], 0.0)), Holds);
+    let taken = |take: &str, percent: f64| {
+        let test = format!(
+            r#"kind = "gain", of = {{ scheme = "epo" }}, than = {{ scheme = "lru" }}, over = "setting", take = "{take}", claimed = {{ near = {{ value = {percent:?}, within = 0.1 }} }}"#
+        );
+        verdict(&test, &runs([0.7, 0.6], 0.0))
+    };
+    assert_eq!(taken("highest", 50.0), Holds);
+    assert_eq!(taken("lowest", 30.0), Holds);
+}
+
+#[test]
+fn wide_intervals_and_missing_runs_leave_a_claim_open_and_say_why() {
+    let open = judged("", GAIN, &runs([0.9, 0.96], 0.5));
+    assert_eq!(open.verdict, CannotBeTold);
+    assert_eq!(open.why, "the interval does not decide");
+    let mut missing = runs([0.6, 0.72], 0.0);
     missing.pop();
-    assert_eq!(verdict(GAIN, &missing), Verdict::CannotBeTold);
-    let mut never_full = cells([0.6, 0.72], 0.0);
-    never_full[3].mean_ns = None;
-    assert_eq!(verdict(GAIN, &never_full), Verdict::CannotBeTold);
+    let missing = judged("", GAIN, &missing);
+    assert_eq!(missing.verdict, CannotBeTold);
+    assert_eq!(missing.why, "a run that it needs was left out");
+    let mut never_full = runs([0.6, 0.72], 0.0);
+    never_full[3].outcome.totals.all = None;
+    let never_full = judged("", GAIN, &never_full);
+    assert_eq!(never_full.verdict, CannotBeTold);
+    assert!(
+        never_full.why.contains("buffer never was full"),
+        "{never_full:?}"
+    );
+    let none = judged("assuming = [\"scheme\"]", GAIN, &[]);
+    assert_eq!(none.verdict, CannotBeTold);
+    assert_eq!(none.why, "the runs that it needs were left out");
 }
 
 #[test]
 fn rates_gain_the_other_way_round() {
-    for metric in ["throughput", "reciprocal"] {
-        let test = format!(
-            r#"kind = "gain", metric = "{metric}", scheme = "epo", than = "lru", percent = 100.0, tolerance = 1.0"#
-        );
-        assert_eq!(verdict(&test, &cells([0.5, 0.6], 0.0)), Verdict::Holds);
-        assert_eq!(
-            verdict(&test, &cells([2.0, 2.0], 0.0)),
-            Verdict::DoesNotHold
-        );
+    for metric in ["throughput", "inverse-response"] {
+        let metric = format!("metric = \"{metric}\"");
+        let test = GAIN.replace("40.0, within = 5.0", "100.0, within = 1.0");
+        let of = |epo| judged(&metric, &test, &runs(epo, 0.0)).verdict;
+        assert_eq!(of([0.5, 0.6]), Holds);
+        assert_eq!(of([2.0, 2.0]), DoesNotHold);
     }
 }
 
 #[test]
 fn changes_have_a_sign() {
-    let change = |percent: &str| {
+    let change = |claimed: &str| {
         let test = format!(
-            r#"kind = "change", metric = "mean-response", scheme = "lru", from = "a", to = "b", percent = {percent}"#
+            r#"kind = "change", of = {{ setting = "b" }}, than = {{ setting = "a" }}, claimed = {{ {claimed} }}"#
         );
-        verdict(&test, &cells([1.0, 1.0], 0.0))
+        judged("at = { scheme = \"lru\" }", &test, &runs([1.0, 1.0], 0.0)).verdict
     };
     // It grows by 20 %.
-    assert_eq!(change("20.0, tolerance = 1.0"), Verdict::Holds);
-    assert_eq!(change("60.0, tolerance = 1.0"), Verdict::DirectionOnly);
-    assert_eq!(change("-20.0, tolerance = 1.0"), Verdict::DoesNotHold);
-    assert_eq!(change("10.0"), Verdict::Holds);
-    assert_eq!(change("30.0"), Verdict::DoesNotHold);
-    assert_eq!(change("-10.0"), Verdict::DoesNotHold);
+    assert_eq!(change("near = { value = 20.0, within = 1.0 }"), Holds);
+    assert_eq!(
+        change("near = { value = 60.0, within = 1.0 }"),
+        DirectionOnly
+    );
+    assert_eq!(
+        change("near = { value = -20.0, within = 1.0 }"),
+        DoesNotHold
+    );
+    assert_eq!(change("at-least = 10.0"), Holds);
+    assert_eq!(change("at-least = 30.0"), DoesNotHold);
+    assert_eq!(change("at-most = -10.0"), DoesNotHold);
+    // It gets better by at most 5 %: by 20 % worse, by 17 % better, by 3 % better.
     let not_better = |scheme: &str, from: &str, to: &str| {
         let test = format!(
-            r#"kind = "not-better", metric = "mean-response", scheme = "{scheme}", from = "{from}", to = "{to}", percent = 5.0"#
+            r#"kind = "change", of = {{ setting = "{to}" }}, than = {{ setting = "{from}" }}, claimed = {{ at-least = -5.0 }}"#
         );
-        verdict(&test, &cells([1.0, 0.97], 0.0))
+        let at = format!("at = {{ scheme = \"{scheme}\" }}");
+        judged(&at, &test, &runs([1.0, 0.97], 0.0)).verdict
     };
-    // By 20 % worse, by 17 % better, by 3 % better.
-    assert_eq!(not_better("lru", "a", "b"), Verdict::Holds);
-    assert_eq!(not_better("lru", "b", "a"), Verdict::DoesNotHold);
-    assert_eq!(not_better("epo", "a", "b"), Verdict::Holds);
+    assert_eq!(not_better("lru", "a", "b"), Holds);
+    assert_eq!(not_better("lru", "b", "a"), DoesNotHold);
+    assert_eq!(not_better("epo", "a", "b"), Holds);
 }
 
 #[test]
-fn flat_best_worst_and_values() {
-    let cells = cells([0.9, 1.1], 0.0);
-    let flat = |schemes: &str, percent: &str| {
+fn a_drift_is_from_the_first_point_and_each_counts() {
+    let drift = |schemes: &str, epo: [f64; 2], half: f64| {
         let test = format!(
-            r#"kind = "flat", metric = "mean-response", schemes = {schemes}, percent = {percent}"#
+            r#"kind = "drift", of = {schemes}, over = "row", claimed = {{ within = 21.0 }}"#
         );
-        verdict(&test, &cells)
+        judged("", &test, &runs(epo, half))
     };
-    assert_eq!(flat(r#"["lru"]"#, "21.0"), Verdict::Holds);
-    assert_eq!(flat(r#"["epo"]"#, "21.0"), Verdict::DoesNotHold);
-    assert_eq!(flat(r#"["lru", "epo"]"#, "21.0"), Verdict::DoesNotHold);
-    let ranked = |kind: &str, scheme: &str, other: &str| {
-        let test = format!(
-            r#"kind = "{kind}", metric = "mean-response", scheme = "{scheme}", among = ["{other}"]"#
-        );
-        verdict(&test, &cells)
-    };
-    assert_eq!(ranked("best", "epo", "lru"), Verdict::Holds);
-    assert_eq!(ranked("best", "lru", "epo"), Verdict::DoesNotHold);
-    assert_eq!(ranked("worst", "lru", "epo"), Verdict::Holds);
-    // By half a percent is not better.
-    let near = r#"kind = "best", metric = "mean-response", scheme = "epo", among = ["lru"]"#;
+    let lru = r#"{ scheme = "lru" }"#;
+    let epo = r#"{ scheme = "epo" }"#;
+    let both = r#"[{ scheme = "lru" }, { scheme = "epo" }]"#;
+    assert_eq!(drift(lru, [0.9, 1.1], 0.0).verdict, Holds);
+    assert_eq!(drift(epo, [0.9, 1.1], 0.0).verdict, DoesNotHold);
+    let failed = drift(both, [0.9, 1.1], 0.0);
+    assert_eq!(failed.verdict, DoesNotHold);
     assert_eq!(
-        verdict(near, &self::cells([0.995, 1.194], 0.0)),
-        Verdict::DoesNotHold
+        failed.measured,
+        "20.0 % (lru, b), 22.2 % (epo, b); as claimed in 1 of 2"
     );
-    // A scheme is no better than itself.
-    assert_eq!(ranked("best", "epo", "epo"), Verdict::DoesNotHold);
-    let value = |ms: &str| {
+    assert_eq!(failed.why, "fails for epo, b");
+    // What does not see the axis at all has no interval.
+    assert_eq!(drift(epo, [1.0, 1.0], 0.9).verdict, Holds);
+    assert_eq!(drift(epo, [1.0, 1.01], 0.9).verdict, CannotBeTold);
+}
+
+#[test]
+fn the_best_is_the_best_everywhere() {
+    let ranked = |claimed: &str, scheme: &str, other: &str, epo: [f64; 2]| {
         let test = format!(
-            r#"kind = "value", scheme = "lru", setting = "b", ms = {ms}, tolerance = 10.0"#
+            r#"kind = "gain", of = {{ scheme = "{scheme}" }}, than = {{ scheme = "{other}" }}, over = "row", take = "each", claimed = "{claimed}""#
         );
-        verdict(&test, &cells)
+        judged("", &test, &runs(epo, 0.0))
     };
-    assert_eq!(value("1.25"), Verdict::Holds);
-    assert_eq!(value("1.5"), Verdict::DoesNotHold);
-    let at_least = |ms: &str| {
-        let test =
-            format!(r#"kind = "at-least", schemes = ["lru", "epo"], setting = "a", ms = {ms}"#);
-        verdict(&test, &cells)
+    let epo = [0.9, 1.1];
+    assert_eq!(ranked("better", "epo", "lru", epo).verdict, Holds);
+    assert_eq!(ranked("better", "lru", "epo", epo).verdict, DoesNotHold);
+    assert_eq!(ranked("worse", "lru", "epo", epo).verdict, Holds);
+    // By half a percent is not better, and a scheme is no better than itself.
+    assert_eq!(
+        ranked("better", "epo", "lru", [0.995, 1.194]).verdict,
+        DoesNotHold
+    );
+    assert_eq!(ranked("better", "epo", "epo", epo).verdict, DoesNotHold);
+    let one = ranked("better", "epo", "lru", [0.9, 1.3]);
+    assert_eq!(one.verdict, DoesNotHold);
+    assert_eq!(one.why, "fails for lru, b");
+}
+
+#[test]
+fn values_ratios_and_spreads() {
+    let runs = runs([0.9, 1.1], 0.0);
+    let value = |ms: f64| {
+        let test = format!(
+            r#"kind = "value", of = {{ scheme = "lru", setting = "b" }}, claimed = {{ about = {{ value = {ms:?}, within = {:?} }} }}"#,
+            ms / 10.0
+        );
+        verdict(&test, &runs)
     };
-    assert_eq!(at_least("0.9"), Verdict::Holds);
-    assert_eq!(at_least("0.95"), Verdict::DoesNotHold);
+    assert_eq!(value(1.25), Holds);
+    assert_eq!(value(1.5), DoesNotHold);
+    let at_least = |ms: f64| {
+        let test = format!(
+            r#"kind = "value", of = [{{ scheme = "lru" }}, {{ scheme = "epo" }}], claimed = {{ at-least = {ms:?} }}"#
+        );
+        judged("at = { setting = \"a\" }", &test, &runs).verdict
+    };
+    assert_eq!(at_least(0.9), Holds);
+    assert_eq!(at_least(0.95), DoesNotHold);
+    let ratio = r#"kind = "ratio", of = { setting = "b" }, than = { setting = "a" }, claimed = { about = { value = 1.2, within = 0.01 } }"#;
+    let lru = "at = { scheme = \"lru\" }";
+    assert_eq!(judged(lru, ratio, &runs).verdict, Holds);
+    let spread = r#"kind = "spread", over = "scheme", claimed = { at-least = 11.0 }"#;
+    let at = "at = { setting = \"a\" }";
+    assert_eq!(judged(at, spread, &runs).measured, "11.1 %");
 }

@@ -1,17 +1,17 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::replay::Outcome;
+use crate::replay::{Outcome, Reshaped};
 use fathom_block::DriveStats;
 use fathom_iosched::Dispatched;
 use fathom_run::{Side, Totals};
 use fathom_workload::step::Arrival;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Requests of at most so many bytes are small (`parameter-aware-io` Table 4).
 const SMALL_BYTES: u64 = 256 << 10;
 
 /// A number of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// For how long each of those that wait was waiting for reads, in seconds: response times of reads, over how many
@@ -23,6 +23,8 @@ pub enum Metric {
     Duration,
     /// Bytes read and written a second, in MB.
     Throughput,
+    /// Bytes of the workload a second, those included that stay in a buffer in front of the drive, in MB.
+    WorkloadThroughput,
     /// Bytes read a second, in MB.
     ReadThroughput,
     /// Bytes written a second, in MB.
@@ -36,6 +38,8 @@ pub enum Metric {
     ProgramBandwidth,
     /// Mean response time, in milliseconds.
     MeanResponse,
+    /// 1 / mean response time, a second.
+    InverseResponse,
     /// Mean response time of reads, in milliseconds.
     ReadResponse,
     /// Mean response time of writes, in milliseconds.
@@ -66,6 +70,19 @@ pub enum Metric {
     PartialMergesPerGib,
     /// Switch merges for each GiB that the drive was given: nothing is moved.
     SwitchMergesPerGib,
+    /// Of a hundred pages, how many replaced one in the buffer in front of the drive.
+    BufferHits,
+    /// Pages that leave the buffer together.
+    BatchPages,
+    /// Pages written to the drive for each that left the buffer: what pads blocks comes on top.
+    PaddedWrites,
+    /// Elements of the drive at work, on average.
+    AtWork,
+    /// What the host waits for room in the buffer, or without one for the drive, on average over all writes, in milliseconds;
+    /// hits, and what finds room, count as 0.
+    HostWait,
+    /// Pages that left the buffer, without what pads blocks, for each second that the drive had at least one request.
+    PagesPerBusySecond,
 }
 
 impl Metric {
@@ -76,12 +93,14 @@ impl Metric {
             Self::WriteTime => "time waited for writes (s)",
             Self::Duration => "time (s)",
             Self::Throughput => "throughput (MB/s)",
+            Self::WorkloadThroughput => "throughput of the workload (MB/s)",
             Self::ReadThroughput => "read throughput (MB/s)",
             Self::WriteThroughput => "write throughput (MB/s)",
             Self::WrittenThrough => "written to the drive in the second half (MB/s)",
             Self::ProgramWrites => "written by the program (MB/s)",
             Self::ProgramBandwidth => "read and written by the program (MB/s)",
             Self::MeanResponse => "mean response time (ms)",
+            Self::InverseResponse => "1 / mean response time (1/s)",
             Self::ReadResponse => "mean response time of reads (ms)",
             Self::WriteResponse => "mean response time of writes (ms)",
             Self::TailResponse => "99 % of response times (ms)",
@@ -97,6 +116,12 @@ impl Metric {
             Self::FullMergesPerGib => "full merges per GiB written",
             Self::PartialMergesPerGib => "partial merges per GiB written",
             Self::SwitchMergesPerGib => "switch merges per GiB written",
+            Self::BufferHits => "hits in the buffer (%)",
+            Self::BatchPages => "pages in a batch",
+            Self::PaddedWrites => "pages written per page that left",
+            Self::AtWork => "elements at work",
+            Self::HostWait => "the host's wait per write (ms)",
+            Self::PagesPerBusySecond => "pages per busy second",
         }
     }
 
@@ -104,6 +129,12 @@ impl Metric {
     pub fn better(self) -> f64 {
         match self {
             Self::Throughput
+            | Self::WorkloadThroughput
+            | Self::InverseResponse
+            | Self::BufferHits
+            | Self::BatchPages
+            | Self::AtWork
+            | Self::PagesPerBusySecond
             | Self::ReadThroughput
             | Self::WriteThroughput
             | Self::WrittenThrough
@@ -128,6 +159,10 @@ impl Metric {
             Self::WriteTime => waited(outcome, totals.writes?),
             Self::Duration => Some(seconds),
             Self::Throughput => rate(totals.all?.bytes),
+            Self::WorkloadThroughput => {
+                totals.all?;
+                rate(outcome.reshaped.as_ref()?.pages * page(outcome))
+            }
             Self::ReadThroughput => rate(totals.reads?.bytes),
             Self::WriteThroughput => rate(totals.writes?.bytes),
             Self::WrittenThrough => written_through(totals),
@@ -135,6 +170,7 @@ impl Metric {
             Self::ProgramBandwidth => counted(outcome, "bandwidth")
                 .or_else(|| Some(counted(outcome, "read-rate")? + counted(outcome, "write-rate")?)),
             Self::MeanResponse => side(totals.all),
+            Self::InverseResponse => side(totals.all).map(|ms| 1e3 / ms),
             Self::ReadResponse => side(totals.reads),
             Self::WriteResponse => side(totals.writes),
             Self::TailResponse => Some(totals.all?.p99_ns as f64 / 1e6),
@@ -159,8 +195,56 @@ impl Metric {
             Self::FullMergesPerGib => per_gib(outcome.work?, |work| work.full_merges),
             Self::PartialMergesPerGib => per_gib(outcome.work?, |work| work.partial_merges),
             Self::SwitchMergesPerGib => per_gib(outcome.work?, |work| work.switch_merges),
+            Self::BufferHits => buffer(outcome, |b| ratio(100 * b.hits, b.pages)),
+            Self::BatchPages => buffer(outcome, |b| ratio(b.left(), b.batches)),
+            Self::PaddedWrites => buffer(outcome, |b| ratio(b.pages_written, b.left())),
+            Self::AtWork => {
+                let busy = outcome.work?.busy.0 as f64 / 1e9;
+                (busy > 0.0 && seconds > 0.0).then(|| busy / seconds)
+            }
+            Self::HostWait => buffer(outcome, |b| b.host_wait_ns().map(|ns| ns / 1e6)),
+            Self::PagesPerBusySecond => {
+                let busy = totals.busy.0 as f64 / 1e9;
+                let left = buffer(outcome, |b| Some(b.left() as f64))?;
+                (left > 0.0 && busy > 0.0).then(|| left / busy)
+            }
         }
     }
+
+    /// Half of the 95 % interval of its value within a run, by batch means; 0 for what has none.
+    pub(super) fn half(self, outcome: &Outcome) -> f64 {
+        let totals = &outcome.totals;
+        let side = match self {
+            Self::MeanResponse | Self::InverseResponse => totals.all,
+            Self::ReadResponse => totals.reads,
+            Self::WriteResponse => totals.writes,
+            _ => None,
+        };
+        let half = side.map_or(0.0, |side| {
+            let mean = side.response_ns;
+            mean.high.map_or(0.0, |high| high - mean.mean)
+        });
+        match (self, side) {
+            // To first order the relative error of a reciprocal is that of the value.
+            (Self::InverseResponse, Some(side)) => 1e9 * half / side.response_ns.mean.powi(2),
+            _ => half / 1e6,
+        }
+    }
+}
+
+/// A figure of the buffer in front of the drive.
+fn buffer(outcome: &Outcome, of: impl Fn(&Reshaped) -> Option<f64>) -> Option<f64> {
+    of(outcome.reshaped.as_ref()?)
+}
+
+/// Bytes of a page of that buffer.
+fn page(outcome: &Outcome) -> u64 {
+    let reshape = outcome.plan.workload.reshape.as_ref();
+    reshape.map_or(0, |reshape| reshape.page.0)
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// MB a second from the middle of the timeline to the beginning of its last stretch.

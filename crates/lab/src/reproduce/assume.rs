@@ -1,26 +1,24 @@
-//! Claims about what a paper leaves open: judged under each assumption, and never said to hold for one that was picked.
+//! Claims on the runs of their study: those about what a paper leaves open are judged under each assumption, and never said to
+//! hold for one that was picked.
 
-use super::expected::{Selector, Tested};
-use super::judge::{Judged, judge_there, point, selected, shape};
-use crate::reproduce::Verdict;
-use crate::study::Finished;
-use serde::Serialize;
+use super::judge::{Assumed, Judged, judge_there};
+use super::look::{Look, point};
+use super::rule::Verdict;
+use super::statement::{Selector, Tested};
 
-/// What came of a claim under one assumption, or one of each kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Assumed {
-    /// The points of the axes that the claim names, in its order.
-    pub points: Vec<String>,
-    /// The verdict there.
-    pub verdict: Verdict,
-    /// What was measured there, in words.
-    pub measured: String,
+/// A statement on the runs of its study.
+pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
+    let here = runs.only(&claim.at);
+    match claim.assuming.is_empty() || here.runs.is_empty() {
+        true => judge_there(claim, &here),
+        false => judge_each(claim, &here),
+    }
 }
 
 /// A claim under each of its assumptions, and what that makes of it.
-pub(super) fn judge_each(claim: &Tested, runs: &[&Finished]) -> Judged {
+fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let mut places: Vec<Vec<&str>> = Vec::new();
-    for run in runs {
+    for run in &runs.runs {
         let place = claim.assuming.iter().filter_map(|axis| point(run, axis));
         let place = place.collect();
         if !places.contains(&place) {
@@ -29,25 +27,23 @@ pub(super) fn judge_each(claim: &Tested, runs: &[&Finished]) -> Judged {
     }
     let there = |place: Vec<&str>| {
         let points = place.iter().map(|&point| point.to_owned());
-        let is = claim.assuming.iter().cloned().zip(points.clone());
-        let is: Selector = is.collect();
-        let runs = runs.iter().copied().filter(|run| selected(run, &is));
-        let Judged {
-            verdict, measured, ..
-        } = judge_there(claim, &runs.collect::<Vec<_>>());
+        let is: Selector = claim.assuming.iter().cloned().zip(points.clone()).collect();
+        let judged = judge_there(claim, &runs.only(&is));
         Assumed {
             points: points.collect(),
-            verdict,
-            measured,
+            verdict: judged.verdict,
+            measured: match judged.measured.is_empty() {
+                true => judged.why,
+                false => judged.measured,
+            },
         }
     };
     let assumed: Vec<Assumed> = places.into_iter().map(there).collect();
-    let (claimed, unit) = shape(&claim.test);
     Judged {
         verdict: over_all(&assumed),
         measured: by_verdict(&assumed),
-        claimed: claimed.words(unit),
         assumed,
+        ..Judged::of(claim)
     }
 }
 

@@ -1,0 +1,134 @@
+//! How many statements came out how, by what they were tested on.
+
+use fathom_lab::reproduce::{Found, Judged, Kind, Prepared, Verdict};
+use fathom_report::run::Table;
+use std::collections::BTreeMap;
+
+/// Statements that are counted together.
+pub(super) struct Group {
+    /// Which.
+    pub name: String,
+    /// Whether they are the paper's own, in the study that they name.
+    pub first: bool,
+    /// What came of each.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Group {
+    /// How many have a verdict.
+    pub(super) fn count(&self, verdict: Verdict) -> usize {
+        self.verdicts.iter().filter(|v| **v == verdict).count()
+    }
+
+    /// In a sentence. That something holds in part is only said where there is such a thing.
+    fn words(&self) -> String {
+        let said = Verdict::ALL.map(|verdict| (verdict, self.count(verdict)));
+        let said = said
+            .iter()
+            .filter(|(v, n)| *n > 0 || *v != Verdict::HoldsInPart);
+        let said: Vec<String> = said.map(|(v, n)| format!("{n} {}", v.plural())).collect();
+        format!(
+            "{} {}: {}.",
+            self.verdicts.len(),
+            self.name,
+            said.join(", ")
+        )
+    }
+}
+
+/// What a statement was tested on.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct On<'a> {
+    ours: bool,
+    /// The study, where it answers the statements about another one.
+    again: Option<&'a str>,
+    kind: Option<Kind>,
+}
+
+impl On<'_> {
+    fn words(&self) -> String {
+        let kind = self
+            .kind
+            .map_or(String::new(), |kind| format!(" on {}", kind.plural()));
+        let study = self
+            .again
+            .map_or(String::new(), |study| format!(" in the study `{study}`"));
+        let whose = match self.ours {
+            true => "of ours, beyond the paper,",
+            false => "of the paper",
+        };
+        format!("statements {whose} were tested{kind}{study}")
+    }
+}
+
+/// Statements of the paper first, then ours, which go past it; those on generators, on parts of traces and on whole ones
+/// apart.
+pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
+    let kind = |judged: &Judged| {
+        let name = judged.on.as_ref()?;
+        let source = found.sources.iter().find(|source| source.name == *name);
+        source.map(|source| source.kind)
+    };
+    let mut groups: BTreeMap<On<'_>, Vec<Verdict>> = Default::default();
+    for judged in found.judged() {
+        let again = prepared.statements.again.values().flatten();
+        let on = On {
+            ours: judged.ours,
+            again: again
+                .map(String::as_str)
+                .find(|study| *study == judged.study),
+            kind: kind(judged),
+        };
+        groups.entry(on).or_default().push(judged.verdict);
+    }
+    let group = |(on, verdicts): (On<'_>, Vec<Verdict>)| Group {
+        name: on.words(),
+        first: !on.ours && on.again.is_none(),
+        verdicts,
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// In sentences.
+pub(super) fn sentences<'a>(groups: impl IntoIterator<Item = &'a Group>) -> String {
+    let lines: Vec<String> = groups.into_iter().map(Group::words).collect();
+    lines.join(" ")
+}
+
+/// As a table.
+pub(super) fn table(groups: &[Group]) -> Table {
+    let head = ["", "all"]
+        .into_iter()
+        .chain(Verdict::ALL.map(Verdict::plural));
+    let row = |group: &Group| {
+        let counts = Verdict::ALL.map(|verdict| group.count(verdict).to_string());
+        let all = [group.name.clone(), group.verdicts.len().to_string()];
+        all.into_iter().chain(counts).collect()
+    };
+    Table {
+        head: head.map(str::to_owned).collect(),
+        rows: groups.iter().map(row).collect(),
+        ..Table::default()
+    }
+}
+
+/// Workloads of which something cannot be told, because nothing was measured.
+pub(super) fn silent(found: &Found) -> Vec<String> {
+    let of = |name: &String| {
+        let here = || found.judged().filter(|j| j.on.as_ref() == Some(name));
+        let without: Vec<&Judged> = here()
+            .filter(|j| j.number.is_none() && j.measured.is_empty())
+            .collect();
+        let why = &without.first()?.why;
+        Some(format!(
+            "{name}: {} of {} tests cannot be told: {why}.",
+            without.len(),
+            here().count()
+        ))
+    };
+    found
+        .sources
+        .iter()
+        .filter_map(|source| of(&source.name))
+        .collect()
+}

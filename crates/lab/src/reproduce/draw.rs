@@ -1,0 +1,238 @@
+//! What is drawn of a paper's figure: charts over the points of an axis, and runs over time and over the sequence of accesses.
+
+use super::expected::{Drawing, Sequence, Timeline};
+use super::look::{Look, at};
+use super::measured::Measured;
+use super::statement::Selector;
+use fathom_run::Totals;
+use serde::Serialize;
+
+/// A chart with its values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChartFound {
+    /// What it shows.
+    pub title: String,
+    /// The workload, of a chart about a trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The vertical axis, with its unit.
+    pub metric: String,
+    /// The horizontal axis.
+    pub x: String,
+    /// What stands side by side.
+    pub points: Vec<String>,
+    /// Where each of them stands; empty where they are names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<f64>,
+    /// The axis whose points are lines.
+    pub each: String,
+    /// The lines.
+    pub lines: Vec<LineFound>,
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineFound {
+    /// What it is called.
+    pub name: String,
+    /// A value for each point; `None` where there is no such run, or it has no such figure.
+    pub values: Vec<Option<Measured>>,
+    /// What the paper prints at each point; empty where it prints nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paper: Vec<Option<f64>>,
+}
+
+/// What each process of a run got over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimelineFound {
+    /// What it shows.
+    pub title: String,
+    /// The middle of each stretch, in seconds since the start.
+    pub at_s: Vec<f64>,
+    /// For each process, MB a second in each stretch.
+    pub processes: Vec<Vec<f64>>,
+}
+
+/// Response times over the sequence of accesses.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SequenceFound {
+    /// What it shows.
+    pub title: String,
+    /// The lines.
+    pub lines: Vec<SequenceLine>,
+}
+
+/// A line of it: the accesses of a run in the order in which they were done, some at a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SequenceLine {
+    /// What it is called.
+    pub name: String,
+    /// How many were done before the middle of these.
+    pub accesses: Vec<f64>,
+    /// Their mean response time, in seconds.
+    pub response_s: Vec<f64>,
+}
+
+impl ChartFound {
+    /// Whether no line has a value: a quick reproduction leaves some runs out.
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(LineFound::is_empty)
+    }
+}
+
+impl LineFound {
+    fn is_empty(&self) -> bool {
+        self.values.iter().all(Option::is_none)
+    }
+}
+
+/// A chart of a figure with that title on the runs of its study, or on those of one workload that stands for `trace`.
+pub(super) fn chart<'a>(
+    title: &str,
+    drawing: &'a Drawing,
+    runs: &Look<'a>,
+    (on, trace): (Option<&str>, Option<&str>),
+) -> ChartFound {
+    let here = runs.only(&drawing.at);
+    let walked = here.walk(&drawing.x);
+    let value = |line: &str, point: &str| {
+        let wanted = Selector::from([
+            (drawing.lines.clone(), line.to_owned()),
+            (walked.axis.to_owned(), point.to_owned()),
+        ]);
+        Measured::of(&here.only(&wanted).each(drawing.metric).ok()?)
+    };
+    let printed = |line: &str, point: &str| {
+        let mut all = drawing.paper.iter();
+        let found = all.find(|printed| {
+            let of_trace = printed.trace.as_deref().is_none_or(|of| Some(of) == trace);
+            of_trace && printed.line == line && printed.at == point
+        });
+        found.map(|printed| printed.value)
+    };
+    let line = |name: &str| {
+        let paper: Vec<Option<f64>> = walked.points.iter().map(|at| printed(name, at)).collect();
+        LineFound {
+            name: name.to_owned(),
+            values: walked.points.iter().map(|at| value(name, at)).collect(),
+            paper: match paper.iter().any(Option::is_some) {
+                true => paper,
+                false => Vec::new(),
+            },
+        }
+    };
+    let lines = here.points(&drawing.lines).into_iter().map(line);
+    let places: Vec<f64> = walked.row.map_or_else(Vec::new, |row| {
+        row.in_order().iter().map(|(_, place)| *place).collect()
+    });
+    ChartFound {
+        title: match drawing.title.is_empty() {
+            true => title.to_owned(),
+            false => drawing.title.clone(),
+        },
+        on: on.map(str::to_owned),
+        metric: drawing.metric.words().to_owned(),
+        x: walked.row.map_or(&drawing.x, |row| &row.title).clone(),
+        points: match places.is_empty() {
+            true => walked.points.iter().map(|&p| p.to_owned()).collect(),
+            false => places.iter().map(f64::to_string).collect(),
+        },
+        places,
+        each: drawing.lines.clone(),
+        // A workload that fills no buffer has nothing to say of one.
+        lines: lines
+            .filter(|line| on.is_none() || !line.is_empty())
+            .collect(),
+    }
+}
+
+/// Stretches of a run are taken together until there are no more than that.
+const STRETCHES_MAX: usize = 128;
+
+/// What each process of a run got over time.
+pub(super) fn over_time(timeline: &Timeline, runs: &Look<'_>) -> TimelineFound {
+    let title = timeline.title.clone();
+    let Some(run) = runs.only(&timeline.at).runs.first().copied() else {
+        return TimelineFound {
+            title,
+            ..TimelineFound::default()
+        };
+    };
+    let totals = &run.outcome.totals;
+    let per = totals.timeline.len().div_ceil(STRETCHES_MAX).max(1);
+    let width = totals.bucket.as_secs_f64() * per as f64;
+    let stretches = totals.timeline.len().div_ceil(per);
+    let process = |bytes: &[u64]| -> Vec<f64> {
+        let mut rates = bytes.chunks(per).map(|chunk| chunk.iter().sum::<u64>());
+        let rate = |bytes: Option<u64>| bytes.unwrap_or(0) as f64 / 1e6 / width;
+        (0..stretches).map(|_| rate(rates.next())).collect()
+    };
+    TimelineFound {
+        title,
+        at_s: (0..stretches).map(|i| (i as f64 + 0.5) * width).collect(),
+        processes: totals
+            .processes
+            .iter()
+            .map(|p| process(&p.timeline))
+            .collect(),
+    }
+}
+
+/// Response times over the sequence of accesses.
+pub(super) fn in_sequence(sequence: &Sequence, runs: &Look<'_>) -> SequenceFound {
+    let here = runs.only(&sequence.at);
+    let named = |line: &&str| sequence.among.is_empty() || sequence.among.iter().any(|a| a == line);
+    let line = |name: &str| {
+        let runs = here.only(&at(&sequence.lines, name)).runs;
+        Some(sequence_of(name, &runs.first()?.outcome.totals))
+    };
+    let lines = here.points(&sequence.lines).into_iter().filter(named);
+    SequenceFound {
+        title: sequence.title.clone(),
+        lines: lines.filter_map(line).collect(),
+    }
+}
+
+/// Stretches of the run that did something, taken together so that each has about as many accesses.
+fn sequence_of(name: &str, totals: &Totals) -> SequenceLine {
+    let all: u64 = totals.timeline.iter().map(|stretch| stretch.count).sum();
+    let per = all.div_ceil(STRETCHES_MAX as u64).max(1);
+    let (mut accesses, mut response_s) = (Vec::new(), Vec::new());
+    let (mut done, mut count, mut ns) = (0, 0, 0);
+    for (index, stretch) in totals.timeline.iter().enumerate() {
+        (count, ns) = (count + stretch.count, ns + stretch.response_ns);
+        if count >= per || (count > 0 && index + 1 == totals.timeline.len()) {
+            accesses.push(done as f64 + count as f64 / 2.0);
+            response_s.push(ns as f64 / 1e9 / count as f64);
+            (done, count, ns) = (done + count, 0, 0);
+        }
+    }
+    SequenceLine {
+        name: name.to_owned(),
+        accesses,
+        response_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_run::Bucket;
+
+    #[test]
+    fn a_sequence_counts_every_access_once_and_keeps_their_mean() {
+        let stretch = |count: u64| Bucket {
+            count,
+            response_ns: count * 2_000_000_000,
+            ..Bucket::default()
+        };
+        let totals = Totals {
+            timeline: [300, 0, 5, 700, 1, 0].map(stretch).to_vec(),
+            ..Totals::default()
+        };
+        let line = sequence_of("noop", &totals);
+        // 1,006 accesses, at least eight at a time: 300, 5 and 700 together, and the last one.
+        assert_eq!(line.accesses, [150.0, 300.0 + 352.5, 1005.5]);
+        assert_eq!(line.response_s, [2.0; 3]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Numbers with their 95 % intervals: of one seed, and over seeds.
+
+use fathom_run::half_width;
+use serde::Serialize;
+
+/// A number from the runs of one seed, with half of its interval within the run; 0 where none is taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Number {
+    /// The number.
+    pub value: f64,
+    /// Half of the interval.
+    pub half: f64,
+}
+
+impl Number {
+    /// The mean of several. The same workload is behind all of them: their errors do not average out.
+    pub(super) fn mean(of: &[Number]) -> Option<Number> {
+        let mean = |part: fn(&Number) -> f64| of.iter().map(part).sum::<f64>() / of.len() as f64;
+        (!of.is_empty()).then(|| Number {
+            value: mean(|n| n.value),
+            half: mean(|n| n.half),
+        })
+    }
+
+    /// As a multiple of another one; `None` where that is not positive. Both saw the same workload, and their errors are taken
+    /// as independent, which makes an interval too wide rather than too narrow.
+    pub(super) fn over(self, whole: Number) -> Option<Number> {
+        let value = self.value / whole.value;
+        let half = (self.half / whole.value).hypot(value * whole.half / whole.value);
+        (whole.value > 0.0).then_some(Number { value, half })
+    }
+
+    /// How much more than the whole a multiple of it is, in percent.
+    pub(super) fn percent_more(self) -> Number {
+        Number {
+            value: (self.value - 1.0) * 100.0,
+            half: self.half * 100.0,
+        }
+    }
+}
+
+/// A number with half of its 95 % interval: over seeds, or within the run where there is one seed by design.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// The mean over seeds.
+    pub mean: f64,
+    /// Half of the interval; 0 where there is none.
+    pub half: f64,
+    /// Seeds.
+    pub seeds: usize,
+}
+
+impl Measured {
+    /// Of the numbers of all seeds; `None` where there is none.
+    pub(super) fn of(numbers: &[Number]) -> Option<Self> {
+        let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
+        let first = numbers.first()?;
+        Some(Self {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            half: match numbers.len() {
+                1 => first.half,
+                _ => half_width(&values, 2).unwrap_or(0.0),
+            },
+            seeds: values.len(),
+        })
+    }
+
+    /// In words, with a unit.
+    pub fn words(self, unit: &str) -> String {
+        // No minus before a zero, and three digits or so.
+        let mean = self.mean + 0.0;
+        let digits = match mean.abs() {
+            0.0 => 0,
+            ..0.01 => 5,
+            ..0.1 => 4,
+            ..1.0 => 3,
+            ..10.0 => 2,
+            _ => 1,
+        };
+        match self.half >= 0.5 * 10_f64.powi(-digits) {
+            true => format!(
+                "{:.*}{unit} (± {:.*})",
+                digits as usize, mean, digits as usize, self.half
+            ),
+            false => format!("{:.*}{unit}", digits as usize, mean),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: f64, half: f64) -> Number {
+        Number { value, half }
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_mean_over_seeds() {
+        // By hand: mean 3, deviations -1, 0, 1, standard error 1 / sqrt(3), t of two degrees 4.3027.
+        let of = |values: &[f64]| {
+            let numbers: Vec<Number> = values.iter().map(|v| number(*v, 0.5)).collect();
+            Measured::of(&numbers)
+        };
+        let measured = of(&[2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(measured.mean, 3.0);
+        assert!((measured.half - 4.3027 / 3_f64.sqrt()).abs() < 1e-3);
+        // One seed has what the run itself says, and none has nothing.
+        let one = of(&[2.0]).unwrap();
+        assert_eq!(one.words(" %"), "2.00 % (± 0.50)");
+        assert_eq!(
+            Measured {
+                mean: -0.0,
+                half: 0.0,
+                ..one
+            }
+            .words(" %"),
+            "0 %"
+        );
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn errors_of_a_ratio_add_as_squares_and_those_of_a_mean_do_not_shrink() {
+        // 3 % and 4 % make 5 % of the ratio, which is 2.
+        let ratio = number(200.0, 6.0).over(number(100.0, 4.0)).unwrap();
+        assert_eq!(ratio.value, 2.0);
+        assert!((ratio.half - 0.1).abs() < 1e-12, "{ratio:?}");
+        let more = ratio.percent_more();
+        assert!(more.value == 100.0 && (more.half - 10.0).abs() < 1e-9);
+        assert_eq!(number(1.0, 0.0).over(number(0.0, 0.0)), None);
+        let mean = Number::mean(&[number(1.0, 2.0), number(3.0, 4.0)]);
+        assert_eq!(mean, Some(number(2.0, 3.0)));
+        assert_eq!(Number::mean(&[]), None);
+    }
+}
