@@ -7,9 +7,10 @@
 
 mod buffer;
 mod engine;
+mod event;
 mod ftl;
 mod geometry;
-mod host;
+mod link;
 mod nand;
 pub mod presets;
 pub mod spec;

@@ -37,6 +37,29 @@ pub struct Counters {
     pub events: u64,
 }
 
+impl Ssd {
+    /// What the drive has done so far.
+    pub fn counters(&self) -> Counters {
+        let counts = self.flash.counts;
+        Counters {
+            host_sectors_written: self.host.sectors_written,
+            host_sectors_read: self.host.sectors_read,
+            flash_sectors_programmed: counts.sectors_programmed,
+            flash_ops: counts.ops,
+            erases: counts.erases,
+            map_reads: counts.map_reads,
+            map_programs: counts.map_programs,
+            read_retries: self.flash.nand.retries,
+            suspends: self.flash.nand.suspends,
+            program_fails: self.health.program_fails,
+            erase_fails: self.health.erase_fails,
+            background_collections: self.collection.collected,
+            stalls: self.memory.stalls,
+            events: self.clock.happened,
+        }
+    }
+}
+
 impl Subject for Ssd {
     fn stats(&self) -> Option<DriveStats> {
         let (counters, merges) = (self.counters(), self.merges());
