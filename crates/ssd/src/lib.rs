@@ -15,10 +15,10 @@ mod nand;
 pub mod presets;
 pub mod spec;
 
-pub use buffer::{
+pub use buffer::pages::{
     Age as BufferAge, Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored,
-    reshape,
 };
+pub use buffer::reshape;
 pub use engine::{Counters, Ssd};
 pub use ftl::{MapCounts, MergeCounts};
 pub use geometry::Geometry;

@@ -1,7 +1,7 @@
 //! What leaves the buffer for the flash array in one go.
 
 use super::ticket::NOBODY;
-use crate::buffer::{LineView, Out};
+use crate::buffer::lines::{LineView, Out};
 use crate::nand::job::Place;
 use fathom_base::Lpn;
 

@@ -4,7 +4,7 @@ use super::Ssd;
 use super::batch::Batch;
 use super::issue::Issue;
 use super::ticket::{NO_BATCH, NOBODY};
-use crate::buffer::{Out, Piece};
+use crate::buffer::lines::{Out, Piece};
 use crate::event::Event;
 use crate::ftl::{Ftl, Stall};
 use crate::nand::job::Place;

@@ -1,7 +1,7 @@
 //! Flushes that wait: first for the buffer to be drained, then for the programs that this has begun.
 
 use super::domain::Domains;
-use crate::buffer::WriteLines;
+use crate::buffer::lines::WriteLines;
 
 #[derive(Clone, Debug)]
 struct Flushing {

@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::memory::{Gathers, WriteMemory};
-use crate::buffer::{Out, Piece};
+use crate::buffer::lines::{Out, Piece};
 use crate::ftl::{AnyFtl, Ftl};
 use crate::nand::job::Place;
 use fathom_base::Lpn;

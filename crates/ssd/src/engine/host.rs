@@ -5,7 +5,7 @@
 
 use super::flushes::Flushes;
 use super::order::Hazards;
-use crate::buffer::Piece;
+use crate::buffer::lines::Piece;
 use crate::event::{Clock, Event, lane};
 use crate::geometry::Geometry;
 use crate::link::{Link, Way};

@@ -7,7 +7,8 @@
 use super::batch::Batch;
 use super::domain::Domains;
 use super::draining::Draining;
-use crate::buffer::{Elements, LineSetup, LineView, Out, Piece, Shape, WriteLines};
+use crate::buffer::lines::{LineSetup, LineView, Out, Piece, WriteLines};
+use crate::buffer::policy::{Elements, Shape};
 use crate::event::{Clock, Event};
 use crate::geometry::Geometry;
 use crate::spec::{Drain, Oversize, Spec, Striping, WriteBuffer, WritePolicy};

@@ -29,6 +29,7 @@ mod power;
 mod read;
 mod reading;
 mod requests;
+mod stats;
 mod ticket;
 mod worn;
 mod write;

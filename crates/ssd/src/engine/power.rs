@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::ticket::NOBODY;
-use crate::buffer::{LineView, Piece};
+use crate::buffer::lines::{LineView, Piece};
 use crate::ftl::Ftl;
 use crate::nand::store::Store;
 use fathom_base::{Lpn, SECTOR_BYTES};

@@ -1,6 +1,6 @@
 //! The memory for reads: lines that were read before, and what is being read ahead.
 
-use crate::buffer::ReadLines;
+use crate::buffer::read::ReadLines;
 use crate::spec::Spec;
 use fathom_base::SECTOR_BYTES;
 use std::ops::Range;

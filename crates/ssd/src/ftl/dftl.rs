@@ -22,8 +22,8 @@ mod cache;
 #[cfg(test)]
 mod tests;
 
+use super::contract::{FlashOp, Ftl, MapCounts, MergeCounts, Stall};
 use super::page::PageFtl;
-use super::{FlashOp, Ftl, MergeCounts, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
@@ -33,19 +33,6 @@ use std::collections::BTreeSet;
 
 /// Bytes of a cached entry: a logical and a physical number.
 const CACHED_BYTES: u64 = 8;
-
-/// The cache of a map that lies in flash, so far. All zero for any other drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MapCounts {
-    /// Entries that were asked for and in memory.
-    pub hits: u64,
-    /// Entries that were asked for and had to be read from flash. Neighbours share one read.
-    pub misses: u64,
-    /// Entries that translation pages took along when they were written.
-    pub written_back: u64,
-    /// The most entries that were held in memory beyond the cache at one time.
-    pub held_max: u64,
-}
 
 /// The state of a drive whose map lies in flash. Such a drive keeps the cache and 4 bytes for each translation
 /// page; the model also knows the whole map and the owner of every place, as page mapping does, because it does

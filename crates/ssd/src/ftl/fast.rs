@@ -13,8 +13,10 @@
 //! logs, for the SW log keeps every unit at its offset. A data block that owns the SW log is merged by completing
 //! it. It does not switch an RW log that happens to be in order.
 
-use super::pool::{Homes, Pool, Tail};
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::pool::Pool;
+use super::pool::homes::Homes;
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;

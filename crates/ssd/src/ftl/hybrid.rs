@@ -18,8 +18,10 @@
 //! FASTer gives up log blocks in order of age; here it is the fewest valid units. It does not keep hot and cold
 //! units, or sequential and random writes, in different log blocks.
 
-use super::pool::{Homes, Pool, Tail, home_of};
-use super::{FlashOp, Ftl, MergeCounts, Stall};
+use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
+use super::pool::Pool;
+use super::pool::homes::{Homes, home_of};
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;

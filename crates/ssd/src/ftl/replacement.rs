@@ -20,7 +20,7 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;

@@ -20,8 +20,9 @@
 
 mod reclaim;
 
-use super::pool::{Pool, Tail};
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::pool::Pool;
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;

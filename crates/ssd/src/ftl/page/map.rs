@@ -9,10 +9,11 @@
 //! Only for drives whose addresses name the group ([`crate::ftl::striping`]); elsewhere it is a table and nothing else,
 //! since every read needs the place itself.
 
-use super::NOTHING;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
+/// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
+pub(super) const NOTHING: u32 = 0;
 /// First writes that are entered together.
 const TOGETHER: usize = 16;
 /// Units whose bits share a word.

@@ -1,7 +1,8 @@
 //! After a power cut: the map from what lies beside the data in flash; and whether the tables agree.
 
-use super::{NOTHING, PageFtl};
-use crate::ftl::{Ftl, Home};
+use super::PageFtl;
+use super::map::NOTHING;
+use crate::ftl::contract::{Ftl, Home};
 use crate::nand::store::Store;
 use fathom_base::{Lpn, Ppn};
 
@@ -12,7 +13,7 @@ impl PageFtl {
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
         self.heat.clear();
-        self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
+        self.groups = self.erased_groups();
         // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
         // the block that the copies went to has nothing of its own, and is free to be erased.
         let mut newest = vec![(0u64, 0u32); self.map.len()];

@@ -5,7 +5,7 @@
 //! other one waited for an erase, is left out until the others have caught up. It works where each plane is a group
 //! of its own and pages go where the turn is.
 
-use super::{Group, Open};
+use super::group::{Group, Open};
 use crate::geometry::Geometry;
 use crate::spec::{ProgramMode, Spec};
 
