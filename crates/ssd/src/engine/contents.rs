@@ -2,7 +2,6 @@
 
 use super::Ssd;
 use super::batch::Batch;
-use crate::ftl::Ftl;
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 const SIZE: usize = SECTOR_BYTES as usize;

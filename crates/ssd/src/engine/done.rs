@@ -6,7 +6,6 @@
 
 use super::Ssd;
 use super::ticket::{NOBODY, Program, Ticket};
-use crate::ftl::Ftl;
 use crate::nand::job::{Job, Work};
 
 impl Ssd {

@@ -6,7 +6,7 @@ use super::issue::Issue;
 use super::ticket::{NO_BATCH, NOBODY};
 use crate::buffer::lines::{Out, Piece};
 use crate::event::Event;
-use crate::ftl::{Ftl, Stall};
+use crate::ftl::Stall;
 use crate::nand::job::Place;
 use fathom_base::Lpn;
 

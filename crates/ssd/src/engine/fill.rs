@@ -6,7 +6,7 @@
 //! buffers, what is at work) is left to requests: the end of the drive is not written here.
 
 use super::Ssd;
-use crate::ftl::{FlashOp, Ftl};
+use crate::ftl::FlashOp;
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 /// Bytes at the end of the drive that are left to requests: the least, and times the capacity of the write buffer.

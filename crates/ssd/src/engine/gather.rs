@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::memory::{Gathers, WriteMemory};
 use crate::buffer::lines::{Out, Piece};
-use crate::ftl::{AnyFtl, Ftl};
+use crate::ftl::AnyFtl;
 use crate::nand::job::Place;
 use fathom_base::Lpn;
 

@@ -37,7 +37,7 @@ mod write;
 pub use counters::Counters;
 
 use crate::event::{Clock, Event};
-use crate::ftl::{AnyFtl, FlashOp, Ftl, MapCounts, MergeCounts};
+use crate::ftl::{AnyFtl, FlashOp, MapCounts, MergeCounts};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Spec, SpecError};
@@ -107,7 +107,7 @@ impl Ssd {
             host: HostSide::new(spec, Rng::new(seed, 1)),
             memory: WriteMemory::new(spec, &g),
             reads: ReadMemory::new(spec),
-            ftl: AnyFtl::new(spec, &g, seed),
+            ftl: AnyFtl::new(spec, &g, seed)?,
             ops: Vec::new(),
             flash: FlashSide::new(spec, &g, Rng::new(seed, 2)),
             health: Health::new(&spec.faults, &g, &bad, Rng::new(seed, 6)),

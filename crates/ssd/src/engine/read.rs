@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::ticket::{Ticket, Wants};
-use crate::ftl::{Ftl, Home};
+use crate::ftl::Home;
 use crate::nand::job::{Place, Work};
 use fathom_base::{Lpn, SECTOR_BYTES};
 

@@ -3,7 +3,6 @@
 use super::Ssd;
 use super::ticket::NOBODY;
 use crate::buffer::lines::Piece;
-use crate::ftl::Ftl;
 use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 

@@ -6,6 +6,7 @@
 //! logs and block mapping no unit leaves its group, and the order is kept in each group by itself; so is [`Stall`].
 //! A clustered block can be used again only after [`Ftl::erased`].
 
+use super::config::Config;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use fathom_base::{Lpn, Ppn};
@@ -75,7 +76,13 @@ pub struct MapCounts {
 }
 
 /// A mapping policy.
-pub(crate) trait Ftl {
+pub(crate) trait Ftl: Sized {
+    /// What it takes from a drive file.
+    type Config: Config;
+
+    /// The translation layer of a drive that was never written. `seed` is for what it draws.
+    fn new(config: Self::Config, g: &Geometry, seed: u64) -> Self;
+
     /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 

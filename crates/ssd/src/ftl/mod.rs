@@ -3,6 +3,7 @@
 //! What they have in common is [`Ftl`]; each has a file of its own.
 
 mod block;
+mod config;
 mod contract;
 mod dftl;
 mod fast;
@@ -14,13 +15,16 @@ mod striping;
 mod superblock;
 mod victim;
 
-pub(crate) use contract::{FlashOp, Ftl, Home, Stall};
+pub(crate) use contract::{FlashOp, Home, Stall};
 pub use contract::{MapCounts, MergeCounts};
 
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{MappingKind, Spec};
+use fathom_base::BadValue;
 use block::BlockFtl;
+use config::Config;
+use contract::Ftl;
 use dftl::Dftl;
 use fast::FastFtl;
 use fathom_base::{Lpn, Ppn};
@@ -40,10 +44,23 @@ macro_rules! mappings {
         }
 
         impl AnyFtl {
-            /// The mapping of a checked spec. `seed` is for what it draws.
-            pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Self {
+            /// The mapping of a spec. `seed` is for what it draws.
+            pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Result<Self, BadValue> {
+                Ok(match spec.mapping.kind {
+                    $(MappingKind::$kind => {
+                        let config = Config::read(spec)?;
+                        AnyFtl::$kind(<$ftl>::new(config, geometry, seed))
+                    }),+
+                })
+            }
+
+            /// Whether the mapping can work with its keys.
+            ///
+            /// # Errors
+            /// [`BadValue`] for the first key that it cannot work with.
+            pub(crate) fn check_keys(spec: &Spec) -> Result<(), BadValue> {
                 match spec.mapping.kind {
-                    $(MappingKind::$kind => AnyFtl::$kind(<$ftl>::new(spec, geometry, seed))),+
+                    $(MappingKind::$kind => <$ftl as Ftl>::Config::read(spec).map(drop)),+
                 }
             }
         }
@@ -68,55 +85,60 @@ mappings! {
     Hybrid => HybridFtl,
 }
 
-impl Ftl for AnyFtl {
+/// See [`Ftl`].
+impl AnyFtl {
     #[inline]
-    fn lookup(&self, lpn: Lpn) -> Ppn {
+    pub(crate) fn lookup(&self, lpn: Lpn) -> Ppn {
         each!(self, ftl => ftl.lookup(lpn))
     }
     #[inline]
-    fn fetch(&self, lpn: Lpn) {
+    pub(crate) fn fetch(&self, lpn: Lpn) {
         each!(self, ftl => ftl.fetch(lpn));
     }
     #[inline]
-    fn home(&self, lpn: Lpn) -> Home {
+    pub(crate) fn home(&self, lpn: Lpn) -> Home {
         each!(self, ftl => ftl.home(lpn))
     }
     #[inline]
-    fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
+    pub(crate) fn write(
+        &mut self,
+        runs: &[(Lpn, u32)],
+        ops: &mut Vec<FlashOp>,
+    ) -> Result<(), Stall> {
         each!(self, ftl => ftl.write(runs, ops))
     }
     #[inline]
-    fn translate(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+    pub(crate) fn translate(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         each!(self, ftl => ftl.translate(lpn, units, ops));
     }
-    fn fill(&mut self, cpages: u32) -> u32 {
+    pub(crate) fn fill(&mut self, cpages: u32) -> u32 {
         each!(self, ftl => ftl.fill(cpages))
     }
-    fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
+    pub(crate) fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
         each!(self, ftl => ftl.background(ops))
     }
-    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
+    pub(crate) fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         each!(self, ftl => ftl.trim(lpn, units, ops));
     }
-    fn erased(&mut self, cblock: u32) {
+    pub(crate) fn erased(&mut self, cblock: u32) {
         each!(self, ftl => ftl.erased(cblock));
     }
-    fn retire(&mut self, cblock: u32) -> bool {
+    pub(crate) fn retire(&mut self, cblock: u32) -> bool {
         each!(self, ftl => ftl.retire(cblock))
     }
-    fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
+    pub(crate) fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
         each!(self, ftl => ftl.recover(store, torn, ops));
     }
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         each!(self, ftl => ftl.check())
     }
-    fn merges(&self) -> MergeCounts {
+    pub(crate) fn merges(&self) -> MergeCounts {
         each!(self, ftl => ftl.merges())
     }
-    fn map_counts(&self) -> MapCounts {
+    pub(crate) fn map_counts(&self) -> MapCounts {
         each!(self, ftl => ftl.map_counts())
     }
-    fn state_bytes(&self) -> usize {
+    pub(crate) fn state_bytes(&self) -> usize {
         each!(self, ftl => ftl.state_bytes())
     }
 }

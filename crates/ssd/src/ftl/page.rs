@@ -20,12 +20,13 @@ mod recovery;
 mod step;
 mod wear;
 
+use super::config::PageConfig;
 use super::contract::{FlashOp, Ftl, Home, MergeCounts, Stall};
 use super::striping::Stripes;
 use super::victim::Blocks;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::{Gc, Separation, Spec};
+use crate::spec::{Gc, Separation};
 use fathom_base::{Lpn, Ppn, Rng};
 use group::{COPIES, Group, HOST};
 use heat::Heat;
@@ -64,41 +65,6 @@ pub(crate) struct PageFtl {
 }
 
 impl PageFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, seed: u64) -> Self {
-        let gc = &spec.gc;
-        let hot = gc.separate == Separation::HotCold;
-        let stripes = Stripes::new(spec, g);
-        let units = (g.logical_units + g.map_units) as usize;
-        let mut ftl = Self {
-            partial_program: spec.mapping.partial_program,
-            map: Map::new(units, stripes.is_some()),
-            stripes,
-            in_step: InStep::new(spec, g),
-            copies: match gc.separate {
-                Separation::Nothing => HOST,
-                Separation::Copies | Separation::HotCold => COPIES,
-            },
-            owner_of: vec![NOTHING; g.physical_units() as usize],
-            blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
-            heat: Heat::new(if hot {
-                g.logical_units + g.map_units
-            } else {
-                0
-            }),
-            wear: Wear::new(gc, g),
-            groups: Vec::new(),
-            turn: 0,
-            background_turn: 0,
-            merges: MergeCounts::default(),
-            live: Vec::new(),
-            parts: Vec::new(),
-            gc: gc.clone(),
-            g: g.clone(),
-        };
-        ftl.groups = ftl.erased_groups();
-        ftl
-    }
-
     fn erased_groups(&self) -> Vec<Group> {
         let erased = |group| Group::erased(&self.g, group, self.valid_max(0));
         (0..self.g.groups).map(erased).collect()
@@ -134,6 +100,43 @@ impl PageFtl {
 }
 
 impl Ftl for PageFtl {
+    type Config = PageConfig;
+
+    fn new(config: PageConfig, g: &Geometry, seed: u64) -> Self {
+        let gc = &config.gc;
+        let hot = gc.separate == Separation::HotCold;
+        let stripes = Stripes::new(&config, g);
+        let units = (g.logical_units + g.map_units) as usize;
+        let mut ftl = Self {
+            partial_program: config.partial_program,
+            map: Map::new(units, stripes.is_some()),
+            stripes,
+            in_step: InStep::new(&config, g),
+            copies: match gc.separate {
+                Separation::Nothing => HOST,
+                Separation::Copies | Separation::HotCold => COPIES,
+            },
+            owner_of: vec![NOTHING; g.physical_units() as usize],
+            blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
+            heat: Heat::new(if hot {
+                g.logical_units + g.map_units
+            } else {
+                0
+            }),
+            wear: Wear::new(gc, g),
+            groups: Vec::new(),
+            turn: 0,
+            background_turn: 0,
+            merges: MergeCounts::default(),
+            live: Vec::new(),
+            parts: Vec::new(),
+            gc: config.gc,
+            g: g.clone(),
+        };
+        ftl.groups = ftl.erased_groups();
+        ftl
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         Ppn(self.map.get(lpn.0).wrapping_sub(1))

@@ -15,10 +15,10 @@
 pub(super) mod homes;
 pub(super) mod tail;
 
+use super::config::LogConfig;
 use super::contract::{FlashOp, MergeCounts, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 use tail::Tail;
@@ -60,9 +60,9 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
-        let logs = g.logs_per_group(spec);
-        Self::empty(g, logs, spec.mapping.partial_program)
+    pub(super) fn new(config: &LogConfig, g: &Geometry) -> Self {
+        let logs = config.per_group(g.groups);
+        Self::empty(g, logs, config.partial_program)
     }
 
     fn empty(g: &Geometry, logs: u32, partial_program: bool) -> Self {

@@ -20,10 +20,10 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
+use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -80,11 +80,6 @@ pub(crate) struct ReplacementFtl {
 }
 
 impl ReplacementFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let per_group = spec.mapping.log_blocks.div_ceil(g.groups);
-        Self::empty(g, spec.mapping.partial_program, per_group)
-    }
-
     fn empty(g: &Geometry, partial_program: bool, per_group: u32) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
@@ -353,6 +348,13 @@ fn emit_span(span: Option<(u32, u32)>, ops: &mut Vec<FlashOp>) {
 }
 
 impl Ftl for ReplacementFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        let per_group = config.per_group(g.groups);
+        Self::empty(g, config.partial_program, per_group)
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         let newest = self.newest[lpn.index()];
