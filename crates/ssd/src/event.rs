@@ -3,8 +3,16 @@
 //! An event exists only where something is contended or ends: a command is through the controller, a piece of a
 //! write has crossed the link, a page register holds its data, an operation is done, a request is complete.
 //! Everything else is arithmetic. Equal times are served in order of insertion.
+//!
+//! Events of a resource that serves in order come in order of time. They are kept in *lanes*, which cost no sorting
+//! ([`EventQueue::push_in_order`]); which lane an event takes is decided here alone and changes no order. Measured with
+//! callgrind (`cargo xtask performance`, instructions a request, without and with lanes): random reads 1653 and 1408,
+//! writes to a new drive 2569 and 2319, writes under collection 7706 and 7592.
 
 use fathom_base::{Dur, EventQueue, Time};
+
+/// No lane: the event is sorted.
+const SORTED: usize = usize::MAX;
 
 /// What can happen. Numbers are indices of requests or of operations at the flash array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +24,7 @@ pub(crate) enum Event {
     /// A page register holds its data.
     Sensed(u32),
     /// A flash operation is done.
-    OpDone(u32),
+    OpDone(End, u32),
     /// A request is complete.
     Complete(u32),
     /// Perhaps no write has come for a while.
@@ -33,17 +41,34 @@ pub(crate) enum Event {
     Exhausted,
 }
 
-/// Lanes of the event queue: what the controller, the link and the array's sensing end comes in order of time.
-pub(crate) mod lane {
-    pub(crate) const COMMAND: usize = 0;
-    pub(crate) const IN: usize = 1;
-    pub(crate) const OUT: usize = 2;
-    pub(crate) const SENSE: usize = 3;
-    /// Operations of one kind take equally long, so that their ends come in order where no bus makes them wait.
-    pub(crate) const READ: usize = 4;
-    pub(crate) const PROGRAM: usize = 5;
-    pub(crate) const COPY: usize = 6;
-    pub(crate) const ERASE: usize = 7;
+/// The end of an operation. Those of one kind take equally long, so that their ends come in order where no bus makes
+/// them wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Read,
+    Program,
+    Copy,
+    Erase,
+    /// In no order: background work, and what was interrupted.
+    Other,
+}
+
+impl Event {
+    /// The lane that it takes; where that is none, it is sorted.
+    #[inline]
+    fn lane(self) -> usize {
+        match self {
+            Event::Command(_) => 0,
+            Event::Arrived(_) => 1,
+            Event::Complete(_) => 2,
+            Event::Sensed(_) => 3,
+            Event::OpDone(End::Read, _) => 4,
+            Event::OpDone(End::Program, _) => 5,
+            Event::OpDone(End::Copy, _) => 6,
+            Event::OpDone(End::Erase, _) => 7,
+            _ => SORTED,
+        }
+    }
 }
 
 /// The time, and what is to come.
@@ -59,19 +84,13 @@ impl Clock {
     /// Something happens at a time.
     #[inline]
     pub(crate) fn at(&mut self, time: Time, event: Event) {
-        self.events.push(time, event);
+        self.events.push_in_order(event.lane(), time, event);
     }
 
     /// Something happens after a while.
     #[inline]
     pub(crate) fn after(&mut self, wait: Dur, event: Event) {
         self.at(self.now + wait, event);
-    }
-
-    /// Something happens at a time, no earlier than what was put into this lane before.
-    #[inline]
-    pub(crate) fn in_order(&mut self, lane: usize, time: Time, event: Event) {
-        self.events.push_in_order(lane, time, event);
     }
 
     /// Goes on to the next event, if it comes no later than `limit`.

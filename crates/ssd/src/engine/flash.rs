@@ -78,6 +78,13 @@ impl FlashSide {
         ticket
     }
 
+    /// Starts an operation on a station; the job's ticket is still to be given.
+    #[inline]
+    pub(super) fn start_job(&mut self, job: Job, ticket: Ticket, clock: &mut Clock) {
+        let ticket = self.tickets.insert(ticket);
+        self.nand.submit(Job { ticket, ..job }, clock);
+    }
+
     #[inline]
     pub(super) fn submit(&mut self, work: Work, place: Place, ticket: u32, clock: &mut Clock) {
         let (lane, number) = self.g.lane_and_number(place.cpage);
@@ -92,9 +99,8 @@ impl FlashSide {
 
     /// Background work on a station.
     pub(super) fn occupy(&mut self, station: u32, ns: u32, clock: &mut Clock) {
-        let ticket = self.tickets.insert(Ticket::Busy { station });
-        let job = Job::on(station, Work::Busy(ns), Place::default(), ticket);
-        self.nand.submit(job, clock);
+        let job = Job::on(station, Work::Busy(ns), Place::default(), 0);
+        self.start_job(job, Ticket::Busy { station }, clock);
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 use super::flushes::Flushes;
 use super::order::Hazards;
 use crate::buffer::lines::Piece;
-use crate::event::{Clock, Event, lane};
+use crate::event::{Clock, Event};
 use crate::geometry::Geometry;
 use crate::link::{Link, Way};
 use crate::nand::job::Place;
@@ -123,7 +123,7 @@ impl HostSide {
         let at = self.link.command(clock.now);
         let through = at == clock.now && !clock.happens_now();
         if !through {
-            clock.in_order(lane::COMMAND, at, Event::Command(id));
+            clock.at(at, Event::Command(id));
         }
         through
     }
@@ -165,7 +165,7 @@ impl HostSide {
         active.last_transfer = active.last_transfer.max(end);
         active.pending -= 1;
         if active.pending == 0 {
-            clock.in_order(lane::OUT, active.last_transfer, Event::Complete(id));
+            clock.at(active.last_transfer, Event::Complete(id));
         }
     }
 
@@ -180,7 +180,7 @@ impl HostSide {
             active.last_transfer = active.last_transfer.max(end);
         }
         if active.pending == 0 {
-            clock.in_order(lane::OUT, active.last_transfer, Event::Complete(id));
+            clock.at(active.last_transfer, Event::Complete(id));
         }
     }
 
@@ -247,7 +247,7 @@ impl HostSide {
         }
         let bytes = u64::from(sectors) * SECTOR_BYTES;
         let end = self.link.transfer(Way::In, bytes, clock.now);
-        clock.in_order(lane::IN, end, Event::Arrived(id));
+        clock.at(end, Event::Arrived(id));
     }
 
     /// The piece on the link has crossed it.

@@ -69,8 +69,6 @@ pub struct Ssd {
     health: Health,
     collection: Collection,
     background: Background,
-    /// Whether all pages of a group are alike in time: it has one lane, and a clustered page is one page.
-    group_tells_station: bool,
     powered: bool,
     /// After so many flash operations the power is cut.
     cut_after_ops: Option<u64>,
@@ -113,8 +111,6 @@ impl Ssd {
             health: Health::new(&spec.faults, &g, &bad, Rng::new(seed, 6)),
             collection: Collection::new(&spec.gc),
             background: Background::new(&spec.noise, g.stations, Rng::new(seed, 3)),
-            group_tells_station: g.lanes_per_group == 1
-                && g.sectors_per_cpage == g.sectors_per_page,
             powered: true,
             cut_after_ops: None,
             g,
@@ -194,7 +190,7 @@ impl Ssd {
             Event::Command(id) => self.command(id),
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
-            Event::OpDone(op) => self.op_done(op),
+            Event::OpDone(_, op) => self.op_done(op),
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),

@@ -2,8 +2,8 @@
 
 use super::Ssd;
 use super::ticket::{Ticket, Wants};
-use crate::ftl::Home;
-use crate::nand::job::{Place, Work};
+use crate::ftl::page::shortcut::Home;
+use crate::nand::job::{Job, Place, Work};
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 /// Where the sectors of a read come from.
@@ -156,33 +156,33 @@ impl Ssd {
     #[inline]
     fn read_in_unit(&mut self, id: u32, first: u64, sectors: u32) -> u64 {
         let (unit, in_unit) = self.g.unit_of_sector(first);
-        if self.group_tells_station {
-            match self.ftl.home(Lpn(unit)) {
-                Home::Anywhere => {}
-                Home::Nowhere => return u64::from(sectors),
-                Home::Group(group) => {
-                    self.start_read_in(id, group, in_unit, sectors);
-                    return 0;
+        match self.ftl.home(Lpn(unit)) {
+            Home::Nowhere => return u64::from(sectors),
+            Home::Station(station) => self.start_read_on(station, id, in_unit, sectors),
+            Home::Anywhere => {
+                let at = self.ftl.lookup(Lpn(unit));
+                if !at.is_some() {
+                    return u64::from(sectors);
                 }
+                self.start_read(id, Place::within(&self.g, at, in_unit, sectors));
             }
         }
-        let at = self.ftl.lookup(Lpn(unit));
-        if !at.is_some() {
-            return u64::from(sectors);
-        }
-        self.start_read(id, Place::within(&self.g, at, in_unit, sectors));
         0
     }
 
-    /// A read of some page of a group that has one lane, with pages of one plane: which one takes no part in time.
+    /// A read of some page on a station.
     #[inline]
-    fn start_read_in(&mut self, id: u32, group: u32, first: u32, sectors: u32) {
+    fn start_read_on(&mut self, station: u32, id: u32, first: u32, sectors: u32) {
+        self.host.expect(id, 1);
         let place = Place {
-            cpage: group * self.g.cblocks_per_group * self.g.cpages_per_cblock,
+            cpage: 0,
             first,
             sectors,
         };
-        self.start_read(id, place);
+        let bytes = sectors * SECTOR_BYTES as u32;
+        let ticket = Ticket::Read { request: id, bytes };
+        let job = Job::on(station, Work::Read, place, 0);
+        self.flash.start_job(job, ticket, &mut self.clock);
     }
 
     /// The next sectors that come from one source, and how many they are. Unwritten units come from memory.

@@ -32,17 +32,6 @@ pub(crate) enum FlashOp {
     MapProgram { at: Ppn, owner: Lpn },
 }
 
-/// What the address of a unit alone tells of its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
-    /// Nothing: it must be looked up.
-    Anywhere,
-    /// It was never written, or trimmed.
-    Nowhere,
-    /// It is in this group.
-    Group(u32),
-}
-
 /// No erased block is at hand; worth another try after the next [`Ftl::erased`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall;
@@ -85,14 +74,6 @@ pub(crate) trait Ftl: Sized {
 
     /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;
-
-    /// A unit will be asked for: has the memory fetched that tells where it is.
-    fn fetch(&self, _lpn: Lpn) {}
-
-    /// In which group a unit is, where that can be told without a look into the map.
-    fn home(&self, _lpn: Lpn) -> Home {
-        Home::Anywhere
-    }
 
     /// Places runs of units: of one block and without gaps between them, or at most a clustered page in all. On [`Stall`] no unit of them is placed, but `ops`
     /// may still hold work that makes room.

@@ -8,14 +8,14 @@ mod contract;
 mod dftl;
 mod fast;
 mod hybrid;
-mod page;
+pub(crate) mod page;
 mod pool;
 mod replacement;
 mod striping;
 mod superblock;
 mod victim;
 
-pub(crate) use contract::{FlashOp, Home, Stall};
+pub(crate) use contract::{FlashOp, Stall};
 pub use contract::{MapCounts, MergeCounts};
 
 use crate::geometry::Geometry;
@@ -90,14 +90,6 @@ impl AnyFtl {
     #[inline]
     pub(crate) fn lookup(&self, lpn: Lpn) -> Ppn {
         each!(self, ftl => ftl.lookup(lpn))
-    }
-    #[inline]
-    pub(crate) fn fetch(&self, lpn: Lpn) {
-        each!(self, ftl => ftl.fetch(lpn));
-    }
-    #[inline]
-    pub(crate) fn home(&self, lpn: Lpn) -> Home {
-        each!(self, ftl => ftl.home(lpn))
     }
     #[inline]
     pub(crate) fn write(

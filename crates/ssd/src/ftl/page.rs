@@ -17,11 +17,12 @@ mod heat;
 mod map;
 mod place;
 mod recovery;
+pub(crate) mod shortcut;
 mod step;
 mod wear;
 
 use super::config::PageConfig;
-use super::contract::{FlashOp, Ftl, Home, MergeCounts, Stall};
+use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
 use super::striping::Stripes;
 use super::victim::Blocks;
 use crate::geometry::Geometry;
@@ -140,20 +141,6 @@ impl Ftl for PageFtl {
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         Ppn(self.map.get(lpn.0).wrapping_sub(1))
-    }
-
-    #[inline]
-    fn fetch(&self, lpn: Lpn) {
-        self.map.fetch(lpn.index());
-    }
-
-    #[inline]
-    fn home(&self, lpn: Lpn) -> Home {
-        match (&self.stripes, self.map.holds(lpn.index())) {
-            (Some(stripes), Some(true)) => Home::Group(stripes.group_of(lpn.0)),
-            (Some(_), Some(false)) => Home::Nowhere,
-            _ => Home::Anywhere,
-        }
     }
 
     #[inline]

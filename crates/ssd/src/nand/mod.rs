@@ -12,7 +12,7 @@ mod station;
 pub(crate) mod store;
 mod suspend;
 
-use crate::event::{Clock, Event, lane};
+use crate::event::{Clock, End, Event};
 use crate::geometry::Geometry;
 use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
 use channels::Channels;
@@ -117,7 +117,7 @@ impl Nand {
                 let end = self
                     .channels
                     .transfer(op.station, op.place, clock.now + self.flash.read);
-                clock.in_order(lane::READ, end, Event::OpDone(id));
+                clock.at(end, Event::OpDone(End::Read, id));
             }
             Work::Read | Work::Gather | Work::Copy => {
                 let begin = match self.flash.arbitration {
@@ -130,9 +130,9 @@ impl Nand {
             Work::Erase => {
                 let end = clock.now + self.vary(self.flash.erase);
                 self.ops[id as usize].array = (clock.now, end);
-                clock.in_order(lane::ERASE, end, Event::OpDone(id));
+                clock.at(end, Event::OpDone(End::Erase, id));
             }
-            Work::Busy(ns) => clock.after(Dur(u64::from(ns)), Event::OpDone(id)),
+            Work::Busy(ns) => clock.after(Dur(u64::from(ns)), Event::OpDone(End::Other, id)),
         }
     }
 
@@ -140,7 +140,7 @@ impl Nand {
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
         let sense = self.sense();
-        clock.in_order(lane::SENSE, begin + sense, Event::Sensed(id));
+        clock.at(begin + sense, Event::Sensed(id));
     }
 
     /// The page register holds the data: book the channel.
@@ -153,7 +153,7 @@ impl Nand {
             let begin = self.channels.transfer(op.station, op.place, end);
             return self.program_copy(id, begin, clock);
         }
-        clock.in_order(lane::READ, end, Event::OpDone(id));
+        clock.at(end, Event::OpDone(End::Read, id));
     }
 
     /// The operation is done: gives it back and starts the next one of its station. `None` where it was

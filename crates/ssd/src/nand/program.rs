@@ -11,7 +11,7 @@
 use super::Nand;
 use super::job::Work;
 use super::station::{EMPTY, NONE, Op};
-use crate::event::{Clock, Event, lane};
+use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
 use fathom_base::{Dur, Time};
 
@@ -42,7 +42,7 @@ impl Nand {
         let job = self.ops[id as usize].job;
         let end = at + self.program_time(job.number);
         self.ops[id as usize].array = (at, end);
-        clock.in_order(lane::PROGRAM, end, Event::OpDone(id));
+        clock.at(end, Event::OpDone(End::Program, id));
         if self.flash.program_mode == ProgramMode::Cache {
             clock.at(at, Event::Loaded(job.station));
         }
@@ -82,11 +82,11 @@ impl Nand {
         let end = clock.now + self.program_time(self.ops[first as usize].job.number);
         // The first one's end goes before the others': it starts what follows on the die.
         self.ops[first as usize].array = (clock.now, end);
-        clock.in_order(lane::PROGRAM, end, Event::OpDone(first));
+        clock.at(end, Event::OpDone(End::Program, first));
         while let Some(next) = joined.pop(&self.ops) {
             let op = &mut self.ops[next as usize];
             (op.array, op.joined) = ((clock.now, end), true);
-            clock.in_order(lane::PROGRAM, end, Event::OpDone(next));
+            clock.at(end, Event::OpDone(End::Program, next));
         }
     }
 
@@ -104,7 +104,7 @@ impl Nand {
         let job = self.ops[id as usize].job;
         let end = begin + self.program_time(job.number);
         self.ops[id as usize].array = (begin, end);
-        clock.in_order(lane::COPY, end, Event::OpDone(id));
+        clock.at(end, Event::OpDone(End::Copy, id));
         if self.can_suspend() && self.stations[job.station as usize].reads.head != NONE {
             self.suspend(job.station, clock);
         }

@@ -10,7 +10,7 @@
 use super::Nand;
 use super::job::Work;
 use super::station::NONE;
-use crate::event::{Clock, Event};
+use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
 use fathom_base::Time;
 
@@ -67,7 +67,7 @@ impl Nand {
         let array = &mut self.ops[at.current as usize].array;
         let begin = clock.now + self.flash.suspend_overhead;
         *array = (begin, begin + array.1.since(Time::ZERO));
-        clock.at(array.1, Event::OpDone(at.current));
+        clock.at(array.1, Event::OpDone(End::Other, at.current));
         if self.flash.program_mode == ProgramMode::Cache {
             // What came meanwhile may cross the bus now.
             clock.at(begin, Event::Loaded(station));

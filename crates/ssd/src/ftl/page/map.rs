@@ -8,6 +8,10 @@
 //!
 //! Only for drives whose addresses name the group ([`crate::ftl::striping`]); elsewhere it is a table and nothing else,
 //! since every read needs the place itself.
+//!
+//! Measured with `crates/model/examples/performance.rs` on `epo` (161 GiB), with a plain table and with this: random writes
+//! to a new drive 2.5 and 3.5 million a second, random reads 2.6 and 10.6 million (the bits are what
+//! [`super::shortcut`] asks).
 
 use prefetch_index::prefetch_index;
 use std::ops::Range;

@@ -2,9 +2,8 @@
 
 use super::PageFtl;
 use super::map::NOTHING;
-use crate::ftl::contract::{Ftl, Home};
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use fathom_base::Ppn;
 
 impl PageFtl {
     /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
@@ -50,13 +49,11 @@ impl PageFtl {
         let mut in_group = vec![0u32; self.groups.len()];
         for lpn in 1..=self.map.len() as u32 {
             let place = self.map.get(lpn - 1);
-            if self.home(Lpn(lpn - 1)) == Home::Nowhere && place != NOTHING {
-                return Err(format!("unit {lpn} is at {place} and noted as nowhere"));
+            let noted = self.map.holds(lpn as usize - 1);
+            if noted.is_some_and(|noted| noted != (place != NOTHING)) {
+                return Err(format!("unit {lpn} is at {place} and noted otherwise"));
             }
             if place == NOTHING {
-                if matches!(self.home(Lpn(lpn - 1)), Home::Group(_)) {
-                    return Err(format!("unit {lpn} is nowhere and noted as mapped"));
-                }
                 continue;
             }
             let cblock = self.g.cblock_of_unit(place - 1);
