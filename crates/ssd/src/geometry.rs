@@ -84,9 +84,9 @@ pub struct Geometry {
     /// Sectors in a mapped unit.
     pub sectors_per_unit: u32,
     /// Sectors in a clustered page.
-    pub sectors_per_cpage: u32,
+    pub(crate) sectors_per_cpage: u32,
     /// Sectors in a flash page.
-    pub sectors_per_page: u32,
+    pub(crate) sectors_per_page: u32,
     /// Mapped units that the host can address.
     pub logical_units: u32,
     /// Mapped units of a map that lies in flash, numbered after the host's.
@@ -94,7 +94,7 @@ pub struct Geometry {
     /// Clustered blocks of a group that are bad from the start.
     pub bad_cblocks_per_group: u32,
     /// Clustered blocks' worth of capacity.
-    pub logical_cblocks: u32,
+    pub(crate) logical_cblocks: u32,
     by_line: Divisor,
     by_unit: Divisor,
     by_cpage: Divisor,
