@@ -6,7 +6,7 @@
 //! page `i` of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so
 //! that neighbours lie on different channels.
 
-use crate::spec::{MappingKind, Separation, Spec};
+use crate::spec::{Separation, Spec};
 use fathom_base::SECTOR_BYTES;
 
 /// Division by a number that is known from the start, and often a power of two.
@@ -84,9 +84,9 @@ pub struct Geometry {
     /// Sectors in a mapped unit.
     pub sectors_per_unit: u32,
     /// Sectors in a clustered page.
-    pub sectors_per_cpage: u32,
+    pub(crate) sectors_per_cpage: u32,
     /// Sectors in a flash page.
-    pub sectors_per_page: u32,
+    pub(crate) sectors_per_page: u32,
     /// Mapped units that the host can address.
     pub logical_units: u32,
     /// Mapped units of a map that lies in flash, numbered after the host's.
@@ -94,7 +94,7 @@ pub struct Geometry {
     /// Clustered blocks of a group that are bad from the start.
     pub bad_cblocks_per_group: u32,
     /// Clustered blocks' worth of capacity.
-    pub logical_cblocks: u32,
+    pub(crate) logical_cblocks: u32,
     by_line: Divisor,
     by_unit: Divisor,
     by_cpage: Divisor,
@@ -165,21 +165,18 @@ impl Blocks {
     }
 }
 
-/// Log blocks of each of `groups` groups. FAST has one for sequential writes beside those for all others.
+/// Log blocks of each of `groups` groups; with page mapping, as many spare ones.
 fn logs_of(spec: &Spec, groups: u64) -> u64 {
     let logs = u64::from(spec.mapping.log_blocks).div_ceil(groups);
-    match spec.mapping.kind {
-        MappingKind::Fast => logs.max(2),
-        _ => logs,
-    }
+    logs.max(u64::from(spec.mapping.kind.needs().logs_min))
 }
 
 /// Units of a map that lies in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
 fn map_units(spec: &Spec) -> u64 {
     let entries = (spec.unit() / 4).max(1);
-    match spec.mapping.kind {
-        MappingKind::Dftl => (spec.capacity.0 / spec.unit()).div_ceil(entries),
-        _ => 0,
+    match spec.mapping.kind.needs().map_in_flash {
+        true => (spec.capacity.0 / spec.unit()).div_ceil(entries),
+        false => 0,
     }
 }
 
@@ -265,11 +262,6 @@ impl Geometry {
     /// Clustered blocks of a group that its share of the capacity fills.
     pub fn data_cblocks_per_group(&self) -> u32 {
         self.logical_cblocks.div_ceil(self.groups)
-    }
-
-    /// Log blocks of a group.
-    pub(crate) fn logs_per_group(&self, spec: &Spec) -> u32 {
-        logs_of(spec, u64::from(self.groups)) as u32
     }
 
     /// Clustered blocks in all.

@@ -7,17 +7,18 @@
 
 mod buffer;
 mod engine;
+mod event;
 mod ftl;
 mod geometry;
-mod host;
+mod link;
 mod nand;
 pub mod presets;
 pub mod spec;
 
-pub use buffer::{
+pub use buffer::pages::{
     Age as BufferAge, Evicted, PageBuffer, PageBufferError, Setup as PageBufferSetup, Stored,
-    reshape,
 };
+pub use buffer::reshape;
 pub use engine::{Counters, Ssd};
 pub use ftl::{MapCounts, MergeCounts};
 pub use geometry::Geometry;

@@ -7,81 +7,21 @@
 //! Lines that a flush waits for leave in order of age. What leaves to make room is asked of the policy where it
 //! has an order of its own ([`super::policy`]): the oldest line, or lines that leave together.
 
-use super::links::{Links, List, NONE};
-use super::masks::Masks;
-use super::policy::{Leaving, Shape};
-use super::{AnyPolicy, WritePolicy};
-use rustc_hash::FxHashMap;
-
 mod leave;
 mod parked;
+mod parts;
 mod room;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use leave::Out;
-use leave::Together;
-use parked::Parked;
-use room::Room;
+pub(crate) use parts::{LineSetup, LineView, Out, Piece};
 
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Which clustered page of the host's address space.
-    cline: u32,
-    /// The line of the same `cline` that was newest before this one.
-    covered: u32,
-    /// When it became dirty, by the count of insertions.
-    since: u64,
-    dirty: u32,
-    owner: u32,
-    /// It was chosen to leave and waits aside.
-    parked: bool,
-}
-
-/// A line as the engine sees it. `mask` has a bit for every dirty sector.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LineView {
-    pub(crate) id: u32,
-    pub(crate) cline: u32,
-    pub(crate) dirty: u32,
-    pub(crate) owner: u32,
-    /// All of the clustered page is to be written, with what the drive holds where nothing is dirty.
-    pub(crate) whole: bool,
-    pub(crate) mask: Vec<u64>,
-}
-
-impl LineView {
-    /// Whether a sector of the clustered page is dirty.
-    #[inline]
-    pub(crate) fn holds(&self, sector: u32) -> bool {
-        self.mask[(sector / 64) as usize] >> (sector % 64) & 1 == 1
-    }
-}
-
-/// A piece of a write that has arrived: sectors of one clustered page, and those for which room was set aside.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
-    pub(crate) cline: u32,
-    pub(crate) first: u32,
-    pub(crate) sectors: u32,
-    pub(crate) reserved: u32,
-    pub(crate) owner: u32,
-}
-
-/// What makes a memory for writes.
-#[derive(Clone, Debug)]
-pub(crate) struct LineSetup {
-    pub(crate) policy: WritePolicy,
-    /// Whether a FIFO buffer's newest line is joined.
-    pub(crate) combine: bool,
-    pub(crate) capacity_sectors: u64,
-    pub(crate) sectors_per_line: u32,
-    /// What a policy may know of the drive.
-    pub(crate) shape: Shape,
-    /// Clustered pages of the drive.
-    pub(crate) clines: u32,
-}
+use super::links::{Links, List, NONE};
+use super::masks::Masks;
+use super::{AnyPolicy, WritePolicy};
+use parts::{Line, Parked, Room, Together};
+use rustc_hash::FxHashMap;
 
 /// Dirty lines.
 #[derive(Clone, Debug)]

@@ -8,27 +8,21 @@ mod epo;
 mod fifo;
 mod groups;
 mod lb_clock;
-mod lines;
+pub(crate) mod lines;
 mod links;
 mod lru;
 mod masks;
 mod no_cache;
-mod pages;
-mod policy;
-mod read;
+pub(crate) mod pages;
+pub(crate) mod policy;
+pub(crate) mod read;
 mod requests;
 pub mod reshape;
 mod streams;
 
-pub use pages::{Age, Evicted, PageBuffer, PageBufferError, Setup, Stored};
-
-pub(crate) use lines::{LineSetup, LineView, Out, Piece, WriteLines};
-pub(crate) use policy::{Elements, Shape};
-pub(crate) use read::ReadLines;
-
 use fathom_base::registry::Text;
 use fathom_base::{Kind, names};
-use policy::{Leaving, Policy};
+use policy::{Leaving, Policy, Shape};
 
 /// Write buffers: values of `write_buffer.policy`, and `no-cache`.
 const BUFFER: Kind = Kind {

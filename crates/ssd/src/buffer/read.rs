@@ -1,6 +1,6 @@
 //! The memory for reads: lines in order of last use, and the detection of a sequential stream.
 
-use crate::spec::{Prefetch, ReadBuffer};
+use crate::spec::read_buffer::{Prefetch, ReadBuffer};
 use fathom_base::SECTOR_BYTES;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

@@ -11,7 +11,8 @@
 //!
 //! It does not answer reads (the paper filters them out before), and keeps no data.
 
-use super::{Evicted, PageBuffer, PageBufferError, Setup, Stored, WritePolicy};
+use super::WritePolicy;
+use super::pages::{Evicted, PageBuffer, PageBufferError, Setup, Stored};
 use fathom_base::Time;
 use fathom_block::Op;
 use std::collections::{BTreeMap, VecDeque};

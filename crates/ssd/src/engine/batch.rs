@@ -1,7 +1,8 @@
 //! What leaves the buffer for the flash array in one go.
 
-use crate::buffer::{LineView, Out};
-use crate::nand::Place;
+use super::ticket::NOBODY;
+use crate::buffer::lines::{LineView, Out};
+use crate::nand::job::Place;
 use fathom_base::Lpn;
 
 /// Lines on their way to the translation layer, and the units they make.
@@ -33,7 +34,7 @@ impl Default for Batch {
             units: 0,
             dirty: 0,
             reads: Vec::new(),
-            owner: super::flash::NOBODY,
+            owner: NOBODY,
             accepted: (0, 0, 0),
         }
     }
@@ -45,7 +46,7 @@ impl Batch {
         self.runs.clear();
         self.reads.clear();
         (self.units, self.dirty, self.accepted) = (0, 0, (0, 0, 0));
-        self.owner = super::flash::NOBODY;
+        self.owner = NOBODY;
     }
 
     /// Whether the page of the line that is being added has units in the batch already.
@@ -81,6 +82,12 @@ impl Batch {
             return;
         }
         self.reads.push(place);
+    }
+
+    /// All units, one after another.
+    pub(super) fn all_units(&self) -> impl Iterator<Item = Lpn> + '_ {
+        let units = self.runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
+        units.map(Lpn)
     }
 
     /// Whether the units follow one another without a gap.

@@ -1,9 +1,5 @@
 //! What a drive has done since it was new.
 
-use super::Ssd;
-use fathom_base::{Dur, SECTOR_BYTES};
-use fathom_block::{DriveStats, Subject};
-
 /// What the drive has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -35,27 +31,4 @@ pub struct Counters {
     pub stalls: u64,
     /// Events handled.
     pub events: u64,
-}
-
-impl Subject for Ssd {
-    fn stats(&self) -> Option<DriveStats> {
-        let (counters, merges) = (self.counters(), self.merges());
-        Some(DriveStats {
-            host_bytes_written: counters.host_sectors_written * SECTOR_BYTES,
-            flash_bytes_programmed: counters.flash_sectors_programmed * SECTOR_BYTES,
-            erases: counters.erases,
-            switch_merges: merges.switch,
-            partial_merges: merges.partial,
-            full_merges: merges.full,
-            collected: merges.collected,
-            moved_units: merges.moved_units,
-            map_reads: counters.map_reads,
-            map_programs: counters.map_programs,
-            read_retries: counters.read_retries,
-            suspends: counters.suspends,
-            bad_blocks: self.bad_blocks() as u64,
-            // This engine does not count it.
-            busy: Dur::ZERO,
-        })
-    }
 }

@@ -5,7 +5,116 @@
 //! their group (block mapping and its kin) each group is one, so that groups merge, erase and wait for erased blocks
 //! each by itself; else the whole drive is.
 
+use crate::geometry::Geometry;
+use crate::spec::Spec;
+use fathom_base::Ppn;
 use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+
+/// All domains of a drive.
+#[derive(Clone, Debug)]
+pub(super) struct Domains {
+    all: Vec<Domain>,
+    cpages_per_cblock: u32,
+}
+
+impl Domains {
+    pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
+        let count = match spec.mapping.kind.is_paged() {
+            true => 1,
+            false => g.groups as usize,
+        };
+        Self {
+            all: vec![Domain::default(); count],
+            cpages_per_cblock: g.cpages_per_cblock,
+        }
+    }
+
+    /// Of a clustered block.
+    #[inline]
+    pub(super) fn of_cblock(&self, g: &Geometry, cblock: u32) -> usize {
+        match self.all.len() {
+            1 => 0,
+            _ => g.group_of_cblock(cblock) as usize,
+        }
+    }
+
+    /// Of the place of a mapped unit.
+    #[inline]
+    pub(super) fn of_unit(&self, g: &Geometry, at: Ppn) -> usize {
+        match self.all.len() {
+            1 => 0,
+            _ => self.of_cblock(g, g.cblock_of_unit(at.0)),
+        }
+    }
+
+    /// Of a clustered page of the host's address space.
+    #[inline]
+    pub(super) fn of_line(&self, cline: u32) -> usize {
+        match self.all.len() {
+            1 => 0,
+            groups => (cline / self.cpages_per_cblock) as usize % groups,
+        }
+    }
+
+    /// Whether a clustered page of the host's address space waits for an erase.
+    #[inline]
+    pub(super) fn is_stalled(&self, cline: u32) -> bool {
+        self.all[self.of_line(cline)].stalled
+    }
+
+    /// The one that there is, if it is one.
+    #[inline]
+    pub(super) fn single(&self) -> Option<&Domain> {
+        match &self.all[..] {
+            [whole] => Some(whole),
+            _ => None,
+        }
+    }
+
+    /// The number of the next program of each.
+    pub(super) fn next(&self) -> Box<[u64]> {
+        self.all.iter().map(|domain| domain.next).collect()
+    }
+
+    /// Whether in each the programs before these numbers are done.
+    pub(super) fn are_done(&self, before: &[u64]) -> bool {
+        let mut all = self.all.iter().zip(before);
+        all.all(|(domain, &before)| domain.is_done(before))
+    }
+
+    /// Whether an erase is under way.
+    pub(super) fn is_erasing(&self) -> bool {
+        self.all.iter().any(|domain| domain.erasing > 0)
+    }
+
+    /// Whether one waits for an erase that never comes, for none is under way.
+    pub(super) fn is_stuck(&self) -> bool {
+        let stuck = |domain: &Domain| domain.stalled && domain.erasing == 0;
+        self.all.iter().any(stuck)
+    }
+
+    /// Forgets what is under way.
+    pub(super) fn clear(&mut self) {
+        self.all.iter_mut().for_each(Domain::clear);
+    }
+}
+
+impl Index<usize> for Domains {
+    type Output = Domain;
+
+    #[inline]
+    fn index(&self, domain: usize) -> &Domain {
+        &self.all[domain]
+    }
+}
+
+impl IndexMut<usize> for Domains {
+    #[inline]
+    fn index_mut(&mut self, domain: usize) -> &mut Domain {
+        &mut self.all[domain]
+    }
+}
 
 /// What waits until every program with a lower number than `after` is done.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +161,9 @@ impl Domain {
         self.next - 1
     }
 
-    /// The number of the next program: all before it have been issued.
-    pub(super) fn next(&self) -> u64 {
-        self.next
-    }
-
     /// Whether every program with a lower number is done.
     #[inline]
-    pub(super) fn is_done(&self, after: u64) -> bool {
+    fn is_done(&self, after: u64) -> bool {
         after <= self.first_undone
     }
 
@@ -114,7 +218,7 @@ impl Domain {
     }
 
     /// Forgets what is under way; numbers go on.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         *self = Self {
             next: self.next,
             first_undone: self.next,

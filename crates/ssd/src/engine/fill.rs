@@ -6,8 +6,7 @@
 //! buffers, what is at work) is left to requests: the end of the drive is not written here.
 
 use super::Ssd;
-use crate::ftl::{FlashOp, Ftl};
-use crate::spec::Noise;
+use crate::ftl::FlashOp;
 use fathom_base::{Lpn, SECTOR_BYTES};
 
 /// Bytes at the end of the drive that are left to requests: the least, and times the capacity of the write buffer.
@@ -20,16 +19,14 @@ impl Ssd {
     /// before, fails programs
     /// or has noise, whose draws follow from requests and their times.
     pub fn fill(&mut self) -> u64 {
-        let is_new = self.counters.host_sectors_written == 0 && self.active.is_empty();
-        let is_plain = !self.may_fail && self.noise == Noise::default();
-        if !is_new || !is_plain || self.store.is_some() {
+        let is_new = self.host.sectors_written == 0 && self.host.is_idle();
+        let is_plain = !self.health.may_fail && self.background.is_silent();
+        if !is_new || !is_plain || self.flash.store.is_some() {
             return 0;
         }
-        let buffers = self
-            .lines
-            .capacity()
-            .saturating_mul(LEFT_BUFFERS * SECTOR_BYTES);
-        let left = match self.unbuffered {
+        let capacity = self.memory.lines.capacity();
+        let buffers = capacity.saturating_mul(LEFT_BUFFERS * SECTOR_BYTES);
+        let left = match self.memory.unbuffered {
             true => LEFT_BYTES,
             false => LEFT_BYTES.max(buffers),
         };
@@ -39,7 +36,7 @@ impl Ssd {
         self.count_programs(u64::from(at_once));
         let one_by_one = (at_once..pages).take_while(|&cpage| self.fill_page(cpage));
         let written = u64::from(at_once) + one_by_one.count() as u64;
-        self.counters.host_sectors_written += written * u64::from(self.g.sectors_per_cpage);
+        self.host.sectors_written += written * u64::from(self.g.sectors_per_cpage);
         written * page
     }
 
@@ -56,26 +53,26 @@ impl Ssd {
     /// Programs of whole clustered pages.
     fn count_programs(&mut self, cpages: u64) {
         let sectors = self.g.units_per_cpage * self.g.sectors_per_unit;
-        self.counters.flash_ops += cpages;
-        self.counters.flash_sectors_programmed += cpages * u64::from(sectors);
+        self.flash.counts.ops += cpages;
+        self.flash.counts.sectors_programmed += cpages * u64::from(sectors);
     }
 
     /// An operation that takes no time.
     fn count_done(&mut self, op: FlashOp) {
         let sectors = u64::from(self.g.sectors_per_unit);
-        self.counters.flash_ops += 1;
+        self.flash.counts.ops += 1;
         match op {
             FlashOp::Program { units, .. } | FlashOp::Copy { units, .. } => {
-                self.counters.flash_sectors_programmed += u64::from(units) * sectors;
+                self.flash.counts.sectors_programmed += u64::from(units) * sectors;
             }
             FlashOp::MapProgram { .. } => {
-                self.counters.map_programs += 1;
-                self.counters.flash_sectors_programmed += sectors;
+                self.flash.counts.map_programs += 1;
+                self.flash.counts.sectors_programmed += sectors;
             }
-            FlashOp::MapRead { .. } => self.counters.map_reads += 1,
+            FlashOp::MapRead { .. } => self.flash.counts.map_reads += 1,
             FlashOp::Erase { cblock } => {
-                self.wear[cblock as usize] += 1;
-                self.counters.erases += 1;
+                self.health.wear[cblock as usize] += 1;
+                self.flash.counts.erases += 1;
                 self.ftl.erased(cblock);
             }
             FlashOp::Barrier { .. } => {}

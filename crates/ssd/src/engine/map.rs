@@ -6,48 +6,33 @@
 //! A read of the host joins no read that a program waits for, which would not go before programs as its own does
 //! (`flash.arbitration`).
 
-use super::Ssd;
-use super::flash::{NO_BATCH, NOBODY, Ticket};
-use crate::nand::{Place, Work};
+use super::flash::FlashSide;
+use super::issue::Issue;
+use super::ticket::{Ticket, Wants};
+use crate::event::Clock;
+use crate::ftl::FlashOp;
+use crate::nand::job::{Place, Work};
 
-/// What waits for a part of the map.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Wants {
-    /// A host read, for its places.
-    Read { request: u32 },
-    /// A program.
-    Program { program: u32 },
-    /// Nothing.
-    Nobody,
-}
-
-impl Wants {
-    fn work(self) -> Work {
-        match self {
-            Wants::Read { .. } => Work::Read,
-            Wants::Program { .. } | Wants::Nobody => Work::Gather,
-        }
-    }
-}
-
-impl Ssd {
-    /// Issues what the translation layer needs to know the places of a read; false if that is nothing.
-    pub(super) fn await_map(&mut self, request: u32) -> bool {
-        self.issue_awaited(NOBODY, &[], NO_BATCH);
+impl FlashSide {
+    /// Issues what the translation layer needs to know the places of a read; how many reads of the map that one waits for.
+    pub(super) fn read_map_for(
+        &mut self,
+        request: u32,
+        ops: &mut Vec<FlashOp>,
+        clock: &mut Clock,
+    ) -> u32 {
+        self.issue_awaited(ops, Issue::own(), clock);
         let mut reads = std::mem::take(&mut self.map_reads);
-        if let Some(active) = self.active.get_mut(request) {
-            active.pending += reads.len() as u32;
-        }
-        let waits = !reads.is_empty();
+        let waits = reads.len() as u32;
         for place in reads.drain(..) {
-            self.read_map(place, Wants::Read { request });
+            self.read_map(place, Wants::Read { request }, clock);
         }
         self.map_reads = reads;
         waits
     }
 
     /// Reads a unit of the map, or waits for the read of it that is under way.
-    pub(super) fn read_map(&mut self, place: Place, wants: Wants) {
+    pub(super) fn read_map(&mut self, place: Place, wants: Wants, clock: &mut Clock) {
         let work = wants.work();
         for ticket in &self.map_arriving {
             if let Some(Ticket::Map {
@@ -61,46 +46,36 @@ impl Ssd {
                 return waiting.push(wants);
             }
         }
-        let ticket = self.tickets.insert(Ticket::Map {
+        let map = Ticket::Map {
             place,
             work,
             waiting: vec![wants],
-        });
+        };
+        self.counts.map_reads += 1;
+        let ticket = self.start(work, place, map, clock);
         self.map_arriving.push(ticket);
-        self.counters.map_reads += 1;
-        self.submit_work(work, place, ticket);
     }
 
     /// A unit of the map has come.
-    pub(super) fn map_arrived(&mut self, ticket: u32, waiting: Vec<Wants>) {
+    pub(super) fn map_arrived(&mut self, ticket: u32) {
         self.map_arriving.retain(|&arriving| arriving != ticket);
-        for wants in waiting {
-            match wants {
-                Wants::Read { request } => self.map_known(request),
-                Wants::Program { program } => self.gathered(program),
-                Wants::Nobody => {}
-            }
-        }
     }
 
-    /// Takes out of what is to be read of the map what an unbuffered write has read before and still has.
-    pub(super) fn forgo_known(&mut self, request: u32) {
-        let Some(active) = self.active.get_mut(request) else {
-            return;
-        };
-        let tickets = &self.tickets;
-        let arriving = self.map_arriving.iter();
+    /// Takes out of what is to be read of the map what an unbuffered write has read before and still has: `last`, which
+    /// is what it reads last from then on.
+    pub(super) fn forgo_known(&mut self, last: &mut Option<Place>) {
+        let (tickets, arriving) = (&self.tickets, &self.map_arriving);
         let comes = |place: Place| {
-            arriving.clone().any(|ticket| match tickets.get(*ticket) {
+            arriving.iter().any(|ticket| match tickets.get(*ticket) {
                 Some(Ticket::Map { place: at, .. }) => *at == place,
                 _ => false,
             })
         };
-        let known = active.map_read;
+        let known = *last;
         self.map_reads
             .retain(|place| Some(*place) != known || comes(*place));
-        if let Some(last) = self.map_reads.last() {
-            active.map_read = Some(*last);
+        if let Some(place) = self.map_reads.last() {
+            *last = Some(*place);
         }
     }
 }

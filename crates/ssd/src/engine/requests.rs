@@ -2,25 +2,21 @@
 
 use super::Ssd;
 use fathom_base::Time;
-use fathom_block::{Completion, IoErrorKind, Op, Request};
+use fathom_block::{IoErrorKind, Op, Request};
 
 impl Ssd {
     pub(super) fn command(&mut self, id: u32) {
-        let Some(active) = self.active.get(id) else {
-            return;
-        };
-        let request = &active.request;
-        if self.hazards.admit(id, request) {
-            self.begin(id, request.op);
-            if self.worn_out {
+        if let Some(op) = self.host.admit(id) {
+            self.begin(id, op);
+            if self.health.worn_out {
                 self.begin_held();
             }
         }
     }
 
-    pub(super) fn begin(&mut self, id: u32, op: Op) {
+    fn begin(&mut self, id: u32, op: Op) {
         match op {
-            Op::Write | Op::Trim if self.worn_out => self.refuse(id),
+            Op::Write | Op::Trim if self.health.worn_out => self.refuse(id),
             Op::Read => self.begin_read(id),
             Op::Write => self.begin_write(id),
             Op::Flush => self.flush(id),
@@ -40,42 +36,36 @@ impl Ssd {
             && (request.offset | len) & (block - 1) == 0
             && (1..=self.info.max_request_bytes).contains(&len)
             && request.end() <= self.info.capacity_bytes;
-        let works = self.powered && !self.worn_out && self.now < Time::END;
+        let works = self.powered && !self.health.worn_out && self.clock.now < Time::END;
         if right && data.is_none() && works {
             return None;
         }
         match self.info.check(request) {
             _ if !self.powered => Some(IoErrorKind::Gone),
-            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
+            Ok(()) if self.clock.now >= Time::END => Some(IoErrorKind::EndOfTime),
             Ok(()) if data.is_some_and(|data| data.len() as u64 != len) => {
                 Some(IoErrorKind::Misaligned)
             }
-            Ok(()) if self.worn_out && matches!(op, Op::Write | Op::Trim) => {
+            Ok(()) if self.health.worn_out && matches!(op, Op::Write | Op::Trim) => {
                 Some(IoErrorKind::ReadOnly)
             }
             checked => checked.err().map(|error| error.kind),
         }
     }
 
-    /// All of a write has crossed the link: what waited for it may begin.
-    pub(super) fn received(&mut self, id: u32) {
-        self.hazards.received(id);
-        self.begin_held();
-    }
-
     /// Begins what was held back by a request that has passed.
     pub(super) fn begin_held(&mut self) {
-        while let Some((next, op)) = self.hazards.admit_held() {
+        while let Some((next, op)) = self.host.hazards.admit_held() {
             self.begin(next, op);
         }
     }
 
     /// Nothing more happens until then, or until the end of time, which fails what is in flight.
     pub(super) fn end_of_time(&mut self, until: Time) {
-        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
+        let waits = !self.host.has_finished() && !self.host.is_idle();
         // Without an event the drive has stopped, and tells by completing nothing.
-        if comes && !self.events.is_empty() {
-            self.now = self.now.max(Time::END);
+        if until > Time::END && waits && !self.clock.is_still() {
+            self.clock.now = self.clock.now.max(Time::END);
             self.fail_all(IoErrorKind::EndOfTime);
             self.forget_motion();
         }
@@ -83,22 +73,15 @@ impl Ssd {
 
     /// Fails every request in flight.
     pub(super) fn fail_all(&mut self, kind: IoErrorKind) {
-        let in_flight: Vec<u32> = self.active.ids().collect();
-        in_flight
-            .into_iter()
-            .for_each(|id| self.complete(id, Err(kind)));
+        for id in self.host.ids() {
+            self.complete(id, Err(kind));
+        }
     }
 
     pub(super) fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
-        let Some(active) = self.active.remove(id) else {
-            return;
-        };
-        let result = result.map_err(|kind| active.request.error(kind));
-        let times = (active.submitted, self.now);
-        let done = Completion::of(&active.request, times, result, active.data);
-        self.finished.push(done);
-        if self.collect_after.is_some() {
-            self.note_idle();
+        if self.host.complete(id, self.clock.now, result) {
+            let is_last = self.host.is_idle();
+            self.collection.note_complete(is_last, &mut self.clock);
         }
     }
 }

@@ -9,10 +9,10 @@
 
 mod recovery;
 
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
+use super::config::LogConfig;
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -61,11 +61,6 @@ pub(crate) struct BlockFtl {
 }
 
 impl BlockFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let logs = spec.mapping.log_blocks.div_ceil(g.groups);
-        Self::empty(g, spec.mapping.partial_program, logs)
-    }
-
     fn empty(g: &Geometry, partial_program: bool, logs_per_group: u32) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
@@ -278,6 +273,13 @@ impl BlockFtl {
 }
 
 impl Ftl for BlockFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        let logs = config.per_group(g.groups);
+        Self::empty(g, config.partial_program, logs)
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         let (lbn, offset) = (

@@ -22,30 +22,17 @@ mod cache;
 #[cfg(test)]
 mod tests;
 
+use super::config::DftlConfig;
+use super::contract::{FlashOp, Ftl, MapCounts, MergeCounts, Stall};
 use super::page::PageFtl;
-use super::{FlashOp, Ftl, MergeCounts, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use cache::Cache;
-use fathom_base::{Lpn, Ppn};
+use fathom_base::{Lpn, Ppn, SECTOR_BYTES};
 use std::collections::BTreeSet;
 
 /// Bytes of a cached entry: a logical and a physical number.
 const CACHED_BYTES: u64 = 8;
-
-/// The cache of a map that lies in flash, so far. All zero for any other drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MapCounts {
-    /// Entries that were asked for and in memory.
-    pub hits: u64,
-    /// Entries that were asked for and had to be read from flash. Neighbours share one read.
-    pub misses: u64,
-    /// Entries that translation pages took along when they were written.
-    pub written_back: u64,
-    /// The most entries that were held in memory beyond the cache at one time.
-    pub held_max: u64,
-}
 
 /// The state of a drive whose map lies in flash. Such a drive keeps the cache and 4 bytes for each translation
 /// page; the model also knows the whole map and the owner of every place, as page mapping does, because it does
@@ -69,21 +56,6 @@ pub(crate) struct Dftl {
 }
 
 impl Dftl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, seed: u64) -> Self {
-        let room = spec.mapping.map_cache.map_or(0, |bytes| bytes.0) / CACHED_BYTES;
-        Self {
-            inner: PageFtl::new(spec, g, seed),
-            logical_units: g.logical_units,
-            entries: (spec.unit() / 4).max(1) as u32,
-            cache: Cache::new(room.clamp(1, u64::from(g.logical_units)) as usize),
-            stale: BTreeSet::new(),
-            held: 0,
-            owed: BTreeSet::new(),
-            host_first: false,
-            counts: MapCounts::default(),
-        }
-    }
-
     /// The unit that holds translation page `page`.
     fn unit_of(&self, page: u32) -> Lpn {
         Lpn(self.logical_units + page)
@@ -240,6 +212,23 @@ fn units_of(runs: &[(Lpn, u32)]) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Ftl for Dftl {
+    type Config = DftlConfig;
+
+    fn new(config: DftlConfig, g: &Geometry, seed: u64) -> Self {
+        let room = config.map_cache / CACHED_BYTES;
+        Self {
+            inner: PageFtl::new(config.page, g, seed),
+            logical_units: g.logical_units,
+            entries: (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1),
+            cache: Cache::new(room.clamp(1, u64::from(g.logical_units)) as usize),
+            stale: BTreeSet::new(),
+            held: 0,
+            owed: BTreeSet::new(),
+            host_first: false,
+            counts: MapCounts::default(),
+        }
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.inner.lookup(lpn)

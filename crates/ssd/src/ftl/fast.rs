@@ -13,11 +13,13 @@
 //! logs, for the SW log keeps every unit at its offset. A data block that owns the SW log is merged by completing
 //! it. It does not switch an RW log that happens to be in order.
 
-use super::pool::{Homes, Pool, Tail};
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::config::LogConfig;
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::pool::Pool;
+use super::pool::homes::Homes;
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -46,20 +48,6 @@ pub(crate) struct FastFtl {
 }
 
 impl FastFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let pool = Pool::new(spec, g);
-        let group = Group {
-            sequential: None,
-            random: VecDeque::new(),
-            tail: Tail::none(g),
-        };
-        Self {
-            homes: Homes::new(&pool),
-            groups: vec![group; g.groups as usize],
-            pool,
-        }
-    }
-
     #[inline]
     fn group_of(&self, lbn: u32) -> u32 {
         lbn % self.pool.g.groups
@@ -159,6 +147,22 @@ impl FastFtl {
 }
 
 impl Ftl for FastFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        let pool = Pool::new(&config, g);
+        let group = Group {
+            sequential: None,
+            random: VecDeque::new(),
+            tail: Tail::none(g),
+        };
+        Self {
+            homes: Homes::new(&pool),
+            groups: vec![group; g.groups as usize],
+            pool,
+        }
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.pool.lookup(lpn)

@@ -18,11 +18,13 @@
 //! FASTer gives up log blocks in order of age; here it is the fewest valid units. It does not keep hot and cold
 //! units, or sequential and random writes, in different log blocks.
 
-use super::pool::{Homes, Pool, Tail, home_of};
-use super::{FlashOp, Ftl, MergeCounts, Stall};
+use super::config::LogConfig;
+use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
+use super::pool::Pool;
+use super::pool::homes::{Homes, home_of};
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -57,21 +59,6 @@ pub(crate) struct HybridFtl {
 }
 
 impl HybridFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let pool = Pool::new(spec, g);
-        let group = Group {
-            logs: VecDeque::new(),
-            tail: Tail::none(g),
-            merging: None,
-        };
-        Self {
-            homes: Homes::new(&pool),
-            groups: vec![group; g.groups as usize],
-            moved: vec![false; g.logical_units as usize],
-            pool,
-        }
-    }
-
     fn logs_in_use(&self, group: u32) -> u32 {
         self.groups[group as usize].logs.len() as u32
     }
@@ -185,6 +172,23 @@ impl HybridFtl {
 }
 
 impl Ftl for HybridFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        let pool = Pool::new(&config, g);
+        let group = Group {
+            logs: VecDeque::new(),
+            tail: Tail::none(g),
+            merging: None,
+        };
+        Self {
+            homes: Homes::new(&pool),
+            groups: vec![group; g.groups as usize],
+            moved: vec![false; g.logical_units as usize],
+            pool,
+        }
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.pool.lookup(lpn)

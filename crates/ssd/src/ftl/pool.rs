@@ -12,20 +12,18 @@
 //! They count as logs until they are erased ([`Pool::may_open`]), and an erased block is always left for the
 //! next merge. TRIM is kept in memory only: what was trimmed may come back.
 
-mod homes;
-mod tail;
+pub(super) mod homes;
+pub(super) mod tail;
 
-pub(super) use homes::{Homes, home_of};
-pub(super) use tail::Tail;
-
-use super::{FlashOp, MergeCounts, Stall, emit_copy, emit_programs};
+use super::config::LogConfig;
+use super::contract::{FlashOp, MergeCounts, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
+use tail::Tail;
 
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 /// Logs that may be under way to be erased while all others are in use, if the drive has the blocks for it.
 const LEAVING_MAX: u32 = 2;
 /// Blocks of a group beyond data and logs that it cannot do without: one to merge into, one that is erased.
@@ -62,9 +60,9 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
-        let logs = g.logs_per_group(spec);
-        Self::empty(g, logs, spec.mapping.partial_program)
+    pub(super) fn new(config: &LogConfig, g: &Geometry) -> Self {
+        let logs = config.per_group(g.groups);
+        Self::empty(g, logs, config.partial_program)
     }
 
     fn empty(g: &Geometry, logs: u32, partial_program: bool) -> Self {

@@ -6,24 +6,21 @@
 //! one block more, from a number that a group's data blocks share (`log_blocks`); when that is used up, the
 //! longest chain of the group is folded, the one written least recently of equals.
 //!
-//! Folding leaves one block. A last block that has every unit is it as it stands (switch merge); one that has
-//! all missing offsets free takes them in (partial merge: the driver's fold in place); else everything goes into
-//! a new block (full merge). A last block that is complete is folded at once.
-//!
 //! A clustered page that cannot be programmed again counts as written in all its offsets, so that its other
 //! units go into the next block; one program covers the units between those that are written, and its sectors
 //! count. Pages of a block are programmed in any order, which flash of this mapping's time allowed. The drive
 //! finds the newest version by reading spare areas along the chain; the model knows it, and that reading takes
-//! no time. What happens after a power cut stands in `recovery`.
+//! no time. How a chain is folded stands in `fold`, what happens after a power cut in `recovery`.
 
+mod fold;
 mod recovery;
 #[cfg(test)]
 mod tests;
 
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy};
+use super::config::LogConfig;
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -80,11 +77,6 @@ pub(crate) struct ReplacementFtl {
 }
 
 impl ReplacementFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let per_group = spec.mapping.log_blocks.div_ceil(g.groups);
-        Self::empty(g, spec.mapping.partial_program, per_group)
-    }
-
     fn empty(g: &Geometry, partial_program: bool, per_group: u32) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
@@ -209,77 +201,6 @@ impl ReplacementFtl {
         }
     }
 
-    /// Turns a chain into one block.
-    fn fold(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
-        let length = self.length(lbn);
-        let last = length - 1;
-        let mut elsewhere = (self.units_of(lbn))
-            .filter(|&lpn| self.newest[lpn] != NOWHERE && usize::from(self.newest[lpn]) != last)
-            .peekable();
-        let moves = elsewhere.peek().is_some();
-        let in_place = elsewhere.all(|lpn| usize::from(self.written[lpn]) <= last);
-        let target = if in_place {
-            self.chains[lbn as usize][last]
-        } else {
-            self.take_free(lbn, true, ops)?
-        };
-        match (in_place, moves) {
-            (true, false) => self.merges.switch += 1,
-            (true, true) => self.merges.partial += 1,
-            (false, _) => self.merges.full += 1,
-        }
-        self.gather(lbn, target, last, ops);
-        if !in_place {
-            // The host's programs into the new block come after all copies: what it has of its own says that it
-            // is complete.
-            ops.push(FlashOp::Barrier { cblock: target });
-        }
-        self.shorten(lbn, target, ops);
-        Ok(())
-    }
-
-    /// Copies what is missing in `target`, which is the last block of a chain or a new one.
-    fn gather(&mut self, lbn: u32, target: u32, last: usize, ops: &mut Vec<FlashOp>) {
-        let (units, per_block) = (self.units_of(lbn), self.g.units_per_cblock);
-        let chain = self.chains[lbn as usize];
-        let in_place = chain[last] == target;
-        for lpn in units.clone() {
-            let newest = self.newest[lpn];
-            let kept = in_place && usize::from(self.written[lpn]) > last;
-            self.written[lpn] = u8::from(kept);
-            if newest == NOWHERE {
-                continue;
-            }
-            self.newest[lpn] = 0;
-            self.written[lpn] = 1;
-            if !(in_place && usize::from(newest) == last) {
-                let offset = lpn as u32 % per_block;
-                let from = chain[usize::from(newest)] * per_block + offset;
-                emit_copy(&self.g, from, target * per_block + offset, ops);
-                self.merges.moved_units += 1;
-            }
-        }
-        if !self.partial_program {
-            for page in self.written[units].chunks_mut(self.g.units_per_cpage as usize) {
-                let any = page.iter().copied().max().unwrap_or(0);
-                page.fill(any);
-            }
-        }
-    }
-
-    /// Leaves `kept` alone of a chain and has the others erased.
-    fn shorten(&mut self, lbn: u32, kept: u32, ops: &mut Vec<FlashOp>) {
-        let chain = std::mem::replace(&mut self.chains[lbn as usize], [NO_CBLOCK; CHAIN_MAX]);
-        self.chains[lbn as usize][0] = kept;
-        let emptied = chain
-            .iter()
-            .copied()
-            .filter(|&b| b != NO_CBLOCK && b != kept);
-        ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
-        let group = self.group_of(lbn);
-        self.chained[group].retain(|at| at.lbn != lbn);
-    }
-
     /// Places a unit, for which there is room: where, and whether that is the last block of a chain.
     fn place(&mut self, lpn: u32, length: usize) -> (u32, bool) {
         let per_block = self.g.units_per_cblock;
@@ -353,6 +274,13 @@ fn emit_span(span: Option<(u32, u32)>, ops: &mut Vec<FlashOp>) {
 }
 
 impl Ftl for ReplacementFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        let per_group = config.per_group(g.groups);
+        Self::empty(g, config.partial_program, per_group)
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         let newest = self.newest[lpn.index()];

@@ -10,8 +10,9 @@
 //! wide, `c` counts 2 pairs of channels; with blocks 4 wide or wider, `c` has no effect. Planes that a clustered
 //! page is striped over are taken up in the same way: `p` counts what is left of a die.
 
+use super::config::PageConfig;
 use crate::geometry::{Divisor, Geometry};
-use crate::spec::{Flash, Spec, Striping};
+use crate::spec::{Flash, Striping};
 
 /// What the letters stand for, in the order in which groups are numbered.
 const PARTS: &[u8; 4] = b"cwdp";
@@ -27,10 +28,10 @@ pub(super) struct Stripes {
 }
 
 impl Stripes {
-    /// The stripes of a checked spec; `None` where pages go anywhere.
-    pub(super) fn new(spec: &Spec, g: &Geometry) -> Option<Stripes> {
-        let order = order_of(spec.mapping.striping)?;
-        let counts = counts_of(&spec.flash, g);
+    /// The stripes of a drive; `None` where pages go anywhere.
+    pub(super) fn new(config: &PageConfig, g: &Geometry) -> Option<Stripes> {
+        let order = order_of(config.striping)?;
+        let counts = counts_of(&config.flash, g);
         let group = |page: u32| {
             let (mut left, mut digits) = (page, [0; 4]);
             for letter in order {
@@ -119,6 +120,8 @@ fn order_of(striping: Striping) -> Option<&'static [u8; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ftl::config::Config;
+    use crate::spec::Spec;
     use fathom_base::Bytes;
 
     const DRIVE: &str = r#"
@@ -147,7 +150,8 @@ mod tests {
         spec.flash.clustered_block = Bytes(8192 * wide);
         spec.check().unwrap();
         let g = Geometry::new(&spec);
-        (Stripes::new(&spec, &g).unwrap(), g)
+        let config = PageConfig::read(&spec).unwrap();
+        (Stripes::new(&config, &g).unwrap(), g)
     }
 
     fn groups(name: &str, width: u64, wide: u64, pages: u32) -> Vec<u32> {

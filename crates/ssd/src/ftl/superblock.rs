@@ -20,11 +20,12 @@
 
 mod reclaim;
 
-use super::pool::{Pool, Tail};
-use super::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::config::LogConfig;
+use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
+use super::pool::Pool;
+use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::Spec;
 use fathom_base::{Lpn, Ppn};
 use std::collections::BTreeSet;
 
@@ -77,15 +78,6 @@ pub(crate) struct SuperblockFtl {
 }
 
 impl SuperblockFtl {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        Self {
-            pool: Pool::new(spec, g),
-            superblocks: never_written(g),
-            updates: vec![0; g.groups as usize],
-            clock: 0,
-        }
-    }
-
     /// The superblock of a unit.
     fn superblock_of(&self, lpn: u32) -> usize {
         let g = &self.pool.g;
@@ -150,6 +142,17 @@ fn never_written(g: &Geometry) -> Vec<Superblock> {
 }
 
 impl Ftl for SuperblockFtl {
+    type Config = LogConfig;
+
+    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+        Self {
+            pool: Pool::new(&config, g),
+            superblocks: never_written(g),
+            updates: vec![0; g.groups as usize],
+            clock: 0,
+        }
+    }
+
     #[inline]
     fn lookup(&self, lpn: Lpn) -> Ppn {
         self.pool.lookup(lpn)

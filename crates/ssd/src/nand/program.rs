@@ -8,41 +8,43 @@
 //!
 //! Not modelled: cache and multi-plane programs at once, and copies in either way.
 
-use super::{EMPTY, NONE, Nand, Op, Work};
-use crate::engine::{Event, lane};
+use super::Nand;
+use super::job::Work;
+use super::station::{EMPTY, NONE, Op};
+use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
-use fathom_base::{Dur, EventQueue, Time};
+use fathom_base::{Dur, Time};
 
 impl Nand {
     /// How long the array takes for the page of a number: those of a word line take turns.
     #[inline]
     fn program_time(&mut self, number: u32) -> Dur {
-        let nominal = match self.steps.len() {
-            0 => self.program,
-            n => self.steps[number as usize % n],
+        let nominal = match self.flash.program_steps.len() {
+            0 => self.flash.program,
+            n => self.flash.program_steps[number as usize % n],
         };
         self.vary(nominal)
     }
 
-    pub(super) fn start_program(&mut self, id: u32, now: Time, events: &mut EventQueue<Event>) {
+    pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {
         let op = self.ops[id as usize].job;
-        let arrived = self.transfer(op.station, op.place, now);
-        if self.program_mode == ProgramMode::MultiPlane {
-            let last = self.gather_planes(op.station, arrived, now);
-            return events.push(last.unwrap_or(arrived), Event::Loaded(op.station));
+        let arrived = self.channels.transfer(op.station, op.place, clock.now);
+        if self.flash.program_mode == ProgramMode::MultiPlane {
+            let last = self.gather_planes(op.station, arrived, clock.now);
+            return clock.at(last.unwrap_or(arrived), Event::Loaded(op.station));
         }
-        self.enter_array(id, arrived, events);
+        self.enter_array(id, arrived, clock);
     }
 
     /// The data of a program is in the page register at `at`.
     #[inline]
-    fn enter_array(&mut self, id: u32, at: Time, events: &mut EventQueue<Event>) {
+    fn enter_array(&mut self, id: u32, at: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
         let end = at + self.program_time(job.number);
         self.ops[id as usize].array = (at, end);
-        events.push_in_order(lane::PROGRAM, end, Event::OpDone(id));
-        if self.program_mode == ProgramMode::Cache {
-            events.push(at, Event::Loaded(job.station));
+        clock.at(end, Event::OpDone(End::Program, id));
+        if self.flash.program_mode == ProgramMode::Cache {
+            clock.at(at, Event::Loaded(job.station));
         }
     }
 
@@ -61,7 +63,7 @@ impl Nand {
             self.stations[station as usize].queue.pop(&self.ops);
             let job = self.ops[next as usize].job;
             planes |= 1 << (job.plane % 64);
-            let loaded = self.transfer(station, job.place, now);
+            let loaded = self.channels.transfer(station, job.place, now);
             last = Some(loaded.max(last.unwrap_or(arrived)));
             self.ops[next as usize].next = NONE;
             joined.push(&mut self.ops, next);
@@ -70,21 +72,21 @@ impl Nand {
         last
     }
 
-    /// The data of all planes has arrived at `now`: the array begins, unless more has come that takes part.
-    fn start_planes(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
-        if let Some(arrived) = self.gather_planes(station, now, now) {
-            return events.push(arrived, Event::Loaded(station));
+    /// The data of all planes has arrived: the array begins, unless more has come that takes part.
+    fn start_planes(&mut self, station: u32, clock: &mut Clock) {
+        if let Some(arrived) = self.gather_planes(station, clock.now, clock.now) {
+            return clock.at(arrived, Event::Loaded(station));
         }
         let at = &mut self.stations[station as usize];
         let (first, mut joined) = (at.current, std::mem::replace(&mut at.joined, EMPTY));
-        let end = now + self.program_time(self.ops[first as usize].job.number);
+        let end = clock.now + self.program_time(self.ops[first as usize].job.number);
         // The first one's end goes before the others': it starts what follows on the die.
-        self.ops[first as usize].array = (now, end);
-        events.push_in_order(lane::PROGRAM, end, Event::OpDone(first));
+        self.ops[first as usize].array = (clock.now, end);
+        clock.at(end, Event::OpDone(End::Program, first));
         while let Some(next) = joined.pop(&self.ops) {
             let op = &mut self.ops[next as usize];
-            (op.array, op.joined) = ((now, end), true);
-            events.push_in_order(lane::PROGRAM, end, Event::OpDone(next));
+            (op.array, op.joined) = ((clock.now, end), true);
+            clock.at(end, Event::OpDone(End::Program, next));
         }
     }
 
@@ -98,27 +100,21 @@ impl Nand {
     }
 
     /// The data of a copy is in the page register at `begin`: it is programmed.
-    pub(super) fn program_copy(
-        &mut self,
-        id: u32,
-        begin: Time,
-        now: Time,
-        events: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn program_copy(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
         let end = begin + self.program_time(job.number);
         self.ops[id as usize].array = (begin, end);
-        events.push_in_order(lane::COPY, end, Event::OpDone(id));
-        if self.can_suspend && self.stations[job.station as usize].reads.head != NONE {
-            self.suspend(job.station, now, events);
+        clock.at(end, Event::OpDone(End::Copy, id));
+        if self.can_suspend() && self.stations[job.station as usize].reads.head != NONE {
+            self.suspend(job.station, clock);
         }
     }
 
     /// The data of a program is in the page register.
-    pub(crate) fn loaded(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
-        match self.program_mode {
-            ProgramMode::MultiPlane => self.start_planes(station, now, events),
-            ProgramMode::Cache | ProgramMode::Page => self.preload(station, now),
+    pub(crate) fn loaded(&mut self, station: u32, clock: &mut Clock) {
+        match self.flash.program_mode {
+            ProgramMode::MultiPlane => self.start_planes(station, clock),
+            ProgramMode::Cache | ProgramMode::Page => self.preload(station, clock.now),
         }
     }
 
@@ -138,14 +134,14 @@ impl Nand {
         };
         if let Some(next) = at.queue.pop(&self.ops) {
             at.preloaded = next;
-            let arrived = self.transfer(station, job.place, now);
+            let arrived = self.channels.transfer(station, job.place, now);
             self.ops[next as usize].array.0 = arrived;
         }
     }
 
     /// A program is done, and the data of the next one has come or is on its way: its turn.
-    pub(super) fn start_preloaded(&mut self, id: u32, now: Time, events: &mut EventQueue<Event>) {
+    pub(super) fn start_preloaded(&mut self, id: u32, clock: &mut Clock) {
         let arrived = self.ops[id as usize].array.0;
-        self.enter_array(id, arrived.max(now), events);
+        self.enter_array(id, arrived.max(clock.now), clock);
     }
 }

@@ -7,15 +7,17 @@
 //! suspension" (FAST 2012). Not modelled: limits to how often an operation may be interrupted, and the steps of a program
 //! between which some flash must wait.
 
-use super::{NONE, Nand, Work};
-use crate::engine::Event;
+use super::Nand;
+use super::job::Work;
+use super::station::NONE;
+use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
-use fathom_base::{EventQueue, Time};
+use fathom_base::Time;
 
 impl Nand {
     /// Interrupts what a station does for the reads that wait for it; what has not reached the array yet is interrupted
     /// when it has.
-    pub(super) fn suspend(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+    pub(super) fn suspend(&mut self, station: u32, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         let current = self.ops[at.current as usize];
         let can = matches!(current.job.work, Work::Program | Work::Copy | Work::Erase);
@@ -23,11 +25,11 @@ impl Nand {
         if !can || at.suspended != NONE || begins == Time::MAX {
             return;
         }
-        if now < begins {
-            return events.push(begins, Event::Suspend(station));
+        if clock.now < begins {
+            return clock.at(begins, Event::Suspend(station));
         }
-        let left = ends.since(now);
-        if left <= self.suspend_latency {
+        let left = ends.since(clock.now);
+        if left <= self.flash.suspend_latency {
             return;
         }
         // Kept as if it began at zero: it is moved to its new beginning when it goes on.
@@ -36,15 +38,15 @@ impl Nand {
         self.suspends += 1;
         if let Some(read) = at.reads.pop(&self.ops) {
             at.current = read;
-            self.start(read, now + self.suspend_latency, events);
+            self.start_read(read, clock.now + self.flash.suspend_latency, clock);
         }
     }
 
     /// The data of a program has reached the page register: reads that wait may interrupt it.
-    pub(crate) fn suspend_due(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+    pub(crate) fn suspend_due(&mut self, station: u32, clock: &mut Clock) {
         let at = &self.stations[station as usize];
         if at.busy && at.reads.head != NONE {
-            self.suspend(station, now, events);
+            self.suspend(station, clock);
         }
     }
 
@@ -53,22 +55,22 @@ impl Nand {
     pub(super) fn was_interrupted(&self, id: u32, now: Time) -> bool {
         let op = &self.ops[id as usize];
         let can_be_late =
-            self.can_suspend && matches!(op.job.work, Work::Program | Work::Copy | Work::Erase);
+            self.can_suspend() && matches!(op.job.work, Work::Program | Work::Copy | Work::Erase);
         let station = &self.stations[op.job.station as usize];
         can_be_late && (station.suspended == id || op.array.1 != now)
     }
 
     /// No read waits any more: what was interrupted goes on.
-    pub(super) fn resume(&mut self, station: u32, now: Time, events: &mut EventQueue<Event>) {
+    pub(super) fn resume(&mut self, station: u32, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         at.current = std::mem::replace(&mut at.suspended, NONE);
         let array = &mut self.ops[at.current as usize].array;
-        let begin = now + self.suspend_overhead;
+        let begin = clock.now + self.flash.suspend_overhead;
         *array = (begin, begin + array.1.since(Time::ZERO));
-        events.push(array.1, Event::OpDone(at.current));
-        if self.program_mode == ProgramMode::Cache {
+        clock.at(array.1, Event::OpDone(End::Other, at.current));
+        if self.flash.program_mode == ProgramMode::Cache {
             // What came meanwhile may cross the bus now.
-            events.push(begin, Event::Loaded(station));
+            clock.at(begin, Event::Loaded(station));
         }
     }
 }

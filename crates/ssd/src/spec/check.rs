@@ -1,6 +1,7 @@
 //! Whether a drive can be built: every value in its range, every layout whole.
 
-use super::{Arbitration, MappingKind, ProgramMode, Spec, Striping, WriteBuffer, WritePolicy};
+use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
+use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur};
 
@@ -123,25 +124,7 @@ impl Spec {
             over,
             || "0 to 1000".into(),
         )?;
-        want(
-            mapping.kind.is_paged() || (1..=65_536).contains(&mapping.log_blocks),
-            "mapping.log_blocks",
-            mapping.log_blocks,
-            || "1 to 65536 for a mapping with log blocks".into(),
-        )?;
-        want(
-            mapping.kind.is_paged() || mapping.striping == Striping::Dynamic,
-            "mapping.striping",
-            "static",
-            || "`dynamic`, or left out: only `page` and `dftl` place pages one by one".into(),
-        )?;
-        let cached = mapping.map_cache.is_some() == (mapping.kind == MappingKind::Dftl);
-        want(
-            cached && mapping.map_cache.is_none_or(|b| b.0 >= 64),
-            "mapping.map_cache",
-            mapping.map_cache.unwrap_or_default(),
-            || "at least 64B for `dftl`, left out for any other kind".into(),
-        )?;
+        AnyFtl::check_keys(self)?;
         want(
             self.capacity.0 >= flash.clustered_block.0
                 && self.capacity.0.is_multiple_of(flash.clustered_block.0),

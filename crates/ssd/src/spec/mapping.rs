@@ -31,10 +31,39 @@ pub struct Mapping {
     pub partial_program: bool,
 }
 
+/// What the layout of a drive must know of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Units lie anywhere, and room is made by collecting pages; else no unit leaves its group.
+    pub(crate) paged: bool,
+    /// Log blocks of a group at least.
+    pub(crate) logs_min: u32,
+    /// The map lies in flash.
+    pub(crate) map_in_flash: bool,
+}
+
 impl MappingKind {
+    pub(crate) fn needs(self) -> Needs {
+        let (paged, logs_min, map_in_flash) = match self {
+            MappingKind::Page => (true, 0, false),
+            MappingKind::Dftl => (true, 0, true),
+            // One for sequential writes beside those for all others.
+            MappingKind::Fast => (false, 2, false),
+            MappingKind::Block
+            | MappingKind::Replacement
+            | MappingKind::Superblock
+            | MappingKind::Hybrid => (false, 1, false),
+        };
+        Needs {
+            paged,
+            logs_min,
+            map_in_flash,
+        }
+    }
+
     /// Whether units lie anywhere and room is made by collecting pages.
     pub fn is_paged(self) -> bool {
-        matches!(self, MappingKind::Page | MappingKind::Dftl)
+        self.needs().paged
     }
 }
 

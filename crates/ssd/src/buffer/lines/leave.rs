@@ -1,59 +1,9 @@
 //! What leaves a memory for writes, and in which order.
 
-use super::super::links::NONE;
-use super::super::policy::How;
-use super::{Leaving, LineView, WriteLines};
-
-/// What leaves next: a line, or a clustered page that is written to pad others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Out {
-    /// The line, if the clustered page has one.
-    pub(super) id: u32,
-    pub(super) cline: u32,
-    /// See [`LineView::whole`].
-    pub(super) whole: bool,
-    /// It shares no program with another line.
-    pub(crate) alone: bool,
-    /// Its place among those that leave together, from 1; 0 where it leaves by age.
-    pub(super) place: u32,
-    /// The queue that it waits in aside, or [`NONE`].
-    pub(super) queue: u32,
-}
-
-impl Out {
-    /// Whether it is this line.
-    pub(crate) fn is(&self, id: u32) -> bool {
-        self.id == id
-    }
-
-    /// The line, if it is one.
-    pub(crate) fn line(&self) -> Option<u32> {
-        Some(self.id).filter(|&id| id != NONE)
-    }
-}
-
-/// Clustered pages that the policy chose to leave together.
-#[derive(Clone, Debug)]
-pub(super) struct Together {
-    block_pages: u32,
-    clines_of_drive: u32,
-    pub(super) leaving: Leaving,
-    clines: Vec<u32>,
-    /// How many of them have left.
-    pub(super) left: usize,
-}
-
-impl Together {
-    pub(super) fn new(block_pages: u32, clines_of_drive: u32) -> Self {
-        Self {
-            block_pages,
-            clines_of_drive,
-            leaving: Leaving::default(),
-            clines: Vec::new(),
-            left: 0,
-        }
-    }
-}
+use super::WriteLines;
+use super::parts::{LineView, Out};
+use crate::buffer::links::NONE;
+use crate::buffer::policy::{How, Leaving};
 
 impl WriteLines {
     /// The line to leave first: the oldest where that is due or the policy keeps no other order; else the next

@@ -3,52 +3,10 @@
 //! A line that is set aside has left the order of the policy, not that of age, and can still be read and written. It
 //! leaves in its newest version.
 
-use super::super::links::NONE;
-use super::super::policy::How;
-use super::{Out, WriteLines};
-use std::collections::VecDeque;
-
-/// A clustered page that waits.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    cline: u32,
-    /// See [`super::LineView::whole`].
-    whole: bool,
-    /// See [`Out::alone`].
-    alone: bool,
-}
-
-/// Clustered pages that wait, by what they wait for, each in the order in which they leave.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Parked {
-    queues: Vec<VecDeque<Waiting>>,
-    waiting: usize,
-    /// Lines among them.
-    pub(super) lines: usize,
-    /// Dirty sectors of these lines.
-    pub(super) sectors: u64,
-}
-
-impl Parked {
-    fn push(&mut self, queue: usize, waiting: Waiting) {
-        if self.queues.len() <= queue {
-            self.queues.resize_with(queue + 1, VecDeque::new);
-        }
-        self.queues[queue].push_back(waiting);
-        self.waiting += 1;
-    }
-
-    fn pop(&mut self, queue: usize) -> Option<Waiting> {
-        let first = self.queues[queue].pop_front()?;
-        self.waiting -= 1;
-        Some(first)
-    }
-
-    /// Forgets what waits, and what of it are lines.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
+use super::WriteLines;
+use super::parts::{Out, Waiting};
+use crate::buffer::links::NONE;
+use crate::buffer::policy::How;
 
 impl WriteLines {
     /// Whether something waits aside.

@@ -1,27 +1,7 @@
 //! How much room there is, and how much of it is taken or promised.
 
-use super::{Piece, WriteLines};
-
-/// Sectors.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
-    capacity: u64,
-    /// Dirty, or on their way to the flash array.
-    pub(super) used: u64,
-    /// Set aside for what is on the link.
-    pub(super) reserved: u64,
-}
-
-impl Room {
-    pub(super) fn new(capacity: u64) -> Self {
-        let (used, reserved) = (0, 0);
-        Self {
-            capacity,
-            used,
-            reserved,
-        }
-    }
-}
+use super::WriteLines;
+use super::parts::Piece;
 
 impl WriteLines {
     /// Sets room aside; false where there is not enough.

@@ -1,6 +1,6 @@
 //! The order of age, and what is due.
 
-use super::super::policy::Elements;
+use super::super::policy::{Elements, Shape};
 use super::*;
 
 fn lines(policy: WritePolicy, elements: u32) -> WriteLines {

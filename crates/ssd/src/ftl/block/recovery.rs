@@ -6,8 +6,8 @@
 //! long as the blocks that it read are there; they are erased only when it is done. TRIM is kept in memory only:
 //! what was trimmed may come back.
 
-use super::{BlockFtl, NO_CBLOCK};
-use crate::ftl::FlashOp;
+use super::BlockFtl;
+use crate::ftl::contract::{FlashOp, NO_CBLOCK};
 use crate::nand::store::Store;
 use fathom_base::Ppn;
 use std::collections::BTreeMap;

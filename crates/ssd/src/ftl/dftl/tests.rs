@@ -1,6 +1,8 @@
 //! What the translation pages in flash say, worked out from the emitted operations alone.
 
 use super::*;
+use crate::ftl::config::Config;
+use crate::spec::Spec;
 use fathom_base::Rng;
 use std::collections::BTreeMap;
 
@@ -59,7 +61,7 @@ impl Replay {
         let g = Geometry::new(&spec);
         assert_eq!((g.logical_units, g.map_units), (1024, 8));
         Self {
-            ftl: Dftl::new(&spec, &g, 1),
+            ftl: Dftl::new(DftlConfig::read(&spec).unwrap(), &g, 1),
             owner_at: vec![None; g.physical_units() as usize],
             place_of: vec![Ppn::NONE; 1032],
             pages: vec![None; 8],

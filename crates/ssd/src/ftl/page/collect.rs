@@ -5,8 +5,9 @@
 //! moved may be the last one, for until its first victim is erased it holds nothing of its own; the host writes
 //! into the same block only while another erased one is left.
 
-use super::{COLD, COPIES, HOT, Open, PageFtl};
-use crate::ftl::{FlashOp, NO_CBLOCK, Stall, emit_copy};
+use super::PageFtl;
+use super::group::{COLD, COPIES, HOT, Open};
+use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
 

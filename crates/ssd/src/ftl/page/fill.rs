@@ -2,8 +2,9 @@
 //!
 //! `model:epo` has 42 million pages: 2.8 s by requests, 1.0 s by `write` alone, 0.2 s so.
 
-use super::{HOST, PageFtl};
-use crate::ftl::NO_CBLOCK;
+use super::PageFtl;
+use super::group::HOST;
+use crate::ftl::contract::NO_CBLOCK;
 
 /// Erased blocks that every group keeps: with fewer, `write` looks for blocks to collect.
 const KEPT: usize = 4;

@@ -8,11 +8,16 @@
 //!
 //! Only for drives whose addresses name the group ([`crate::ftl::striping`]); elsewhere it is a table and nothing else,
 //! since every read needs the place itself.
+//!
+//! Measured with `crates/model/examples/performance.rs` on `epo` (161 GiB), with a plain table and with this: random writes
+//! to a new drive 2.5 and 3.5 million a second, random reads 2.6 and 10.6 million (the bits are what
+//! [`super::shortcut`] asks).
 
-use super::NOTHING;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
+/// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
+pub(super) const NOTHING: u32 = 0;
 /// First writes that are entered together.
 const TOGETHER: usize = 16;
 /// Units whose bits share a word.

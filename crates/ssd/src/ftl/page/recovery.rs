@@ -1,9 +1,9 @@
 //! After a power cut: the map from what lies beside the data in flash; and whether the tables agree.
 
-use super::{NOTHING, PageFtl};
-use crate::ftl::{Ftl, Home};
+use super::PageFtl;
+use super::map::NOTHING;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use fathom_base::Ppn;
 
 impl PageFtl {
     /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
@@ -12,7 +12,7 @@ impl PageFtl {
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
         self.heat.clear();
-        self.groups = (0..self.g.groups).map(|i| self.erased_group(i)).collect();
+        self.groups = self.erased_groups();
         // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
         // the block that the copies went to has nothing of its own, and is free to be erased.
         let mut newest = vec![(0u64, 0u32); self.map.len()];
@@ -49,13 +49,11 @@ impl PageFtl {
         let mut in_group = vec![0u32; self.groups.len()];
         for lpn in 1..=self.map.len() as u32 {
             let place = self.map.get(lpn - 1);
-            if self.home(Lpn(lpn - 1)) == Home::Nowhere && place != NOTHING {
-                return Err(format!("unit {lpn} is at {place} and noted as nowhere"));
+            let noted = self.map.holds(lpn as usize - 1);
+            if noted.is_some_and(|noted| noted != (place != NOTHING)) {
+                return Err(format!("unit {lpn} is at {place} and noted otherwise"));
             }
             if place == NOTHING {
-                if matches!(self.home(Lpn(lpn - 1)), Home::Group(_)) {
-                    return Err(format!("unit {lpn} is nowhere and noted as mapped"));
-                }
                 continue;
             }
             let cblock = self.g.cblock_of_unit(place - 1);

@@ -5,9 +5,10 @@
 //! other one waited for an erase, is left out until the others have caught up. It works where each plane is a group
 //! of its own and pages go where the turn is.
 
-use super::{Group, Open};
+use super::group::{Group, Open};
+use crate::ftl::config::PageConfig;
 use crate::geometry::Geometry;
-use crate::spec::{ProgramMode, Spec};
+use crate::spec::ProgramMode;
 
 /// Which groups are planes of one die: those with the same remainder.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +20,8 @@ pub(super) struct InStep {
 
 impl InStep {
     /// `None` where planes need not be in step.
-    pub(super) fn new(spec: &Spec, g: &Geometry) -> Option<Self> {
-        let together = spec.flash.program_mode == ProgramMode::MultiPlane;
+    pub(super) fn new(config: &PageConfig, g: &Geometry) -> Option<Self> {
+        let together = config.flash.program_mode == ProgramMode::MultiPlane;
         (together && g.lanes_per_group == 1 && g.groups > g.stations).then_some(Self {
             dies: g.stations as usize,
             units_per_cblock: g.units_per_cblock,

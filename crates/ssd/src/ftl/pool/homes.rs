@@ -1,7 +1,7 @@
 //! Data blocks: a logical block's units, each at its own offset.
 
 use super::{NOWHERE, Pool};
-use crate::ftl::{FlashOp, NO_CBLOCK, Stall};
+use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall};
 use fathom_base::Lpn;
 use std::collections::VecDeque;
 

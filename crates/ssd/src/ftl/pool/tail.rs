@@ -1,6 +1,6 @@
 //! Where units are appended.
 
-use crate::ftl::NO_CBLOCK;
+use crate::ftl::contract::NO_CBLOCK;
 use crate::geometry::Geometry;
 
 /// Where units are appended: the rest of a block, and a block that follows it.

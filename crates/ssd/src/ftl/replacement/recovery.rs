@@ -14,8 +14,8 @@
 //! is left cannot be programmed further: where its last program was cut off cannot be told. TRIM is kept in memory
 //! only: what was trimmed may come back.
 
-use super::{CHAIN_MAX, Chained, NO_CBLOCK, NOWHERE, Origin, ReplacementFtl};
-use crate::ftl::FlashOp;
+use super::{CHAIN_MAX, Chained, NOWHERE, Origin, ReplacementFtl};
+use crate::ftl::contract::{FlashOp, NO_CBLOCK};
 use crate::nand::store::Store;
 use fathom_base::Ppn;
 use std::cmp::Reverse;

@@ -1,6 +1,8 @@
 //! Which block of a chain a unit goes into.
 
 use super::*;
+use crate::ftl::config::Config;
+use crate::spec::Spec;
 
 const SPEC: &str = r#"
 name = "chain"
@@ -34,7 +36,8 @@ log_blocks = 9
 fn ftl(partial_program: bool) -> ReplacementFtl {
     let mut spec = Spec::from_toml(SPEC).unwrap();
     spec.mapping.partial_program = partial_program;
-    ReplacementFtl::new(&spec, &Geometry::new(&spec), 1)
+    let config = LogConfig::read(&spec).unwrap();
+    ReplacementFtl::new(config, &Geometry::new(&spec), 1)
 }
 
 /// Writes single units; in which block, in the order in which blocks were taken, each of them is.

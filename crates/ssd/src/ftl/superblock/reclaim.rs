@@ -1,7 +1,8 @@
 //! A superblock gives a U-block back.
 
-use super::{SuperblockFtl, Tail};
-use crate::ftl::{FlashOp, Stall};
+use super::SuperblockFtl;
+use crate::ftl::contract::{FlashOp, Stall};
+use crate::ftl::pool::tail::Tail;
 
 impl SuperblockFtl {
     /// Has the superblock of a group that was written least recently give a block back; goes on with the one

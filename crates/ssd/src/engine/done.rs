@@ -1,0 +1,105 @@
+//! What follows when an operation at the flash is done, or has failed.
+//!
+//! A failed program is done again from the page register, and its block goes out of use after its next erase. A
+//! failed erase puts the block out of use at once; how a drive ends that runs out of spare blocks stands in
+//! [`super::worn`].
+
+use super::Ssd;
+use super::ticket::{NOBODY, Program, Ticket};
+use crate::nand::job::{Job, Work};
+
+impl Ssd {
+    pub(super) fn op_done(&mut self, op: u32) {
+        let Some(job) = self.flash.done(op, &mut self.clock) else {
+            return;
+        };
+        if self.health.may_fail && self.has_failed(job) {
+            return;
+        }
+        if let Some(ticket) = self.flash.take(job.ticket) {
+            self.settle(job.ticket, ticket);
+        }
+        if self
+            .cut_after_ops
+            .is_some_and(|n| self.flash.counts.ops >= n)
+        {
+            self.power_cut();
+        }
+    }
+
+    /// Whether the operation is a program that has failed; it is then under way again.
+    fn has_failed(&mut self, job: Job) -> bool {
+        let programs = matches!(job.work, Work::Program | Work::Copy);
+        if !programs || !self.health.draw_program() {
+            return false;
+        }
+        let cblock = self.flash.repeat(job, &mut self.clock);
+        if let Some(cblock) = cblock {
+            self.health.doom(cblock);
+        }
+        cblock.is_some()
+    }
+
+    fn settle(&mut self, id: u32, ticket: Ticket) {
+        let clock = &mut self.clock;
+        match ticket {
+            Ticket::Read { request, bytes } => self.host.send_part(request, bytes, clock),
+            Ticket::Gather { program } => self.flash.gathered(program, clock),
+            Ticket::Program(program) => self.programmed(program),
+            Ticket::Erase { cblock, .. } => self.erased(cblock),
+            Ticket::Ahead => {
+                for (request, bytes) in self.reads.arrived(id) {
+                    self.host.send_part(request, bytes, clock);
+                }
+            }
+            Ticket::Map { waiting, .. } => self.map_arrived(id, waiting),
+            Ticket::Busy { station } => self.background.done(station),
+        }
+    }
+
+    fn programmed(&mut self, program: Program) {
+        self.flash.programmed(&program, &mut self.clock);
+        self.release(program.releases);
+        if program.request != NOBODY {
+            self.part_written(program.request);
+        }
+        if !self.host.flushes.is_empty() {
+            self.settle_flushes();
+        }
+    }
+
+    fn erased(&mut self, cblock: u32) {
+        self.flash.erased(cblock);
+        if self.health.erase(cblock) {
+            if !self.ftl.retire(cblock) && !self.health.worn_out {
+                self.wear_out();
+            }
+        } else {
+            self.ftl.erased(cblock);
+        }
+        self.flash.domain(cblock).stalled = false;
+        self.pump();
+        self.collection.go_on(&mut self.clock);
+    }
+
+    /// Collects a block if the host has been idle for long enough.
+    pub(super) fn collect(&mut self) {
+        let may = self.host.is_idle() && self.powered && !self.health.worn_out;
+        if !self.collection.is_due(may, &mut self.clock) {
+            return;
+        }
+        let collected = self.ftl.background(&mut self.ops);
+        // What finds no room now may find it when an erase is done that is under way.
+        let erasing = self.flash.domains.is_erasing();
+        self.collection.stepped(collected, erasing);
+        self.issue_own();
+    }
+
+    /// Background work begins.
+    pub(super) fn background(&mut self) {
+        if let Some((station, ns)) = self.background.draw() {
+            self.flash.occupy(station, ns, &mut self.clock);
+        }
+        self.background.schedule(&mut self.clock);
+    }
+}

@@ -1,0 +1,97 @@
+//! What leaves the memory for writes together, and the old data that must be read for it.
+
+use super::batch::Batch;
+use super::memory::{Gathers, WriteMemory};
+use crate::buffer::lines::{Out, Piece};
+use crate::ftl::AnyFtl;
+use crate::nand::job::Place;
+use fathom_base::Lpn;
+
+/// The most clustered pages of neighbouring units that leave the buffer together.
+const NEIGHBOUR_PAGES: u32 = 16;
+
+impl WriteMemory {
+    /// What leaves next, from a line on: that line, or as many as fill a clustered page where units of different lines
+    /// can share one. To be given back to `self.batch`.
+    pub(super) fn take_batch(&mut self, first: Out, ftl: &AnyFtl) -> Batch {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        let mut next = Some(first);
+        while let Some(out) = next {
+            let shares = self.gathers.is_some() && self.is_complete(out);
+            if !(batch.outs.is_empty() || shares) {
+                break;
+            }
+            self.lines.view(out, &mut batch.line);
+            // A second line of a page is drained after the first is placed, for it may need it.
+            if batch.has_page(self.g.units_per_cpage) {
+                break;
+            }
+            self.plan(&mut batch, ftl);
+            if !batch.outs.is_empty() && !self.may_share(&batch) {
+                batch.undo();
+                break;
+            }
+            batch.accept(out);
+            if self.gathers.is_none() || out.alone {
+                break;
+            }
+            next = self.lines.next_out(out);
+        }
+        batch
+    }
+
+    /// A piece of an unbuffered write that has no line of its own, as a batch.
+    pub(super) fn take_piece(&mut self, piece: Piece, ftl: &AnyFtl) -> Batch {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        self.lines.view_of(piece, &mut batch.line);
+        self.plan(&mut batch, ftl);
+        (batch.dirty, batch.owner) = (piece.sectors, piece.owner);
+        batch
+    }
+
+    /// Whether the line that was planned last may be programmed together with those before it.
+    fn may_share(&self, batch: &Batch) -> bool {
+        match self.gathers {
+            Some(Gathers::AnyUnits) => batch.units <= self.g.units_per_cpage,
+            Some(Gathers::Neighbours) => {
+                let block = |lpn: Lpn| lpn.0 / self.g.units_per_cblock;
+                let inside = batch
+                    .runs
+                    .first()
+                    .is_some_and(|(first, _)| block(*first) == block(batch.last_unit()));
+                inside
+                    && batch.is_one_run()
+                    && batch.units <= NEIGHBOUR_PAGES * self.g.units_per_cpage
+            }
+            None => false,
+        }
+    }
+
+    /// Adds the units of `batch.line` that hold dirty sectors or pad others, and the old data that must be read
+    /// for those that hold clean ones too.
+    fn plan(&self, batch: &mut Batch, ftl: &AnyFtl) {
+        let per_unit = self.g.sectors_per_unit;
+        let base = batch.line.cline * self.g.units_per_cpage;
+        if batch.line.dirty == self.g.sectors_per_cpage {
+            batch.push(Lpn(base), self.g.units_per_cpage);
+            return;
+        }
+        for unit in 0..self.g.units_per_cpage {
+            let sectors = unit * per_unit..(unit + 1) * per_unit;
+            let dirty = sectors.clone().filter(|&s| batch.line.holds(s)).count() as u32;
+            if dirty == 0 && !batch.line.whole {
+                continue;
+            }
+            batch.push(Lpn(base + unit), 1);
+            let old = ftl.lookup(Lpn(base + unit));
+            if dirty < per_unit && old.is_some() {
+                let clean = sectors.clone().find(|&s| !batch.line.holds(s));
+                let first = clean.unwrap_or(sectors.start) - sectors.start;
+                let count = (per_unit - dirty).min(per_unit - first);
+                batch.read(Place::within(&self.g, old, first, count));
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What fails, which blocks are out of use, and how worn the others are.
+//!
+//! The block of a failed program goes out of use after its next erase, a block whose erase failed at once. It does not
+//! model bit errors that a retry does not mend.
+
+use crate::geometry::Geometry;
+use crate::spec::Faults;
+use fathom_base::Rng;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+pub(super) struct Health {
+    faults: Faults,
+    rng: Rng,
+    /// Whether programs or erases fail at all.
+    pub(super) may_fail: bool,
+    /// Blocks with a failed program: out of use after the next erase.
+    doomed: BTreeSet<u32>,
+    /// Blocks out of use, and how many of them were so from the start.
+    pub(super) bad: BTreeSet<u32>,
+    bad_at_first: usize,
+    /// No spare block is left: the drive can only be read.
+    pub(super) worn_out: bool,
+    /// Erases of every clustered block.
+    pub(super) wear: Vec<u32>,
+    pub(super) program_fails: u64,
+    pub(super) erase_fails: u64,
+}
+
+impl Health {
+    /// The health of a new drive; `bad` are the blocks that are bad from the start.
+    pub(super) fn new(faults: &Faults, g: &Geometry, bad: &[u32], rng: Rng) -> Self {
+        Self {
+            may_fail: faults.program_fail > 0.0 || faults.erase_fail > 0.0,
+            faults: faults.clone(),
+            rng,
+            doomed: BTreeSet::new(),
+            bad_at_first: bad.len(),
+            bad: bad.iter().copied().collect(),
+            worn_out: false,
+            wear: vec![0; g.cblocks() as usize],
+            program_fails: 0,
+            erase_fails: 0,
+        }
+    }
+
+    /// Whether blocks went bad since the drive was made.
+    pub(super) fn has_lost_blocks(&self) -> bool {
+        self.bad.len() > self.bad_at_first
+    }
+
+    /// Whether the program that is done has failed.
+    pub(super) fn draw_program(&mut self) -> bool {
+        self.rng.chance(self.faults.program_fail)
+    }
+
+    /// A program into a block has failed.
+    pub(super) fn doom(&mut self, cblock: u32) {
+        self.program_fails += 1;
+        self.doomed.insert(cblock);
+    }
+
+    /// A block is erased: whether that failed, or the block must not be used again.
+    pub(super) fn erase(&mut self, cblock: u32) -> bool {
+        if self.may_fail {
+            let failed = self.rng.chance(self.faults.erase_fail);
+            self.erase_fails += u64::from(failed);
+            if self.doomed.remove(&cblock) || failed {
+                self.bad.insert(cblock);
+                return true;
+            }
+        }
+        self.wear[cblock as usize] += 1;
+        false
+    }
+}
+
+/// Draws the blocks that are bad when a drive is made.
+pub(super) fn draw_bad(g: &Geometry, mut rng: Rng) -> Vec<u32> {
+    let mut bad = Vec::new();
+    for group in 0..g.groups {
+        let first = group * g.cblocks_per_group;
+        let wanted = bad.len() + g.bad_cblocks_per_group as usize;
+        while bad.len() < wanted {
+            let cblock = first + rng.below(u64::from(g.cblocks_per_group)) as u32;
+            if !bad.contains(&cblock) {
+                bad.push(cblock);
+            }
+        }
+    }
+    bad
+}

@@ -1,0 +1,329 @@
+//! From the translation layer's operations to the flash array's.
+//!
+//! A program waits for the reads that bring its old data, which wait for those of the map that tell where it is; copies
+//! with one target page are gathered and programmed at once.
+
+use super::flash::FlashSide;
+use super::ticket::{NO_BATCH, NOBODY, Program, Ticket, Wants};
+use crate::event::Clock;
+use crate::ftl::FlashOp;
+use crate::geometry::Geometry;
+use crate::nand::job::{Job, Place, Work};
+use fathom_base::{Lpn, Ppn};
+
+/// Whose operations are issued.
+pub(super) struct Issue<'a> {
+    /// The unbuffered write that waits for the host programs among them, or [`NOBODY`].
+    pub(super) request: u32,
+    /// Old data of partly written units, which all of these programs wait for.
+    pub(super) reads: &'a [Place],
+    /// Sectors of the buffer that the last of these programs sets free; [`NO_BATCH`] if it is none of a batch's.
+    pub(super) releases: u32,
+    /// The unit of the map that was read last for this write.
+    pub(super) map_read: Option<&'a mut Option<Place>>,
+}
+
+impl Issue<'_> {
+    /// What the translation layer does of its own.
+    pub(super) fn own() -> Self {
+        Self {
+            request: NOBODY,
+            reads: &[],
+            releases: NO_BATCH,
+            map_read: None,
+        }
+    }
+}
+
+impl FlashSide {
+    /// Issues what the translation layer asked for; how many host programs are among it. Nothing waits for reads of the
+    /// map that no program follows.
+    #[inline]
+    pub(super) fn issue(
+        &mut self,
+        ops: &mut Vec<FlashOp>,
+        issue: Issue<'_>,
+        clock: &mut Clock,
+    ) -> u32 {
+        if let [FlashOp::Program { at, units }] = ops[..]
+            && issue.reads.is_empty()
+        {
+            // Nearly always, and nothing that is deferred waits for it.
+            ops.clear();
+            let program = self.host_program(at, units, &issue, true);
+            self.start_program(program, &[], clock);
+            return 1;
+        }
+        let programs = self.issue_awaited(ops, issue, clock);
+        for index in 0..self.map_reads.len() {
+            self.read_map(self.map_reads[index], Wants::Nobody, clock);
+        }
+        self.map_reads.clear();
+        programs
+    }
+
+    /// The same, but reads of the map that no program follows stay in `map_reads`.
+    pub(super) fn issue_awaited(
+        &mut self,
+        ops: &mut Vec<FlashOp>,
+        mut issue: Issue<'_>,
+        clock: &mut Clock,
+    ) -> u32 {
+        let is_host = |op: &FlashOp| matches!(op, FlashOp::Program { .. });
+        let last = ops.iter().rposition(is_host);
+        let (mut programs, mut waiting, mut index) = (0, NOBODY, 0);
+        self.map_reads.clear();
+        while index < ops.len() {
+            match ops[index] {
+                FlashOp::Program { at, units } => {
+                    let program = self.host_program(at, units, &issue, Some(index) == last);
+                    waiting = self.start_host_program(program, &mut issue, waiting, clock);
+                    programs += 1;
+                }
+                FlashOp::MapRead { at } => {
+                    let place = Place::of(&self.g, at, 1);
+                    self.map_reads.push(place);
+                }
+                FlashOp::MapProgram { at, owner } => self.program_map(at, owner, clock),
+                FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..], clock) - 1,
+                FlashOp::Erase { cblock } => self.domain(cblock).defer_erase(cblock),
+                FlashOp::Barrier { cblock } => self.domain(cblock).set_barrier(cblock),
+            }
+            index += 1;
+        }
+        for op in ops.drain(..) {
+            if let FlashOp::Erase { cblock } = op {
+                self.release_deferred(self.domains.of_cblock(&self.g, cblock), clock);
+            }
+        }
+        programs
+    }
+
+    /// A program of what the host wrote, the last of its batch or not.
+    #[inline]
+    fn host_program(&mut self, at: Ppn, units: u32, issue: &Issue<'_>, is_last: bool) -> Program {
+        let releases = if is_last { issue.releases } else { NO_BATCH };
+        if releases != NO_BATCH {
+            let station = self.station_of_unit(at);
+            self.draining.begin(station, releases);
+        }
+        Program {
+            releases,
+            request: issue.request,
+            ..self.new_program(at, units)
+        }
+    }
+
+    /// Starts a program of the host's. The first of a batch waits for the reads, if there are any, and is told; the
+    /// others start with the one before them, `waiting`.
+    #[inline]
+    fn start_host_program(
+        &mut self,
+        program: Program,
+        issue: &mut Issue<'_>,
+        waiting: u32,
+        clock: &mut Clock,
+    ) -> u32 {
+        let reads = std::mem::take(&mut issue.reads);
+        if let Some(last) = issue.map_read.as_deref_mut()
+            && !self.map_reads.is_empty()
+        {
+            self.forgo_known(last);
+        }
+        if waiting == NOBODY {
+            let waits = !(reads.is_empty() && self.map_reads.is_empty());
+            let ticket = self.start_after_map(program, reads, clock);
+            return if waits { ticket } else { NOBODY };
+        }
+        let ticket = self.tickets.insert(Ticket::Program(program));
+        if let Some(Ticket::Program(before)) = self.tickets.get_mut(waiting) {
+            before.next = ticket;
+        }
+        ticket
+    }
+
+    fn program_map(&mut self, at: Ppn, owner: Lpn, clock: &mut Clock) {
+        self.counts.map_programs += 1;
+        if let Some(store) = &mut self.store {
+            store.program(at, owner, &[]);
+        }
+        let program = self.new_program(at, 1);
+        self.start_after_map(program, &[], clock);
+    }
+
+    /// Starts a program that waits for the reads of the map before it, too; old data is found by what they say.
+    #[inline]
+    fn start_after_map(&mut self, program: Program, reads: &[Place], clock: &mut Clock) -> u32 {
+        if self.map_reads.is_empty() {
+            return self.start_program(program, reads, clock);
+        }
+        let mut map = std::mem::take(&mut self.map_reads);
+        let program = Program {
+            reads: map.len() as u32,
+            ..program
+        };
+        let ticket = self.tickets.insert(Ticket::Program(program));
+        for place in map.drain(..) {
+            self.read_map(place, Wants::Program { program: ticket }, clock);
+        }
+        self.map_reads = map;
+        let old_data = reads.iter().map(|place| (ticket, *place));
+        self.after_map.extend(old_data);
+        ticket
+    }
+
+    /// A program of what the controller holds, which nobody waits for.
+    #[inline]
+    fn new_program(&mut self, at: Ppn, units: u32) -> Program {
+        let number = self.number_program(at);
+        if let Some(store) = &mut self.store {
+            store.issue(at, units, number);
+        }
+        Program {
+            number,
+            at,
+            units,
+            from: Ppn::NONE,
+            stays: false,
+            releases: NO_BATCH,
+            request: NOBODY,
+            reads: 0,
+            next: NOBODY,
+        }
+    }
+
+    #[inline]
+    fn number_program(&mut self, at: Ppn) -> u64 {
+        let domain = self.domains.of_unit(&self.g, at);
+        self.domains[domain].number()
+    }
+
+    fn start_program(&mut self, program: Program, reads: &[Place], clock: &mut Clock) -> u32 {
+        let reads_left = reads.len() as u32;
+        let ticket = self.tickets.insert(Ticket::Program(Program {
+            reads: reads_left,
+            ..program
+        }));
+        if reads.is_empty() {
+            self.submit_ready(ticket, &program, clock);
+        }
+        for place in reads {
+            let gather = Ticket::Gather { program: ticket };
+            self.start(Work::Gather, *place, gather, clock);
+        }
+        ticket
+    }
+
+    pub(super) fn submit_program(&mut self, ticket: u32, clock: &mut Clock) {
+        if let Some(&Ticket::Program(program)) = self.tickets.get(ticket) {
+            self.submit_ready(ticket, &program, clock);
+        }
+    }
+
+    /// A program that waits for no read any more.
+    #[inline]
+    fn submit_ready(&mut self, ticket: u32, program: &Program, clock: &mut Clock) {
+        let cblock = self.g.cblock_of_unit(program.at.0);
+        let domain = self.domain(cblock);
+        if let Some(after) = domain.barrier_before(cblock, program.number) {
+            domain.defer_program(ticket, after);
+        } else if program.from.is_some() {
+            let place = Place::of(&self.g, program.from, program.units);
+            let lane = self.g.lane_of_cpage(place.cpage);
+            let (plane, station) = self.g.station_and_plane(lane);
+            let (target, _) = self.g.cpage_of_unit(program.at.0);
+            let job = Job {
+                plane,
+                number: self.g.lane_and_number(target).1,
+                stays: program.stays,
+                ..Job::on(station, Work::Copy, place, ticket)
+            };
+            self.nand.submit(job, clock);
+        } else {
+            let place = Place::of(&self.g, program.at, program.units);
+            self.submit(Work::Program, place, ticket, clock);
+        }
+    }
+
+    /// Issues the copies at the head of `ops` that share a target page; how many they are.
+    fn copy_gathered(&mut self, ops: &[FlashOp], clock: &mut Clock) -> usize {
+        let Some(&FlashOp::Copy { from, to: at, .. }) = ops.first() else {
+            return 1;
+        };
+        let page = |g: &Geometry, at: Ppn| g.cpage_of_unit(at.0).0;
+        let target = page(&self.g, at);
+        let mut reads = std::mem::take(&mut self.gather);
+        let number = self.number_program(at);
+        let mut end = at.0;
+        for op in ops {
+            match *op {
+                FlashOp::Copy { from, to, units } if page(&self.g, to) == target => {
+                    reads.push(Place::of(&self.g, from, units));
+                    end = to.0 + units;
+                    if let Some(store) = &mut self.store {
+                        store.copy((from, to), units, number);
+                    }
+                }
+                _ => break,
+            }
+        }
+        let copies = reads.len();
+        let lane = |at: Ppn| self.g.lane_of_cpage(page(&self.g, at));
+        let is_alone = copies == 1 && self.station_of_unit(from) == self.station_of_unit(at);
+        let program = Program {
+            number,
+            at,
+            units: end - at.0,
+            from: if is_alone { from } else { Ppn::NONE },
+            stays: is_alone && lane(from) == lane(at),
+            releases: NO_BATCH,
+            request: NOBODY,
+            reads: 0,
+            next: NOBODY,
+        };
+        if is_alone {
+            reads.clear();
+        }
+        self.start_program(program, &reads, clock);
+        reads.clear();
+        self.gather = reads;
+        copies
+    }
+
+    /// A read has come that a program waits for.
+    pub(super) fn gathered(&mut self, program: u32, clock: &mut Clock) {
+        let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) else {
+            return;
+        };
+        waiting.reads -= 1;
+        if waiting.reads > 0 {
+            return;
+        }
+        if self.after_map.is_empty() || !self.read_old_data(program, clock) {
+            self.submit_with_others(program, clock);
+        }
+    }
+
+    /// Submits a program that has waited, and those that have waited with it.
+    fn submit_with_others(&mut self, program: u32, clock: &mut Clock) {
+        let mut next = program;
+        while let Some(Ticket::Program(program)) = self.tickets.get(next) {
+            let ticket = std::mem::replace(&mut next, program.next);
+            self.submit_program(ticket, clock);
+        }
+    }
+
+    /// The map is read: starts the reads of old data that a program waits for; false where there are none.
+    fn read_old_data(&mut self, program: u32, clock: &mut Clock) -> bool {
+        let all = std::mem::take(&mut self.after_map);
+        let (now, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| *of == program);
+        self.after_map = later;
+        if let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) {
+            waiting.reads = now.len() as u32;
+        }
+        for (_, place) in &now {
+            self.start(Work::Gather, *place, Ticket::Gather { program }, clock);
+        }
+        !now.is_empty()
+    }
+}

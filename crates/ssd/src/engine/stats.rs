@@ -1,0 +1,52 @@
+//! What a drive tells of its work.
+
+use super::Ssd;
+use super::counters::Counters;
+use fathom_base::{Dur, SECTOR_BYTES};
+use fathom_block::{DriveStats, Subject};
+
+impl Ssd {
+    /// What the drive has done so far.
+    pub fn counters(&self) -> Counters {
+        let counts = self.flash.counts;
+        Counters {
+            host_sectors_written: self.host.sectors_written,
+            host_sectors_read: self.host.sectors_read,
+            flash_sectors_programmed: counts.sectors_programmed,
+            flash_ops: counts.ops,
+            erases: counts.erases,
+            map_reads: counts.map_reads,
+            map_programs: counts.map_programs,
+            read_retries: self.flash.nand.retries,
+            suspends: self.flash.nand.suspends,
+            program_fails: self.health.program_fails,
+            erase_fails: self.health.erase_fails,
+            background_collections: self.collection.collected,
+            stalls: self.memory.stalls,
+            events: self.clock.happened,
+        }
+    }
+}
+
+impl Subject for Ssd {
+    fn stats(&self) -> Option<DriveStats> {
+        let (counters, merges) = (self.counters(), self.merges());
+        Some(DriveStats {
+            host_bytes_written: counters.host_sectors_written * SECTOR_BYTES,
+            flash_bytes_programmed: counters.flash_sectors_programmed * SECTOR_BYTES,
+            erases: counters.erases,
+            switch_merges: merges.switch,
+            partial_merges: merges.partial,
+            full_merges: merges.full,
+            collected: merges.collected,
+            moved_units: merges.moved_units,
+            map_reads: counters.map_reads,
+            map_programs: counters.map_programs,
+            read_retries: counters.read_retries,
+            suspends: counters.suspends,
+            bad_blocks: self.bad_blocks() as u64,
+            // This engine does not count it.
+            busy: Dur::ZERO,
+        })
+    }
+}
