@@ -6,7 +6,7 @@ use crate::record::Method;
 use crate::series::Series;
 use crate::value::Unit;
 
-/// Everything about a parameter but its name, which is in the list ([`crate::parameters`]).
+/// Everything about a parameter but its name, which is in the list, [`Parameter`].
 pub struct About {
     /// Of its value.
     pub unit: Unit,

@@ -14,7 +14,7 @@ pub struct RunConfig {
     pub seed: u64,
     /// How to measure.
     pub method: Method,
-    /// What to measure, beside what that needs ([`crate::probes::Probe::after`]); [`crate::plan`] says in which order.
+    /// What to measure, beside what that needs ([`crate::Probe::after`]); [`crate::plan`] says in which order.
     pub parameters: Vec<Parameter>,
     /// Write nothing.
     pub read_only: bool,
@@ -26,7 +26,7 @@ pub struct RunConfig {
     pub region: Option<Range<u64>>,
     /// How much thinner than printed the papers' grids are; 1 is as printed.
     pub thin: u32,
-    /// Which drive, for the record; [`target_of`] the device where absent.
+    /// Which drive, for the record; [`target_of`](crate::run::target_of) the device where absent.
     pub target: Option<Target>,
     /// Whether the cheapest parameter comes first ([`crate::plan`]): as in the record of a real drive that the run goes on from,
     /// and else, where absent, under a budget.

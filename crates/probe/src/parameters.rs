@@ -10,6 +10,9 @@ pub(crate) mod read_buffer;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
 /// Hands the list to a macro. Its order is that in which the parameters are measured: later ones use earlier answers.
 #[macro_export]
 macro_rules! for_each_parameter {
@@ -48,9 +51,6 @@ macro_rules! parameter {
         }
     };
 }
-
-use serde::{Deserialize, Serialize};
-use std::fmt;
 
 for_each_parameter!(parameter);
 

@@ -29,8 +29,6 @@ impl Series {
     pub const RANDOM_READ: Self = Self::new("random_read");
     /// Sequential reads of size `x` (`irbw` Figure 6).
     pub const SEQUENTIAL_READ: Self = Self::new("sequential_read");
-    /// Scattered small writes in a row; `x` counts them. Only older records have it.
-    pub const ONSET: Self = Self::new("onset");
     /// A read that the buffer cannot serve, of size `x` ("NAND" of Figure 6).
     pub const MISS: Self = Self::new("miss");
     /// The same read at once again ("Buffer" of Figure 6).

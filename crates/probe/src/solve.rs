@@ -40,6 +40,12 @@ pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
             inconclusive("the run ended before this was measured; resume it")
         }
     };
+    debug_assert!(
+        estimate
+            .value
+            .as_ref()
+            .is_none_or(|value| value.unit() == about.unit)
+    );
     Estimate {
         unit: about.unit,
         method,

@@ -385,10 +385,11 @@ fn the_write_policy_is_drawn_around_the_capacity() {
 /// What a question does not draw has no sentence of the question's above it.
 #[test]
 fn what_no_figure_is_made_for_is_not_said_to_show_the_answer() {
-    let (record, profile) = of(Parameter::WriteBuffer, &[Series::ONSET], &[4096]);
+    let (record, profile) = of(Parameter::WriteBuffer, &[Series::new("onset")], &[4096]);
     let page = html::render(&record, &profile);
     let (_, others) = page.split_once("Other samples").unwrap();
     assert!(others.starts_with("</h3><p class=\"see\">Taken beside the others"));
+    assert!(page.contains("\"name\":\"onset\""));
     let (record, profile) = of(Parameter::WriteBuffer, &[Series::RANDOM_READ], &[4096]);
     let page = html::render(&record, &profile);
     assert!(

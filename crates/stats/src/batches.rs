@@ -1,7 +1,7 @@
 //! The mean of a stream with an interval, by batch means (Law and Kelton, "Simulation Modeling and Analysis",
 //! 9.5.3): the stream is cut into batches of equal size whose means are nearly independent.
 //!
-//! Constant memory: once there are [`BATCHES_MAX`] batches, neighbours are joined and the size doubles. Between
+//! Constant memory: once there are `BATCHES_MAX` batches, neighbours are joined and the size doubles. Between
 //! 32 and 64 batches are complete at any time after the start; what is in an incomplete one counts for the mean
 //! and not for the interval.
 

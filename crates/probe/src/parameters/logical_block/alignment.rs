@@ -110,9 +110,9 @@ impl Alignment {
     fn phase(&self, session: &mut Session<'_>, series: Series, number: u32) -> Result<(), Stop> {
         let (start, places) = self.places(session);
         let block = session.space().block_bytes;
-        let (shift, count) = match series {
-            Series::SHIFTED => (half(self.size, block), places - 1),
-            _ => (0, places),
+        let (kind, shift, count) = match series {
+            Series::SHIFTED => ("Shifted", half(self.size, block), places - 1),
+            _ => ("Aligned", 0, places),
         };
         let bytes = phase_bytes(&session.space());
         let beside = match Manner::of(number) {
@@ -129,7 +129,7 @@ impl Alignment {
             0
         };
         let len = length(self.size, session.info().max_request_bytes, block);
-        let name = format!("{series:?} {} number {number}", self.size);
+        let name = format!("{kind} {} number {number}", self.size);
         session.step(self.parameter, &name, |io| {
             for sample in 0..samples {
                 let mark = io.mark(start);

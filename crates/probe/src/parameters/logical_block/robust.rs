@@ -68,7 +68,7 @@ impl Probe for LogicalBlock {
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
         let known = session.known(Parameter::ClusteredBlock);
-        let block = known.and_then(|e| e.value.as_ref()?.bytes());
+        let block = known.and_then(Estimate::bytes);
         if let Some(block) = block {
             Alignment::of(PARAMETER, block).run(session)?;
         }
