@@ -1,7 +1,7 @@
 //! What depends on what.
 
 use crate::source::{Source, Which};
-use crate::sources::PURE;
+use crate::sources::{PURE, shipped};
 use crate::{Member, files, members, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -150,26 +150,36 @@ fn randomness_comes_from_base_alone() {
     }
 }
 
+/// What is shipped with a crate uses its dependencies, and its tests use those that are for them alone.
 #[test]
 fn every_dependency_is_used() {
     for member in members() {
-        // The programs in `examples` are built with `run`.
-        let own = |dir: &Path| match member.name == "run" {
-            true => files(dir, "rs"),
-            false => Vec::new(),
-        };
-        let used: BTreeSet<String> = files(&member.dir, "rs")
+        let src = member.dir.join("src");
+        let shipped: BTreeSet<String> = shipped(&member.dir)
             .iter()
-            .chain(&own(&root().join("examples")))
-            .flat_map(|path| Source::read(path).identifiers(Which::All))
+            .flat_map(|(_, source)| source.identifiers(Which::Shipped))
+            .collect();
+        let mut tests = files(&member.dir, "rs");
+        // The programs in `examples` are built with `run`.
+        if member.name == "run" {
+            tests.extend(files(&root().join("examples"), "rs"));
+        }
+        let tests: BTreeSet<String> = tests
+            .iter()
+            .map(|path| (path.starts_with(&src), Source::read(path)))
+            .flat_map(|(in_src, source)| match in_src {
+                true => source.identifiers_of_tests(),
+                false => source.identifiers(Which::All),
+            })
             .collect();
         for dependency in &member.dependencies {
-            let name = &dependency.name;
-            assert!(
-                used.contains(&name.replace('-', "_")),
-                "{} does not use {name}",
-                member.name
-            );
+            let name = dependency.name.replace('-', "_");
+            let (used, place) = match dependency.dev {
+                true => (&tests, "its tests"),
+                false => (&shipped, "its sources"),
+            };
+            let unused = format!("{}: {name} is not used in {place}", member.name);
+            assert!(used.contains(&name), "{unused}");
         }
     }
 }

@@ -7,6 +7,8 @@
 
 mod dependencies;
 mod documents;
+mod modules;
+mod shape;
 mod source;
 mod sources;
 
