@@ -154,24 +154,23 @@ fn randomness_comes_from_base_alone() {
 #[test]
 fn every_dependency_is_used() {
     for member in members() {
-        let src = member.dir.join("src");
-        let shipped: BTreeSet<String> = shipped(&member.dir)
-            .iter()
-            .flat_map(|(_, source)| source.identifiers(Which::Shipped))
-            .collect();
-        let mut tests = files(&member.dir, "rs");
+        let sources = shipped(&member.dir);
+        let words = |which| {
+            let words = sources
+                .iter()
+                .map(move |(_, source)| source.identifiers(which));
+            words.flatten().collect::<BTreeSet<String>>()
+        };
+        let (shipped, mut tests) = (words(Which::Shipped), words(Which::Tests));
+        let mut others = files(&member.dir, "rs");
+        others.retain(|path| sources.iter().all(|(shipped, _)| shipped != path));
         // The programs in `examples` are built with `run`.
         if member.name == "run" {
-            tests.extend(files(&root().join("examples"), "rs"));
+            others.extend(files(&root().join("examples"), "rs"));
         }
-        let tests: BTreeSet<String> = tests
-            .iter()
-            .map(|path| (path.starts_with(&src), Source::read(path)))
-            .flat_map(|(in_src, source)| match in_src {
-                true => source.identifiers_of_tests(),
-                false => source.identifiers(Which::All),
-            })
-            .collect();
+        for path in others {
+            tests.extend(Source::read(&path).identifiers(Which::All));
+        }
         for dependency in &member.dependencies {
             let name = dependency.name.replace('-', "_");
             let (used, place) = match dependency.dev {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Crates that are not held to the rules of this file yet.
 const YET: &[&str] = &[
-    "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload", "run",
-    "hostio", "probe", "report", "lab", "cli", "xtask",
+    "fs", "platform", "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace",
+    "workload", "run", "hostio", "probe", "report", "lab", "cli", "xtask",
 ];
 
 /// Lines of a file, and of one that only tests compile.
@@ -24,7 +24,7 @@ const FIELDS_MAX: usize = 20;
 fn held() -> Vec<Member> {
     let mut members = members();
     for name in YET {
-        let known = members.iter().any(|member| member.name == name);
+        let known = members.iter().any(|member| member.name == *name);
         assert!(known, "{name} in YET is no crate");
     }
     members.retain(|member| !YET.contains(&&*member.name));

@@ -23,6 +23,8 @@ pub(crate) enum Which {
     All,
     /// Not those in `#[cfg(test)]` items.
     Shipped,
+    /// Only those in `#[cfg(test)]` items.
+    Tests,
 }
 
 impl Source {
@@ -92,7 +94,7 @@ impl Source {
     fn shown(&self, which: Which) -> Vec<&Token> {
         self.tokens
             .iter()
-            .filter(|token| which == Which::All || !token.test)
+            .filter(|token| which == Which::All || token.test == (which == Which::Tests))
             .collect()
     }
 
