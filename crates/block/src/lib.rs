@@ -2,6 +2,8 @@
 //! and the conformance suite that every one of them passes.
 //!
 //! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
+//!
+//! For tests of what stands above a device: [`RamDevice`] keeps bytes, [`Faulty`] lets requests fail.
 
 mod access;
 pub mod conformance;
@@ -17,5 +19,5 @@ pub use contract::{
     Tag,
 };
 pub use devices::{NullDevice, RamDevice};
-pub use layers::{Delayed, Faulty, Narrow, Noisy, Paced, Stats, Traced};
+pub use layers::{Faulty, Narrow, Noisy};
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};
