@@ -11,6 +11,7 @@ pub mod contract;
 pub mod devices;
 pub mod layers;
 pub mod program;
+pub mod simulated;
 mod subject;
 
 pub use access::Access;
