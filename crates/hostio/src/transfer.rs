@@ -25,7 +25,7 @@ pub(crate) struct Transfer<T> {
     pub(crate) len: u64,
     /// A write that is durable before it completes.
     pub(crate) fua: bool,
-    /// The bytes of a read or write, at least `len` of them; [`Ring::start`] refuses it otherwise.
+    /// The bytes of a read or write, at least `len` of them; [`Ring::start`](crate::ring::Ring::start) refuses it otherwise.
     pub(crate) buffer: Option<AlignedBuffer>,
 }
 
