@@ -138,7 +138,7 @@ fn named(error: &io::Error, what: &str) -> io::Error {
 impl Side {
     /// The exit code and standard output of a command.
     fn said(&self, line: &str) -> io::Result<Vec<u8>> {
-        let root = crate::root().display().to_string();
+        let root = crate::command::root().display().to_string();
         let args = line.split(' ').map(|arg| arg.replace("ROOT", &root));
         let output = Command::new(&self.program)
             .args(args)

@@ -3,7 +3,8 @@
 //!
 //! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
 //!
-//! For tests of what stands above a device: [`RamDevice`] keeps bytes, [`Faulty`] lets requests fail.
+//! For tests of what stands above a device: [`RamDevice`] keeps bytes, [`Faulty`] lets requests fail, and
+//! [`modelled_info`](devices::modelled_info) is what such a device says of itself.
 
 mod access;
 pub mod conformance;

@@ -87,7 +87,7 @@ impl Simulated for Model {
         };
         self.now = at;
         let index = self.active.iter().position(|r| r.id.0 == id as u64);
-        self.finish(index.unwrap(), Ok(()));
+        self.finish(index.expect("it is in flight"), Ok(()));
         true
     }
 

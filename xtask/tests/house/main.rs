@@ -11,6 +11,7 @@ mod modules;
 mod shape;
 mod source;
 mod sources;
+mod toys;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

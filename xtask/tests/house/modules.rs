@@ -65,7 +65,7 @@ impl Modules {
         self.files.push(path.to_owned());
         let words = source.words(Which::Shipped);
         for child in self.scan(&words, file, place.clone()) {
-            let below = children_of(path).join(&child[place.len()..].join("/"));
+            let below = children_of(path).join(child[place.len()..].join("/"));
             let plain = below.with_extension("rs");
             let path = if read(&plain).is_some() {
                 plain
@@ -274,18 +274,8 @@ fn use_tree(words: &[&str], before: &[String], found: &mut Vec<(String, Vec<Stri
             ":" => {}
             "{" => {
                 let end = at + closing(&words[at..]);
-                let mut from = at + 1;
-                let mut depth = 0;
-                for inner in from..=end {
-                    match words[inner] {
-                        "{" => depth += 1,
-                        "}" if inner < end => depth -= 1,
-                        "," | "}" if depth == 0 => {
-                            use_tree(&words[from..inner], &path, found);
-                            from = inner + 1;
-                        }
-                        _ => {}
-                    }
+                for branch in branches(&words[at + 1..end]) {
+                    use_tree(branch, &path, found);
                 }
                 return;
             }
@@ -302,6 +292,19 @@ fn use_tree(words: &[&str], before: &[String], found: &mut Vec<(String, Vec<Stri
     if let Some(name) = path.last().cloned() {
         found.push((name, path));
     }
+}
+
+/// What stands between the commas that are in no inner braces.
+fn branches<'a, 'b>(words: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]> {
+    let mut depth = 0;
+    words.split(move |word| {
+        match *word {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && *word == ","
+    })
 }
 
 /// Every `a::b::c` of a code.
