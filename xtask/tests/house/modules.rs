@@ -133,10 +133,9 @@ impl Modules {
         }
         module.uses.extend(paths(&code));
         // What is re-exported is a use where the code names it too.
-        let named: BTreeSet<&str> = code.iter().copied().collect();
         let used = re_exported
             .into_iter()
-            .filter(|(name, _)| named.contains(name.as_str()));
+            .filter(|(name, _)| is_named(&code, name));
         module.uses.extend(used.map(|(_, path)| path));
         self.modules.insert(place, module);
         children
@@ -247,6 +246,23 @@ fn child(place: &[String], name: &str) -> Place {
     let mut child = place.to_vec();
     child.push(name.to_owned());
     child
+}
+
+/// Whether code names an item: a type anywhere, a function where it is called and no variable or method has its name.
+fn is_named(code: &[&str], name: &str) -> bool {
+    let mut places = (1..code.len()).filter(|at| code[*at] == name);
+    if name.starts_with(char::is_uppercase) {
+        return places.next().is_some();
+    }
+    let binds = ["let", "mut", "fn", "|", "."];
+    let mut called = false;
+    for at in places {
+        if binds.contains(&code[at - 1]) {
+            return false;
+        }
+        called |= code.get(at + 1) == Some(&"(");
+    }
+    called
 }
 
 /// The index of what closes the group that these words begin with.
@@ -367,6 +383,14 @@ fn a_parent_that_uses_its_child_and_is_used_by_it_is_a_circle() {
     for user in ["a::f(Up)", "use a::f; f(Up)"] {
         let lib = format!("mod a; pub struct Up; fn g() {{ {user} }}");
         assert_eq!(circles_of(&[("lib.rs", &lib), child]).len(), 1, "{user}");
+    }
+    for (used, circles) in [("f(Up)", 1), ("let f = 1; f(2); x.f()", 0)] {
+        let lib = format!("mod a; pub use a::f; pub struct Up; fn g() {{ {used} }}");
+        assert_eq!(
+            circles_of(&[("lib.rs", &lib), child]).len(),
+            circles,
+            "{used}"
+        );
     }
     // To declare and to re-export a child is no use, and tests do not count.
     let lib = "mod a; pub use a::f; pub struct Up; #[cfg(test)] mod tests { use super::a::f; }";
