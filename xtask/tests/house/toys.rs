@@ -67,7 +67,9 @@ impl Toy {
     /// What CONTRIBUTING.md says of its size.
     fn promise(&self) -> String {
         let counted = |n: usize, what: &str| {
-            let word = ["no", "one", "two", "three", "four", "five", "six"][n];
+            let word = [
+                "no", "one", "two", "three", "four", "five", "six", "seven", "eight",
+            ][n];
             format!("{word} {what}{}", if n == 1 { "" } else { "s" })
         };
         let lines = self.lines.iter().map(|line| line.count).sum();
