@@ -3,7 +3,7 @@
 //! The way of a request, as in Linux (Documentation/block/biodoc.rst): it is split at the longest request that may begin
 //! where it begins; every piece is merged with one that is held and adjacent, or becomes one of its own; it waits in the
 //! plug, then in the scheduler, until the drive has room. It completes with its last piece. Which requests are looked at
-//! for merging depends on the scheduler ([`Merging`], [`Era`]).
+//! for merging depends on the scheduler ([`crate::Merging`], [`Era`]).
 //!
 //! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
 //!   done. So what is read is what was written last, whatever the scheduler.
