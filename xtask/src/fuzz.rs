@@ -4,7 +4,7 @@
 //! and how to get it, tries nothing, and fails. Without them `cargo test -p fathom-lab --test fuzz` feeds the same
 //! functions with random bytes on the stable compiler; `cargo xtask test` does so every time.
 
-use crate::{Outcome, root, succeeds};
+use crate::command::{Outcome, root, succeeds};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 

@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command for people.
 
+mod command;
 mod fuzz;
 mod performance;
 mod same;
@@ -12,8 +13,8 @@ mod tally;
 mod test;
 mod torture;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use command::{cargo, succeeds};
+use std::process::ExitCode;
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
@@ -63,53 +64,4 @@ fn bench(filters: &[String]) -> ExitCode {
     let mut command = cargo(&["bench", "--workspace", "--benches", "--"]);
     command.args(filters);
     succeeds(&mut command).into_exit()
-}
-
-/// A cargo command at the root of the repository.
-fn cargo(args: &[&str]) -> Command {
-    // The toolchain that runs this one; plain `cargo` where the program was started by hand.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(args).current_dir(root());
-    command
-}
-
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
-}
-
-/// An example that was built with a profile.
-fn program(profile: &str, example: &str) -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join(profile).join("examples").join(example)
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Passed,
-    Failed,
-}
-
-impl Outcome {
-    fn into_exit(self) -> ExitCode {
-        match self {
-            Outcome::Passed => ExitCode::SUCCESS,
-            Outcome::Failed => ExitCode::FAILURE,
-        }
-    }
-}
-
-/// Runs a command with its output on the terminal.
-fn succeeds(command: &mut Command) -> Outcome {
-    match command.status() {
-        Ok(status) if status.success() => Outcome::Passed,
-        Ok(_) => Outcome::Failed,
-        Err(error) => {
-            eprintln!("cannot run {command:?}: {error}");
-            Outcome::Failed
-        }
-    }
 }

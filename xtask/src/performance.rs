@@ -3,7 +3,7 @@
 //! It builds the example `performance` of the drives, runs every case several times, each in a process of its own, and
 //! counts instructions with valgrind where that is installed. It changes no file and judges nothing.
 
-use crate::{Outcome, cargo, succeeds};
+use crate::command::{Outcome, cargo, succeeds};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
@@ -192,5 +192,5 @@ fn instructions(case: &Case, drive: &str) -> Option<f64> {
 }
 
 fn program() -> PathBuf {
-    crate::program("dist", "performance")
+    crate::command::program("dist", "performance")
 }

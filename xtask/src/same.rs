@@ -158,7 +158,7 @@ fn study_verb(program: &Path) -> io::Result<&'static str> {
 impl Side {
     /// The exit code and standard output of a command.
     fn said(&self, line: &str) -> io::Result<Vec<u8>> {
-        let root = crate::root().display().to_string();
+        let root = crate::command::root().display().to_string();
         let args = line.split(' ').map(|arg| match arg == STUDY[0] {
             true => self.study.to_owned(),
             false => arg.replace("ROOT", &root),

@@ -2,8 +2,8 @@
 //!
 //! Every check runs even where an earlier one failed, so that one run tells all. Exit code 1 if any failed.
 
+use crate::command::{Outcome, cargo, succeeds};
 use crate::tally::Tally;
-use crate::{Outcome, cargo, succeeds};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 

@@ -3,7 +3,7 @@
 //! It builds the example `torture` of the drives, in release and with every assertion, and hands its arguments on. The
 //! suite is that of the tests; what fails and how it is repeated is told by the example.
 
-use crate::{Outcome, cargo, program, succeeds};
+use crate::command::{Outcome, cargo, program, succeeds};
 use std::process::{Command, ExitCode};
 
 const PROFILE: &str = "torture";

@@ -3,7 +3,7 @@
 //! At 4800 MT/s a sector takes no whole number of nanoseconds, and rounding each of many transfers would make the bus
 //! too slow. A bus counts nanoseconds and the picoseconds beyond them, so that it goes on as long as [`Time`] does.
 
-use crate::{Dur, Time};
+use crate::unit::{Dur, Rate, Time};
 
 /// Picoseconds in a nanosecond.
 const PS: u64 = 1_000;
@@ -18,7 +18,7 @@ pub struct Exact {
 impl Exact {
     /// From picoseconds.
     #[inline]
-    pub fn from_ps(ps: u64) -> Exact {
+    fn from_ps(ps: u64) -> Exact {
         Exact {
             ns: ps / PS,
             ps: (ps % PS) as u32,
@@ -26,7 +26,7 @@ impl Exact {
     }
 
     /// From any number of picoseconds; more than there are nanoseconds for are as many as there are.
-    pub fn from_wide_ps(ps: u128) -> Exact {
+    fn from_wide_ps(ps: u128) -> Exact {
         Exact {
             ns: u64::try_from(ps / u128::from(PS)).unwrap_or(u64::MAX),
             ps: (ps % u128::from(PS)) as u32,
@@ -46,8 +46,27 @@ impl Exact {
 
     /// The length, rounded up to whole nanoseconds.
     #[inline]
-    pub fn as_dur(self) -> Dur {
+    fn as_dur(self) -> Dur {
         Dur(self.ceil().0)
+    }
+}
+
+impl Rate {
+    /// The time of a transfer in nanoseconds, rounded up.
+    #[inline]
+    pub fn transfer(self, bytes: u64) -> Dur {
+        self.transfer_exact(bytes).as_dur()
+    }
+
+    /// The time of a transfer in picoseconds, rounded up: for a [`Bus`], where whole nanoseconds would add up
+    /// to a wrong rate.
+    #[inline]
+    pub fn transfer_exact(self, bytes: u64) -> Exact {
+        if let Some(scaled) = bytes.checked_mul(1_000_000_000_000) {
+            return Exact::from_ps(scaled.div_ceil(self.bytes_per_second()));
+        }
+        let scaled = u128::from(bytes) * 1_000_000_000_000;
+        Exact::from_wide_ps(scaled.div_ceil(u128::from(self.bytes_per_second())))
     }
 }
 
@@ -113,5 +132,16 @@ mod tests {
         let (_, end) = bus.book(Time(u64::MAX - 1), Exact::from_wide_ps(1 << 100));
         assert_eq!(end.ceil(), Time::MAX);
         assert_eq!(bus.book(Time::MAX, Exact::from_ps(999)).1.ceil(), Time::MAX);
+    }
+
+    #[test]
+    fn a_transfer_is_rounded_up_once() {
+        let rate = "1200MT/s".parse::<Rate>().unwrap();
+        assert_eq!(rate.transfer(4096), Dur(3414)); // 3413.33 ns
+        assert_eq!(rate.transfer_exact(4096).as_ps(), 3_413_334);
+        // More than fits into 64 bits of picoseconds.
+        let slow = "1B/s".parse::<Rate>().unwrap();
+        assert_eq!(slow.transfer(32 << 20), Dur((32 << 20) * 1_000_000_000));
+        assert_eq!(slow.transfer(u64::MAX), Dur(u64::MAX));
     }
 }

@@ -1,13 +1,4 @@
-//! Identifiers of the field: a host sector, a logical page, a physical page.
-
-use serde::{Deserialize, Serialize};
-
-/// Logical block address: a host sector of [`crate::SECTOR_BYTES`] bytes.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Lba(pub u64);
+//! Identifiers of the field: a logical page, a physical page.
 
 /// Logical page number: the index of a mapping unit in the host's address space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

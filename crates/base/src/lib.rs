@@ -19,7 +19,7 @@ pub use bad::{BadValue, want};
 pub use bus::{Bus, Exact};
 pub use drive_file::SpecError;
 pub use event::EventQueue;
-pub use id::{Lba, Lpn, Ppn};
+pub use id::{Lpn, Ppn};
 pub use registry::{About, Key, Kind, Named};
 pub use rng::Rng;
 pub use slab::Slab;

@@ -2,6 +2,9 @@
 //! and the conformance suite that every one of them passes.
 //!
 //! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
+//!
+//! For tests of what stands above a device: [`RamDevice`] keeps bytes, [`Faulty`] lets requests fail, and
+//! [`modelled_info`](devices::modelled_info) is what such a device says of itself.
 
 mod access;
 pub mod conformance;
@@ -9,6 +12,7 @@ pub mod contract;
 pub mod devices;
 pub mod layers;
 pub mod program;
+pub mod simulated;
 mod subject;
 
 pub use access::Access;
@@ -17,5 +21,5 @@ pub use contract::{
     Tag,
 };
 pub use devices::{NullDevice, RamDevice};
-pub use layers::{Delayed, Faulty, Narrow, Noisy, Paced, Stats, Traced};
+pub use layers::{Faulty, Narrow, Noisy};
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};

@@ -169,21 +169,3 @@ pub struct QueueWork {
     /// The same of the requests that the drive has, as it was given them: merged and split, flushes and trims among them.
     pub in_flight_ns: u64,
 }
-
-impl QueueWork {
-    /// Requests that were not done, on average since an earlier moment; 0 where no time has passed.
-    pub fn mean_held(&self, earlier: &QueueWork) -> f64 {
-        self.mean(earlier, |work| work.held_ns)
-    }
-
-    /// Requests that the drive had, on average since an earlier moment; 0 where no time has passed.
-    pub fn mean_in_flight(&self, earlier: &QueueWork) -> f64 {
-        self.mean(earlier, |work| work.in_flight_ns)
-    }
-
-    fn mean(&self, earlier: &QueueWork, integral: impl Fn(&QueueWork) -> u64) -> f64 {
-        let ns = self.at.since(earlier.at).0;
-        let sum = integral(self).saturating_sub(integral(earlier));
-        sum as f64 / ns.max(1) as f64
-    }
-}

@@ -2,40 +2,23 @@
 
 mod common;
 
-use common::{Numbered, RealLike, ram};
-use fathom_base::{Dur, Rate};
+use common::{Numbered, RealLike, Watched, ram};
+use fathom_base::Dur;
 use fathom_block::conformance::{Options, Report, check};
 use fathom_block::devices::modelled_info;
-use fathom_block::layers::{Fault, Limits, OpDelay, PerOp, Stage, When};
+use fathom_block::layers::{Fault, Stage, When};
 use fathom_block::{
-    Delayed, Device, DeviceInfo, Faulty, IoErrorKind, Narrow, Noisy, NullDevice, Op, Paced,
-    RamDevice, Stats, Traced,
+    Device, DeviceInfo, Faulty, IoErrorKind, Narrow, Noisy, NullDevice, Op, RamDevice,
 };
+use std::cell::RefCell;
 use std::num::NonZeroU32;
+use std::rc::Rc;
 
 /// Two latencies: nothing takes time, and something does.
 const LATENCIES: [Dur; 2] = [Dur::ZERO, Dur::us(10)];
 
 fn conforms<D: Device>(mut make: impl FnMut() -> D, options: &Options) -> Report {
     check(&mut make, options).unwrap_or_else(|violation| panic!("{violation}"))
-}
-
-fn delays() -> PerOp<OpDelay> {
-    let delay = |fixed, jitter| OpDelay { fixed, jitter };
-    PerOp {
-        read: delay(Dur::us(5), Dur::us(30)),
-        write: delay(Dur::ZERO, Dur::us(3)),
-        flush: delay(Dur::us(100), Dur::ZERO),
-        trim: OpDelay::default(),
-    }
-}
-
-fn limits(burst: Dur) -> Limits {
-    Limits {
-        iops: NonZeroU32::new(70_000),
-        bandwidth: Rate::new(30_000_000),
-        burst,
-    }
 }
 
 fn faults(stage: Stage) -> Vec<Fault> {
@@ -117,26 +100,12 @@ fn the_region_alone_is_touched() {
         region: region.clone(),
         ..Options::default()
     };
-    let mut traces = Vec::new();
-    // Every rule gets the trace of a device of its own, kept in one list.
-    let sink = std::rc::Rc::new(std::cell::RefCell::new(&mut traces));
-    struct Shared<'a>(std::rc::Rc<std::cell::RefCell<&'a mut Vec<fathom_block::layers::Event>>>);
-    impl fathom_block::layers::Sink for Shared<'_> {
-        fn take(&mut self, event: fathom_block::layers::Event) {
-            self.0.borrow_mut().push(event);
-        }
-    }
-    conforms(|| Traced::new(ram(Dur(9)), Shared(sink.clone())), &options);
-    drop(sink);
+    // Every rule gets a device of its own; what they are sent is kept in one list.
+    let sent = Rc::new(RefCell::new(Vec::new()));
+    conforms(|| Watched(ram(Dur(9)), sent.clone()), &options);
     let mut changes = 0;
-    for event in traces {
-        if let fathom_block::layers::Event::Submitted {
-            op: op @ (Op::Write | Op::Trim),
-            offset,
-            len,
-            ..
-        } = event
-        {
+    for &(op, offset, len) in sent.borrow().iter() {
+        if matches!(op, Op::Write | Op::Trim) {
             changes += 1;
             let inside = region.start <= offset && offset + len <= region.end;
             assert!(inside || offset >= 1 << 20, "{op} of {len} at {offset}");
@@ -152,18 +121,11 @@ fn every_layer_conforms() {
         ..Options::default()
     };
     for latency in LATENCIES {
-        conforms(|| Delayed::new(ram(latency), delays(), 4), &options);
         conforms(|| Faulty::new(ram(latency), Vec::new(), 4), &options);
         conforms(|| Noisy::new(ram(latency), Numbered::default()), &options);
         for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
             conforms(|| Narrow::new(ram(latency), depth), &options);
         }
-        conforms(|| Stats::new(ram(latency)), &options);
-        conforms(|| Traced::new(ram(latency), Vec::new()), &options);
-        for burst in [Dur::ZERO, Dur::us(300)] {
-            conforms(|| Paced::new(ram(latency), limits(burst)), &options);
-        }
-        conforms(|| Paced::new(ram(latency), Limits::default()), &options);
     }
 }
 
@@ -173,15 +135,11 @@ fn every_layer_conforms_over_what_behaves_like_a_real_drive() {
     for latency in LATENCIES {
         let real = || RealLike::new(ram(latency));
         conforms(real, &options);
-        conforms(|| Delayed::new(real(), delays(), 4), &options);
         conforms(|| Faulty::new(real(), Vec::new(), 4), &options);
         conforms(|| Noisy::new(real(), Numbered::default()), &options);
         for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
             conforms(|| Narrow::new(real(), depth), &options);
         }
-        conforms(|| Stats::new(real()), &options);
-        conforms(|| Traced::new(real(), Vec::new()), &options);
-        conforms(|| Paced::new(real(), limits(Dur::us(50))), &options);
     }
 }
 
@@ -202,13 +160,13 @@ fn a_device_that_fails_is_still_a_device() {
 
 #[test]
 fn a_stack_of_all_layers_conforms() {
+    const DEPTH: NonZeroU32 = NonZeroU32::new(3).unwrap();
     fn stack<D: Device + 'static>(device: D) -> impl Device {
         let faulty = Faulty::new(device, faults(Stage::After), 1);
-        let delayed = Noisy::new(Delayed::new(faulty, delays(), 2), Numbered::default());
-        let paced = Paced::new(delayed, limits(Dur::us(100)));
-        let before = Faulty::new(paced, faults(Stage::Before), 3);
-        let boxed: Box<dyn Device> = Box::new(Delayed::new(before, delays(), 5));
-        Traced::new(Stats::new(Paced::new(boxed, limits(Dur::ZERO))), Vec::new())
+        let narrow = Narrow::new(Noisy::new(faulty, Numbered::default()), DEPTH);
+        let before = Faulty::new(narrow, faults(Stage::Before), 3);
+        let boxed: Box<dyn Device> = Box::new(Noisy::new(before, Numbered::default()));
+        Faulty::new(boxed, Vec::new(), 5)
     }
     let options = Options {
         may_fail: true,

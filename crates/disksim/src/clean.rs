@@ -4,39 +4,10 @@
 //! cleans the element as a whole. A block that is valid throughout, or whose pages find no room, is left alone.
 
 use super::flash::{Flash, NO_CANDIDATE};
+use super::pass::{Pass, clean};
 use super::shape::{Costs, Shape};
 use super::wear;
 use fathom_base::Rng;
-
-/// What a pass did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Pass {
-    /// How long the element is away, in milliseconds.
-    pub(super) cost: f64,
-    /// Blocks erased.
-    pub(super) blocks: u64,
-    /// Pages moved.
-    pub(super) moved: u64,
-}
-
-impl Pass {
-    /// Another block after this one.
-    pub(super) fn then(self, next: Pass) -> Pass {
-        Pass {
-            cost: self.cost + next.cost,
-            blocks: self.blocks + next.blocks,
-            moved: self.moved + next.moved,
-        }
-    }
-
-    /// Another block beside this one.
-    fn beside(self, other: Pass) -> Pass {
-        Pass {
-            cost: self.cost.max(other.cost),
-            ..self.then(other)
-        }
-    }
-}
 
 /// Whose turn it is.
 #[derive(Clone, Debug)]
@@ -177,44 +148,4 @@ fn victim(flash: &Flash, shape: &Shape, (element, plane): (u32, u32)) -> Option<
     let row = scores.iter().rposition(|&score| score == least)?;
     let slot = first + row as u32;
     (least < shape.data_pages() as i16 && flash.can_move(shape, element, slot)).then_some(slot)
-}
-
-/// Moves what is valid in the block of a slot and erases it.
-pub(super) fn clean(
-    flash: &mut Flash,
-    (shape, costs): (&Shape, &Costs),
-    element: u32,
-    slot: u32,
-    millis: f64,
-) -> Pass {
-    let plane = slot / shape.blocks;
-    let mut pass = Pass {
-        cost: 0.0,
-        blocks: 1,
-        moved: 0,
-    };
-    flash.begin_cleaning(shape, element, slot);
-    for word in 0..flash.valid_words(shape) {
-        let mut valid = flash.valid_word(shape, element, slot, word);
-        while valid != 0 {
-            let place = slot * shape.pages + word * 64 + valid.trailing_zeros();
-            valid &= valid - 1;
-            let page = flash.page_at(shape, element, place);
-            let to = shape.copy_back.then_some(plane);
-            // Room was made sure of before.
-            let last = flash.append(shape, element, to, page).unwrap_or(false);
-            let mut cost = costs.read + costs.program_page(last);
-            pass.moved += 1;
-            if !shape.copy_back {
-                let there = flash.tally[element as usize].open.slot / shape.blocks;
-                if there != plane {
-                    cost += 2.0 * costs.transfer;
-                }
-            }
-            pass.cost += cost;
-        }
-    }
-    pass.cost += costs.erase;
-    flash.erase(shape, element, slot, millis + pass.cost);
-    pass
 }

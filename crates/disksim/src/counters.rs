@@ -1,8 +1,6 @@
 //! What a drive has done since it was new.
 
-use crate::MsSsd;
 use fathom_base::Dur;
-use fathom_block::{DriveStats, Subject};
 
 /// A pass of cleaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,20 +34,5 @@ impl Counters {
     pub fn waf(&self) -> Option<f64> {
         let programmed = (self.pages_written + self.pages_moved) as f64;
         (self.pages_written > 0).then(|| programmed / self.pages_written as f64)
-    }
-}
-
-impl Subject for MsSsd {
-    fn stats(&self) -> Option<DriveStats> {
-        let (counters, page) = (self.counters(), self.page_bytes());
-        Some(DriveStats {
-            host_bytes_written: counters.pages_written * page,
-            flash_bytes_programmed: (counters.pages_written + counters.pages_moved) * page,
-            erases: counters.erases,
-            collected: counters.cleanings,
-            moved_units: counters.pages_moved,
-            busy: counters.busy,
-            ..DriveStats::default()
-        })
     }
 }

@@ -1,23 +1,12 @@
 //! An element at work: its queue, and how long what it takes from there keeps it busy.
 
 use super::flash::{Flash, Plane};
-use super::parts::Part;
+use super::parts::{Batch, Part};
 use super::shape::{Shape, millis_at};
 use super::{Cleaning, ELEMENTS, Event, MsSsd, key};
 
 /// Requests that an element with several parallel units takes from its queue at a time.
 const BATCH: usize = 100;
-
-/// What several parallel units do at a time. Kept between batches for its memory.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
-    reads: Vec<u32>,
-    writes: Vec<u32>,
-    /// Plane and part, in the order in which they came.
-    placed: Vec<(u32, u32)>,
-    /// For each plane the writes put there.
-    put: Vec<u32>,
-}
 
 /// The plane that takes the next write of a page: of those whose open block is later than the page's old copy the
 /// one with the most room, `put` writes being on their way to a plane.

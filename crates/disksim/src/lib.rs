@@ -14,7 +14,11 @@
 //! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
 //! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
 //! erases, and a write that finds no room fails with [`IoErrorKind::NoSpace`].
+//!
+//! For comparisons with the reference: [`MsSsd::keep_cleanings`] keeps every pass of cleaning, and
+//! [`Spec::reserve_blocks`], [`Spec::low_blocks`] and [`Spec::pages_per_element`] are numbers that it prints.
 
+mod active;
 mod channel;
 mod clean;
 mod counters;
@@ -22,23 +26,26 @@ mod driver;
 mod element;
 mod flash;
 mod parts;
+mod pass;
 pub mod presets;
 mod shape;
 pub mod spec;
 mod wear;
 
-use channel::{Active, Channel};
+use active::{Active, Channel};
 use clean::Cleaner;
 pub use counters::{Cleaning, Counters};
 use driver::Waiting;
-use element::Batch;
 pub use fathom_base::SpecError;
 use fathom_base::memory::room_for;
 use fathom_base::want;
 use fathom_base::{Dur, EventQueue, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
+use fathom_block::simulated::{self, Simulated};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveStats, IoError, IoErrorKind, Op, Request, Subject,
+};
 use flash::Flash;
-use parts::{Parts, Station};
+use parts::{Batch, Parts, Station};
 use shape::{Costs, Shape, latest_at, millis_at, time_at};
 pub use spec::Spec;
 
@@ -215,23 +222,6 @@ impl MsSsd {
         self.events = events;
     }
 
-    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
-    fn end_of_time(&mut self, until: Time) {
-        let comes = until > Time::END && self.finished.is_empty() && !self.requests.is_empty();
-        // Without an event the drive has stopped, and tells by completing nothing.
-        if !comes || self.events.is_empty() {
-            return;
-        }
-        self.now = self.now.max(Time::END);
-        self.events.clear();
-        let in_flight: Vec<u32> = self.requests.ids().collect();
-        for id in in_flight {
-            if let Some(request) = self.requests.remove(id) {
-                self.finish(&request, Err(IoErrorKind::EndOfTime));
-            }
-        }
-    }
-
     fn note_cleaning(&mut self, cleaning: Cleaning) {
         self.busy_ms += cleaning.cost_ms;
         if let Some(cleanings) = &mut self.cleanings {
@@ -279,6 +269,21 @@ impl MsSsd {
     }
 }
 
+impl Subject for MsSsd {
+    fn stats(&self) -> Option<DriveStats> {
+        let (counters, page) = (self.counters(), self.page_bytes());
+        Some(DriveStats {
+            host_bytes_written: counters.pages_written * page,
+            flash_bytes_programmed: (counters.pages_written + counters.pages_moved) * page,
+            erases: counters.erases,
+            collected: counters.cleanings,
+            moved_units: counters.pages_moved,
+            busy: counters.busy,
+            ..DriveStats::default()
+        })
+    }
+}
+
 impl Device for MsSsd {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -289,20 +294,13 @@ impl Device for MsSsd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        // What is complete but not collected still takes its place in the queue.
-        if self.requests.len() + self.finished.len() >= self.info.queue_depth as usize {
-            return Err(Busy(request));
-        }
-        let mut checked = self.info.check(&request).map_err(|error| error.kind);
-        if checked.is_ok() && self.now >= Time::END {
-            checked = Err(IoErrorKind::EndOfTime);
-        }
+        let (request, refused) = simulated::admit(self, request)?;
         if self.now.since(self.epoch).0 > ANEW_MS * NS_PER_MS {
             self.begin_anew();
         }
         let active = Active::new(&request, self.now, u64::from(self.shape.page_bytes));
-        match checked {
-            Ok(()) if request.op != Op::Flush => {
+        match refused {
+            None if request.op != Op::Flush => {
                 self.millis = self.millis.max(self.millis_of(self.now));
                 if request.op == Op::Write {
                     let (element, page) = self.shape.place(active.first);
@@ -312,34 +310,62 @@ impl Device for MsSsd {
                 self.enqueue(index, active.first);
             }
             // Nothing is held back, so that a flush has nothing to wait for.
-            checked => self.finish(&active, checked),
+            None => self.finish(&active, Ok(())),
+            Some(kind) => self.finish(&active, Err(kind)),
         }
         Ok(())
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        // What happens at this very instant belongs to it, however early `until` is.
-        let until = until.max(self.now);
-        while until != Time::MAX || !self.requests.is_empty() {
-            // Once something is complete, only what happens at the same instant joins it.
-            let limit = if self.finished.is_empty() {
-                self.millis_of(until.min(Time::END))
-            } else {
-                latest_at(self.since_epoch(self.now))
-            };
-            let Some((at, event)) = self.events.pop_until(key(limit)) else {
-                self.end_of_time(until);
-                break;
-            };
-            self.millis = f64::from_bits(at.0);
-            let now = self.epoch + Dur(time_at(self.millis).0);
-            self.now = self.now.max(now.min(until));
-            self.handle(event);
-        }
-        if !self.finished.is_empty() {
-            done.append(&mut self.finished);
-        } else if until != Time::MAX {
-            self.now = until;
+        simulated::wait(self, until, done);
+    }
+}
+
+impl Simulated for MsSsd {
+    fn in_flight(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn finished(&self) -> &Vec<Completion> {
+        &self.finished
+    }
+
+    fn finished_mut(&mut self) -> &mut Vec<Completion> {
+        &mut self.finished
+    }
+
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    #[inline]
+    fn step(&mut self, limit: Time) -> bool {
+        let latest = if self.finished.is_empty() {
+            self.millis_of(limit)
+        } else {
+            latest_at(self.since_epoch(limit))
+        };
+        let Some((at, event)) = self.events.pop_until(key(latest)) else {
+            return false;
+        };
+        self.millis = f64::from_bits(at.0);
+        let now = self.epoch + Dur(time_at(self.millis).0);
+        self.now = self.now.max(now.min(limit));
+        self.handle(event);
+        true
+    }
+
+    fn end(&mut self) {
+        self.events.clear();
+        let in_flight: Vec<u32> = self.requests.ids().collect();
+        for id in in_flight {
+            if let Some(request) = self.requests.remove(id) {
+                self.finish(&request, Err(IoErrorKind::EndOfTime));
+            }
         }
     }
 }

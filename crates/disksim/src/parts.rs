@@ -99,3 +99,14 @@ impl Station {
         Some(part)
     }
 }
+
+/// What several parallel units do at a time. Kept between batches for its memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    pub(super) reads: Vec<u32>,
+    pub(super) writes: Vec<u32>,
+    /// Plane and part, in the order in which they came.
+    pub(super) placed: Vec<(u32, u32)>,
+    /// For each plane the writes put there.
+    pub(super) put: Vec<u32>,
+}

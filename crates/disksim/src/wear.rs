@@ -5,8 +5,8 @@
 //! the data of the plane's coldest block, the one erased longest ago, which is erased in its stead. One below 80 % is
 //! cleaned with a probability that falls to nothing at 75 %. The last candidate is cleaned in any case.
 
-use super::clean::{Pass, clean};
 use super::flash::Flash;
+use super::pass::{Pass, clean};
 use super::shape::{Costs, Shape};
 use fathom_base::Rng;
 

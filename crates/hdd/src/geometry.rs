@@ -9,7 +9,7 @@ use crate::spec::Spec;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
 /// Parts of a turn: 60 s in nanoseconds, so that `rpm` of them pass in a nanosecond.
-pub const TURN: u64 = 60_000_000_000;
+pub(crate) const TURN: u64 = 60_000_000_000;
 
 /// A point of time in parts of a turn since the disk's start, plus the angle at the start.
 pub(crate) type Phase = u128;

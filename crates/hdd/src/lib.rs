@@ -5,6 +5,9 @@
 //! and no environment: a run is a function of (spec, seed). It models time always and bytes on request
 //! ([`Hdd::keep_data`]). It does not model defects and spare sectors, retries, power cuts, spinning down, heat, or
 //! surfaces that are written in serpentines; `docs/disk.md` says what that leaves out.
+//!
+//! [`Hdd::seek_curve`] and [`Hdd::geometry`] say what a disk file comes to: [`SeekCurve::coefficients_ns`],
+//! [`Geometry::locate`].
 
 mod cache;
 mod dirty;
@@ -17,6 +20,6 @@ pub mod spec;
 mod store;
 
 pub use engine::{Counters, Hdd};
-pub use geometry::{Geometry, Place, TURN, Track, ZoneLayout};
+pub use geometry::{Geometry, Place, Track, ZoneLayout};
 pub use seek::SeekCurve;
 pub use spec::{Spec, SpecError};

@@ -6,7 +6,6 @@
 //! do ("weighted average of all possible seek combinations", each distance `d` of at most `n` counted `n + 1 - d`
 //! times), so that single, average and full-stroke times come out as given. Inward and outward seeks are equal.
 
-use crate::spec::Mechanics;
 use fathom_base::Dur;
 
 /// A fitted curve.
@@ -22,14 +21,14 @@ pub struct SeekCurve {
 }
 
 impl SeekCurve {
-    /// The curve through the three times of `mechanics`, for a disk of `cylinders` cylinders, at least
-    /// [`CYLINDERS_MIN`](crate::spec::CYLINDERS_MIN).
-    pub fn fit(mechanics: &Mechanics, cylinders: u32) -> Self {
+    /// The curve through the times of a seek over one cylinder, of the mean seek and of the full stroke, for a disk of
+    /// `cylinders` cylinders; fewer than ten do not fix it.
+    pub(crate) fn fit(single: Dur, average: Dur, full: Dur, cylinders: u32) -> Self {
         let longest = cylinders.saturating_sub(1);
         let means = means(longest);
-        let single_ns = mechanics.seek_single.0 as f64;
-        let average = mechanics.seek_average.0 as f64 - single_ns;
-        let full = mechanics.seek_full.0 as f64 - single_ns;
+        let single_ns = single.0 as f64;
+        let average = average.0 as f64 - single_ns;
+        let full = full.0 as f64 - single_ns;
         // r * means.0 + l * means.1 = average;  r * reach + l * reach^2 = full
         let reach = f64::from(longest.saturating_sub(1)).sqrt();
         let determinant = means.0 * reach * reach - means.1 * reach;

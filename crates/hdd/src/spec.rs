@@ -10,7 +10,7 @@ use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Fewest cylinders of a disk: fewer do not fix a seek curve.
-pub const CYLINDERS_MIN: u64 = 10;
+const CYLINDERS_MIN: u64 = 10;
 const CYLINDERS_MAX: u64 = 10_000_000;
 
 /// The kind of drive that the file describes: this one, of those that there are.
@@ -192,6 +192,13 @@ impl Spec {
         self.zones.iter().map(|z| u64::from(z.cylinders)).sum()
     }
 
+    /// The curve through the three times of a seek.
+    pub(crate) fn seek_curve(&self) -> SeekCurve {
+        let m = &self.mechanics;
+        let cylinders = self.cylinders() as u32;
+        SeekCurve::fit(m.seek_single, m.seek_average, m.seek_full, cylinders)
+    }
+
     /// Whether such a disk can be built.
     ///
     /// # Errors
@@ -303,7 +310,7 @@ impl Spec {
             m.seek_single,
             || format!("at most the full stroke of {}", m.seek_full),
         )?;
-        let curve = SeekCurve::fit(m, self.cylinders() as u32);
+        let curve = self.seek_curve();
         want(
             curve.never_falls(),
             "mechanics.seek_average",

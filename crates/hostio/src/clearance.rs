@@ -4,8 +4,9 @@
 //! between is data that nobody agreed to lose, whatever `destroy` names.
 
 use crate::error::{HostError, Refused};
+use crate::finding::Finding;
 use crate::inspect::{Inspection, Look, Place};
-use crate::safety::{Finding, judge};
+use crate::safety::judge;
 use crate::usage;
 use rustix::fd::RawFd;
 

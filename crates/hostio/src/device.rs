@@ -15,12 +15,13 @@
 use crate::buffer::{AlignedBuffer, Noise};
 use crate::clearance::Clearance;
 use crate::clock::Clock;
-use crate::error::HostError;
+use crate::config::HostConfig;
+use crate::error::{HostError, os_error};
 use crate::identity::Identity;
-use crate::inspect::{Inspection, Kind, os_error};
+use crate::inspect::{Inspection, Kind};
 use crate::ioctl;
-use crate::ring::{Ring, Transfer};
-use crate::target::HostConfig;
+use crate::ring::Ring;
+use crate::transfer::Transfer;
 use fathom_base::Time;
 use fathom_block::{
     Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request,

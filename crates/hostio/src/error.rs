@@ -1,10 +1,12 @@
 //! Why a target was not opened: what was found, and what to do.
 
-use crate::safety::Finding;
+use crate::finding::Finding;
 use fathom_base::Bytes;
 use std::fmt;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The safety lock's answer: what was found and what would open it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,4 +139,29 @@ pub enum HostError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// An error of the operating system as one of ours.
+pub(crate) fn os_error(path: &Path, action: &'static str, source: io::Error) -> HostError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => HostError::NotFound { path },
+        io::ErrorKind::PermissionDenied => HostError::NoPermission {
+            owner: owner_of(&path),
+            path,
+            action,
+        },
+        _ => HostError::Os {
+            path,
+            action,
+            source,
+        },
+    }
+}
+
+fn owner_of(path: &Path) -> String {
+    fs::metadata(path).map_or("its owner cannot be seen".to_owned(), |m| {
+        let mode = m.mode() & 0o7777;
+        format!("owner {}, group {}, mode {mode:04o}", m.uid(), m.gid())
+    })
 }

@@ -7,10 +7,10 @@
 //! For a regular file the kernel itself is asked at last: it grants a write lease only where nobody else has the file open,
 //! be it a process that cannot be seen, a loop device over another name of it, or a file on its way through a socket.
 
-use crate::error::{HostError, Refused};
-use crate::inspect::{Inspection, Kind, Look, Place, os_error};
+use crate::error::{HostError, Refused, os_error};
+use crate::finding::Finding;
+use crate::inspect::{Inspection, Kind, Look, Place};
 use crate::ioctl;
-use crate::safety::Finding;
 use crate::usage::Way;
 use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
 use rustix::fs::{

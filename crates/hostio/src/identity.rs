@@ -1,7 +1,6 @@
 //! Which drive it is, as sysfs tells.
 
-use crate::node::{number, text};
-use crate::scheduler::chosen;
+use crate::sysfs::{chosen, number, text};
 use std::fmt;
 use std::fs;
 use std::path::Path;

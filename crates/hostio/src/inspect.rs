@@ -1,23 +1,19 @@
 //! What is known of a target before anything is opened for writing.
 
-use crate::buffer::AlignedBuffer;
-use crate::error::HostError;
+use crate::error::{HostError, os_error};
+use crate::finding::Finding;
+use crate::holds;
 use crate::identity::Identity;
 use crate::node::{DeviceNumber, Node};
-use crate::safety::Finding;
-use crate::signature::{Contents, Signature, ask_blkid};
 use crate::usage::{self, Storage};
 use fathom_base::Bytes;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, statvfs, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// A direct read begins at a multiple of this, which is a multiple of every logical block, in bytes.
-const READ_ALIGN_BYTES: u64 = 64 << 10;
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,14 +122,15 @@ impl Look {
         };
         let mut findings = usage::in_kernel(&storage);
         let (size_bytes, contents) = match (kind, &node) {
-            (Kind::Block, Some(node)) => {
-                (node.size_bytes(), of_block(&resolved, node, &mut findings))
-            }
+            (Kind::Block, Some(node)) => (
+                node.size_bytes(),
+                holds::of_block(&resolved, node, &mut findings),
+            ),
             (Kind::File, _) => {
                 let why = "sysfs is not there, so loop devices over it cannot be seen";
                 let blind = !Path::new("/sys/block").exists();
                 findings.extend(blind.then(|| Finding::Hidden { why: why.into() }));
-                let contents = of_file(&resolved, &metadata, &mut findings);
+                let contents = holds::of_file(&resolved, &metadata, &mut findings);
                 (metadata.len(), contents)
             }
             (Kind::Block, None) => {
@@ -206,96 +203,6 @@ fn under(metadata: &Metadata) -> Option<Node> {
     })
 }
 
-/// What a block device holds; a number that differs when that was changed.
-fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u64 {
-    let partitions = node.partitions();
-    if !partitions.is_empty() {
-        let partitions = partitions.into_iter().map(|p| p.name).collect();
-        found.push(Finding::Partitioned { partitions });
-    }
-    if node.write_protected() {
-        found.push(Finding::WriteProtected);
-    }
-    let size = node.size_bytes();
-    let contents = past_the_cache(path)
-        .and_then(|file| Contents::read(size, |offset, len| aligned(&file, size, offset, len)));
-    held(path, contents, found)
-}
-
-/// Tells what the contents of a target are; a number that differs when they were changed.
-fn held(path: &Path, contents: io::Result<Contents>, found: &mut Vec<Finding>) -> u64 {
-    match contents {
-        Ok(contents) => {
-            let mut signatures = contents.signatures();
-            // What is surely there needs no second opinion.
-            if signatures.iter().all(Signature::is_short) && !contents.blank() {
-                match ask_blkid(path) {
-                    Some(told) if told.is_empty() || signatures.is_empty() => signatures = told,
-                    _ => {}
-                }
-                found.extend(signatures.is_empty().then_some(Finding::UnknownData));
-            }
-            found.extend(signatures.into_iter().map(Finding::Signature));
-            contents.stamp()
-        }
-        Err(error) => {
-            found.push(Finding::Unread {
-                reason: error.to_string(),
-            });
-            0
-        }
-    }
-}
-
-/// A device opened for reading past the page cache, which does not see what was written past it: through another device
-/// over the same storage, or by a process with direct I/O.
-fn past_the_cache(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    match rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()) {
-        Err(rustix::io::Errno::INVAL) => Ok(rustix::fs::open(path, flags, Mode::empty())?.into()),
-        other => Ok(other?.into()),
-    }
-}
-
-/// Bytes of a device of `size` bytes, read in whole stretches of [`READ_ALIGN_BYTES`].
-fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-    let from = offset - offset % READ_ALIGN_BYTES;
-    let end = (offset + len as u64)
-        .next_multiple_of(READ_ALIGN_BYTES)
-        .min(size);
-    let mut buffer = AlignedBuffer::new(end - from)?;
-    let bytes = &mut buffer.bytes_mut()[..(end - from) as usize];
-    file.read_exact_at(bytes, from)?;
-    let start = (offset - from) as usize;
-    Ok(bytes[start..start + len].to_vec())
-}
-
-/// What is to be known of a regular file; a number that differs when its contents were changed.
-fn of_file(path: &Path, metadata: &Metadata, found: &mut Vec<Finding>) -> u64 {
-    found.push(Finding::ExistingFile);
-    let names = metadata.nlink();
-    found.extend((names > 1).then_some(Finding::HardLinks { names }));
-    let allocated_bytes = metadata.blocks().saturating_mul(512);
-    if allocated_bytes < metadata.len() {
-        found.push(Finding::Sparse { allocated_bytes });
-    }
-    let contents = to_look_into(path).and_then(|file| {
-        Contents::read(metadata.len(), |offset, len| {
-            let mut bytes = vec![0; len];
-            file.read_exact_at(&mut bytes, offset)?;
-            Ok(bytes)
-        })
-    });
-    held(path, contents, found)
-}
-
-/// A file opened for reading. The page cache shows what was written past it to the same file, and takes any length. Nobody
-/// is waited for: not for a lease, nor for a pipe that has taken the file's place.
-fn to_look_into(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
-}
-
 fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize))
 }
@@ -308,34 +215,10 @@ pub(crate) fn direct_io_align(path: &Path) -> Option<u32> {
     told.then_some(stat.stx_dio_offset_align)
 }
 
-/// An error of the operating system as one of ours.
-pub(crate) fn os_error(path: &Path, action: &'static str, source: io::Error) -> HostError {
-    let path = path.to_owned();
-    match source.kind() {
-        io::ErrorKind::NotFound => HostError::NotFound { path },
-        io::ErrorKind::PermissionDenied => HostError::NoPermission {
-            owner: owner_of(&path),
-            path,
-            action,
-        },
-        _ => HostError::Os {
-            path,
-            action,
-            source,
-        },
-    }
-}
-
-fn owner_of(path: &Path) -> String {
-    fs::metadata(path).map_or("its owner cannot be seen".to_owned(), |m| {
-        let mode = m.mode() & 0o7777;
-        format!("owner {}, group {}, mode {mode:04o}", m.uid(), m.gid())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signature::Signature;
 
     #[test]
     fn what_cannot_be_measured_is_named() {

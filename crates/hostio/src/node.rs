@@ -1,6 +1,7 @@
 //! A block device as sysfs shows it, and what it is made of.
 
 use crate::identity::{self, Identity};
+use crate::sysfs::{names_in, number, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -135,28 +136,6 @@ impl Node {
     pub(crate) fn identity(&self) -> Identity {
         identity::of_drive(self.drive_dir())
     }
-}
-
-/// The names in a directory, in order; none where it cannot be read.
-pub(crate) fn names_in(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-/// What an attribute says; `None` where it is empty or not there.
-pub(crate) fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
-}
-
-/// An attribute that is a number.
-pub(crate) fn number(path: &Path) -> Option<u64> {
-    text(path)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -11,45 +11,14 @@
 
 #![allow(unsafe_code)] // Handing buffers to the kernel is what this file is for.
 
-use crate::buffer::AlignedBuffer;
-use fathom_block::Op;
-use io_uring::{IoUring, opcode, squeue, types};
+use crate::transfer::{InFlight, Transfer};
+use io_uring::{IoUring, types};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
-
-// <linux/fs.h>, <linux/falloc.h>
-const RWF_DSYNC: u32 = 0x2;
-const FALLOC_FL_KEEP_SIZE: i32 = 0x1;
-const FALLOC_FL_PUNCH_HOLE: i32 = 0x2;
-
-/// How often one transfer is tried again after EINTR or EAGAIN without any progress.
-const RETRIES_MAX: u32 = 64;
-
-/// One piece of work for the kernel.
-pub(crate) struct Transfer<T> {
-    /// The caller's own.
-    pub(crate) tag: T,
-    /// Trim is a hole punched into a regular file.
-    pub(crate) op: Op,
-    /// Where, in bytes.
-    pub(crate) offset: u64,
-    /// How much, in bytes.
-    pub(crate) len: u64,
-    /// A write that is durable before it completes.
-    pub(crate) fua: bool,
-    /// The bytes of a read or write, at least `len` of them; [`Ring::start`] refuses it otherwise.
-    pub(crate) buffer: Option<AlignedBuffer>,
-}
-
-struct InFlight<T> {
-    transfer: Transfer<T>,
-    done: u64,
-    retries: u32,
-}
 
 /// An io_uring over one file, for the thread that made it.
 pub(crate) struct Ring<T> {
@@ -128,11 +97,7 @@ impl<T> Ring<T> {
         let Some(slot) = self.free.pop() else {
             return Err((transfer, Errno::AGAIN));
         };
-        self.slots[slot] = Some(InFlight {
-            transfer,
-            done: 0,
-            retries: 0,
-        });
+        self.slots[slot] = Some(InFlight::new(transfer));
         if self.enqueue(slot) {
             self.kick();
             return Ok(());
@@ -232,75 +197,6 @@ impl<T> Ring<T> {
     }
 }
 
-impl<T> Transfer<T> {
-    /// Whether the buffer of a read or write holds all of it. No buffer is longer than the kernel's 32 bits can say
-    /// ([`AlignedBuffer::new`]), so that its length is that of an entry, too.
-    fn fits(&self) -> bool {
-        let held = self.buffer.as_ref().map_or(0, |b| b.bytes().len() as u64);
-        !matches!(self.op, Op::Read | Op::Write) || self.len <= held
-    }
-}
-
-impl<T> InFlight<T> {
-    fn entry(&mut self, file: types::Fd) -> squeue::Entry {
-        let offset = self.transfer.offset + self.done;
-        let rest = self.transfer.len - self.done;
-        let done = self.done as usize;
-        let buffer = self.transfer.buffer.as_mut();
-        let place = buffer.map_or(&mut [][..], |b| &mut b.bytes_mut()[done..]);
-        let len = rest.min(place.len() as u64) as u32;
-        match self.transfer.op {
-            Op::Read => opcode::Read::new(file, place.as_mut_ptr(), len)
-                .offset(offset)
-                .build(),
-            Op::Write => opcode::Write::new(file, place.as_ptr(), len)
-                .offset(offset)
-                .rw_flags(if self.transfer.fua {
-                    RWF_DSYNC as i32
-                } else {
-                    0
-                })
-                .build(),
-            Op::Flush => opcode::Fsync::new(file)
-                .flags(types::FsyncFlags::DATASYNC)
-                .build(),
-            Op::Trim => opcode::Fallocate::new(file, rest)
-                .offset(offset)
-                .mode(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
-                .build(),
-        }
-    }
-
-    /// What a result means: the end of the transfer, or `None` to go on with the rest.
-    fn advance(&mut self, result: i32, block_bytes: u64) -> Option<Result<(), Errno>> {
-        let moves = matches!(self.transfer.op, Op::Read | Op::Write);
-        if result < 0 {
-            let errno = Errno::from_raw_os_error(-result);
-            self.retries += 1;
-            let again = matches!(errno, Errno::INTR | Errno::AGAIN) && self.retries <= RETRIES_MAX;
-            return if again { None } else { Some(Err(errno)) };
-        }
-        if !moves {
-            return Some(Ok(()));
-        }
-        self.done = (self.done + result as u64).min(self.transfer.len);
-        if self.done == self.transfer.len {
-            return Some(Ok(()));
-        }
-        // O_DIRECT goes on at whole blocks only. Less than one means the end of the file: for a read it was cut short
-        // by somebody else, for a write there is no room behind it.
-        self.done -= self.done % block_bytes;
-        if (result as u64) < block_bytes {
-            return Some(Err(match self.transfer.op {
-                Op::Read => Errno::OVERFLOW,
-                _ => Errno::NOSPC,
-            }));
-        }
-        self.retries = 0;
-        None
-    }
-}
-
 impl<T> Drop for Ring<T> {
     /// Waits for everything in flight: the kernel must not write to memory that is given back.
     fn drop(&mut self) {
@@ -321,49 +217,8 @@ impl<T> Drop for Ring<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn flight(op: Op, len: u64) -> InFlight<()> {
-        InFlight {
-            transfer: Transfer {
-                tag: (),
-                op,
-                offset: 0,
-                len,
-                fua: false,
-                buffer: None,
-            },
-            done: 0,
-            retries: 0,
-        }
-    }
-
-    #[test]
-    fn a_short_transfer_goes_on_at_a_whole_block() {
-        let mut write = flight(Op::Write, 4096);
-        assert_eq!(write.advance(1024 + 100, 512), None);
-        assert_eq!(write.done, 1024);
-        assert_eq!(write.advance(3072, 512), Some(Ok(())));
-    }
-
-    #[test]
-    fn no_progress_ends_a_transfer_instead_of_spinning() {
-        let end = Some(Err(Errno::NOSPC));
-        assert_eq!(flight(Op::Write, 4096).advance(0, 512), end);
-        let end = Some(Err(Errno::OVERFLOW));
-        assert_eq!(flight(Op::Read, 4096).advance(511, 512), end);
-        let mut busy = flight(Op::Read, 4096);
-        let again = -Errno::AGAIN.raw_os_error();
-        let tries = (0..1000).take_while(|_| busy.advance(again, 512).is_none());
-        assert_eq!(tries.count(), RETRIES_MAX as usize);
-    }
-
-    #[test]
-    fn an_error_ends_a_transfer_with_its_number() {
-        let mut read = flight(Op::Read, 4096);
-        let errno = -Errno::IO.raw_os_error();
-        assert_eq!(read.advance(errno, 512), Some(Err(Errno::IO)));
-        assert_eq!(flight(Op::Flush, 0).advance(0, 512), Some(Ok(())));
-    }
+    use crate::buffer::AlignedBuffer;
+    use fathom_block::Op;
 
     fn read(tag: u32, offset: u64) -> Transfer<u32> {
         Transfer {

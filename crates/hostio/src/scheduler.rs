@@ -6,19 +6,14 @@
 //! are put back, too. What cannot be: a process that is killed (SIGKILL) leaves the scheduler that was on then;
 //! [`KernelScheduler::by_hand`] says how to put it back.
 
-use crate::error::HostError;
-use crate::inspect::{Kind, Look, os_error};
-use crate::node::{DeviceNumber, Node, names_in, text};
+use crate::error::{HostError, os_error};
+use crate::inspect::{Kind, Look};
+use crate::node::{DeviceNumber, Node};
+use crate::sysfs::{chosen, names_in, text};
 use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The word in brackets of `none [mq-deadline] kyber`; all of it where there are none.
-pub(crate) fn chosen(text: &str) -> String {
-    let inside = text.split_once('[').and_then(|(_, t)| t.split_once(']'));
-    inside.map_or(text, |(word, _)| word).to_owned()
-}
 
 /// What is put back.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 //! in whatever way. Its room is allocated, but not yet written: reads of what was never written touch no drive, and
 //! a first write also changes the file system's map. A measurement fills it first, sequentially.
 
-use crate::error::HostError;
-use crate::inspect::{Inspection, os_error};
+use crate::error::{HostError, os_error};
+use crate::inspect::Inspection;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, ftruncate, open, unlink};
 use rustix::io::Errno;
@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The least bytes of a scratch file that is sized from the free room.
-pub const SCRATCH_BYTES_MIN: u64 = 64 << 20;
+pub(crate) const SCRATCH_BYTES_MIN: u64 = 64 << 20;
 /// The most bytes of a scratch file that is sized from the free room.
-pub const SCRATCH_BYTES_MAX: u64 = 4 << 30;
+pub(crate) const SCRATCH_BYTES_MAX: u64 = 4 << 30;
 /// The part of the free room that it takes.
 const FREE_PART: u64 = 4;
 /// A size is a multiple of this, which is a multiple of every logical block.

@@ -6,6 +6,9 @@
 //! Nothing here knows what a drive hides. What a splitter or a scheduler needs to know of it is a number in its
 //! configuration, which a profile can supply. There is no page cache above, and no time is charged for the host's
 //! processor.
+//!
+//! A scheduler of one's own implements [`Scheduler`] and orders [`Io`]s ([`Io::end`], [`Io::is_write`]); [`check`] says whether
+//! it keeps the rules.
 
 pub mod check;
 mod config;

@@ -3,7 +3,7 @@
 //! The loop is the same over a modelled drive and a real one: the device is the clock. Accesses stream, nothing
 //! is held but what is in flight; an access that the device cannot take yet is not read from its source yet, and
 //! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
-//! steps and the arrival of [`fathom_workload::step`] say. It opens no file, starts no thread and reads no clock.
+//! steps and the arrival of `fathom_workload::step` say. It opens no file, starts no thread and reads no clock.
 //!
 //! ```
 //! use fathom_model::Model;

@@ -19,72 +19,24 @@ mod round;
 mod shaped;
 mod survey;
 mod time;
+mod work;
 
 pub use choose::{Clip, Disk, First, PastEnd, ReadsOnly, WritesOnly};
 pub use cut::Split;
 pub use place::{Concatenate, Shrink, Span, Wrap};
 pub use round::{Align, RoundToPages, Rounding};
-pub use shaped::{Counts, Problem, ShapeError, Shaped, StepCounts, StepError, apply, plain};
-pub use survey::{ResolveError, Survey, resolve, survey};
+pub use shaped::{Counts, ShapeError, Shaped, StepCounts, StepError, apply, plain};
+pub use survey::{ResolveError, resolve, survey};
 pub use time::{ScaleTime, TimeWindow};
+use work::Settings;
+pub use work::{Problem, Survey};
 
 use fathom_base::registry::Text;
-use fathom_base::{About, BadValue, Bytes, Kind, names, want};
-use fathom_block::Access;
+use fathom_base::{About, BadValue, Kind, names};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
-
-/// What a step says to one access.
-pub(crate) enum Verdict {
-    /// It goes on, changed or not.
-    Pass(Access),
-    /// It goes no further.
-    Drop,
-    /// The step cannot take it.
-    Fail(Problem),
-}
-
-/// A step at work.
-pub(crate) trait Work {
-    /// What becomes of an access.
-    fn shape(&mut self, access: Access) -> Verdict;
-
-    /// A further piece of the last access that passed.
-    fn rest(&mut self) -> Option<Access> {
-        None
-    }
-
-    /// Whether it takes no further access, so that none needs to be read.
-    fn full(&self) -> bool {
-        false
-    }
-}
-
-/// The settings of a step.
-pub(crate) trait Settings {
-    /// What is wrong with them, if anything.
-    fn check(&self) -> Result<(), BadValue> {
-        Ok(())
-    }
-
-    /// The step, ready to work.
-    fn work(&self) -> Box<dyn Work>;
-
-    /// Whether a first pass has to say where the trace ends.
-    fn needs_survey(&self) -> bool {
-        false
-    }
-
-    /// Takes what the first pass found.
-    fn learn(&mut self, _survey: &Survey) {}
-}
-
-/// Refuses a length of zero; `how` says what to give.
-fn given(length: Bytes, key: &'static str, how: &str) -> Result<(), BadValue> {
-    want(length > Bytes(0), key, "zero", || how.to_owned())
-}
 
 /// Steps over a workload.
 const STEP: Kind = Kind {

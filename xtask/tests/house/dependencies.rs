@@ -1,7 +1,7 @@
 //! What depends on what.
 
 use crate::source::{Source, Which};
-use crate::sources::PURE;
+use crate::sources::{PURE, shipped};
 use crate::{Member, files, members, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -153,26 +153,35 @@ fn randomness_comes_from_base_alone() {
     }
 }
 
+/// What is shipped with a crate uses its dependencies, and its tests use those that are for them alone.
 #[test]
 fn every_dependency_is_used() {
     for member in members() {
-        // The programs in `examples` are built with `run`.
-        let own = |dir: &Path| match member.name == "run" {
-            true => files(dir, "rs"),
-            false => Vec::new(),
+        let sources = shipped(&member.dir);
+        let words = |which| {
+            let words = sources
+                .iter()
+                .map(move |(_, source)| source.identifiers(which));
+            words.flatten().collect::<BTreeSet<String>>()
         };
-        let used: BTreeSet<String> = files(&member.dir, "rs")
-            .iter()
-            .chain(&own(&root().join("examples")))
-            .flat_map(|path| Source::read(path).identifiers(Which::All))
-            .collect();
+        let (shipped, mut tests) = (words(Which::Shipped), words(Which::Tests));
+        let mut others = files(&member.dir, "rs");
+        others.retain(|path| sources.iter().all(|(shipped, _)| shipped != path));
+        // The programs in `examples` are built with `run`.
+        if member.name == "run" {
+            others.extend(files(&root().join("examples"), "rs"));
+        }
+        for path in others {
+            tests.extend(Source::read(&path).identifiers(Which::All));
+        }
         for dependency in &member.dependencies {
-            let name = &dependency.name;
-            assert!(
-                used.contains(&name.replace('-', "_")),
-                "{} does not use {name}",
-                member.name
-            );
+            let name = dependency.name.replace('-', "_");
+            let (used, place) = match dependency.dev {
+                true => (&tests, "its tests"),
+                false => (&shipped, "its sources"),
+            };
+            let unused = format!("{}: {name} is not used in {place}", member.name);
+            assert!(used.contains(&name), "{unused}");
         }
     }
 }

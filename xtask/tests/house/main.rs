@@ -7,8 +7,11 @@
 
 mod dependencies;
 mod documents;
+mod modules;
+mod shape;
 mod source;
 mod sources;
+mod toys;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

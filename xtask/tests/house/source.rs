@@ -23,6 +23,8 @@ pub(crate) enum Which {
     All,
     /// Not those in `#[cfg(test)]` items.
     Shipped,
+    /// Only those in `#[cfg(test)]` items.
+    Tests,
 }
 
 impl Source {
@@ -30,13 +32,7 @@ impl Source {
         let text = std::fs::read_to_string(path).unwrap();
         let mut source = Source::parse(&text);
         let dir = path.parent().unwrap();
-        let stem = path.file_stem().unwrap();
-        let owns_dir = ["mod", "lib", "main"].iter().any(|own| stem == *own);
-        let children = if owns_dir {
-            dir.to_owned()
-        } else {
-            dir.join(stem)
-        };
+        let children = children_of(path);
         for file in &mut source.test_files {
             // `#[path]` starts at the file's directory, a plain `mod` at that of its children.
             let start = if file.extension().is_some() {
@@ -49,7 +45,7 @@ impl Source {
         source
     }
 
-    fn parse(text: &str) -> Source {
+    pub(crate) fn parse(text: &str) -> Source {
         let stream: TokenStream = text.parse().unwrap();
         let mut source = Source {
             tokens: Vec::new(),
@@ -98,8 +94,14 @@ impl Source {
     fn shown(&self, which: Which) -> Vec<&Token> {
         self.tokens
             .iter()
-            .filter(|token| which == Which::All || !token.test)
+            .filter(|token| which == Which::All || token.test == (which == Which::Tests))
             .collect()
+    }
+
+    /// Every token of the file.
+    pub(crate) fn words(&self, which: Which) -> Vec<&str> {
+        let shown = self.shown(which);
+        shown.into_iter().map(|token| &*token.text).collect()
     }
 
     /// Every word of the file.
@@ -152,6 +154,15 @@ impl Source {
             }
         }
         lines
+    }
+}
+
+/// Where the modules below a file's module have their files.
+pub(crate) fn children_of(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap();
+    match ["mod", "lib", "main"].iter().any(|own| stem == *own) {
+        true => path.parent().unwrap().to_owned(),
+        false => path.with_extension(""),
     }
 }
 

@@ -21,7 +21,7 @@ const SPEAKS: [&str; 2] = ["cli", "xtask"];
 const UNSAFE: [&str; 1] = ["hostio"];
 
 /// The sources of a crate that it ships, each with its path.
-fn shipped(dir: &std::path::Path) -> Vec<(PathBuf, Source)> {
+pub(crate) fn shipped(dir: &std::path::Path) -> Vec<(PathBuf, Source)> {
     let sources: Vec<(PathBuf, Source)> = files(&dir.join("src"), "rs")
         .into_iter()
         .map(|path| (path.clone(), Source::read(&path)))

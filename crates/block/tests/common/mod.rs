@@ -4,6 +4,8 @@ use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::Latencies;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, RamDevice, Request};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A mebibyte of RAM behind a queue of eight.
 pub(crate) fn ram(latency: Dur) -> RamDevice {
@@ -75,6 +77,29 @@ impl<D: Device> Device for RealLike<D> {
         self.pass(2000);
         self.in_flight -= self.came.len() as u32;
         done.append(&mut self.came);
+    }
+}
+
+/// A device, and what it was sent: kind, place and length.
+pub(crate) struct Watched<D>(pub(crate) D, pub(crate) Rc<RefCell<Vec<(Op, u64, u64)>>>);
+
+impl<D: Device> Device for Watched<D> {
+    fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        let sent = (request.op, request.offset, request.len);
+        self.1.borrow_mut().push(sent);
+        self.0.submit(request)
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.0.wait(until, done);
     }
 }
 

@@ -5,86 +5,16 @@
 //! a track of neighbouring sectors at most for each. Reading ahead gives way to anything else at once, but a seek or
 //! head switch that it has begun is finished first.
 
+use super::state::{Piece, Purpose, Stream};
 use super::{Event, Hdd};
-use crate::geometry::{Phase, Place, TURN};
+use crate::geometry::{Phase, Place};
 use crate::spec::Scheduling;
-use fathom_base::Dur;
 use fathom_block::Op;
 
-/// Why the head passes over sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// For the request of this number.
-    Read(u32),
-    /// For the uncached write of this number.
-    Write(u32),
-    /// For a read that may come.
-    Ahead,
-    /// For the write cache.
-    Destage,
-}
-
-/// Sectors of one track that the head goes to and passes over.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    purpose: Purpose,
-    first: u64,
-    end: u64,
-    place: Place,
-    /// When the arm is on the track, settled.
-    arrive: Phase,
-    /// When the first sector begins.
-    start: Phase,
-}
-
-impl Piece {
-    /// When its last sector has passed.
-    fn over(&self) -> Phase {
-        self.start + self.place.span(self.end - self.first)
-    }
-
-    /// The end of what has passed by then.
-    fn passed_by(&self, phase: Phase) -> u64 {
-        let elapsed = phase.saturating_sub(self.start).min(Phase::from(TURN) * 2);
-        let rate = Phase::from(self.place.sectors_per_track);
-        let about = (elapsed * rate / Phase::from(TURN)) as u64;
-        let mut sectors = (about + 1).min(self.end - self.first);
-        while sectors > 0 && self.place.span(sectors) > elapsed {
-            sectors -= 1;
-        }
-        self.first + sectors
-    }
-}
-
-/// A run of sectors that is read into a segment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
-    segment: usize,
-    /// The next sector.
-    at: u64,
-    /// Where reading ahead ends.
-    limit: u64,
-}
-
 impl Hdd {
-    /// How long the arm takes to another track.
-    fn movement(&self, to: &Place, write: bool) -> Dur {
-        let (from, to) = (self.track, to.track);
-        if from == to {
-            return Dur::ZERO;
-        }
-        let settle = if write { self.write_settle } else { Dur::ZERO };
-        let switch = match from.head == to.head {
-            true => Dur::ZERO,
-            false => self.head_switch,
-        };
-        let seek = self.curve.time(from.cylinder.abs_diff(to.cylinder));
-        seek.max(switch) + settle
-    }
-
     /// When the arm would be on the track of `place`, and when the sector would begin there.
     fn reach(&self, place: &Place, write: bool, ready: Phase) -> (Phase, Phase) {
-        let arrive = self.arm_free() + self.g.parts(self.movement(place, write));
+        let arrive = self.arm_free() + self.g.parts(self.arm.movement(place, write));
         (arrive, place.next_start(arrive.max(ready)))
     }
 
@@ -92,14 +22,14 @@ impl Hdd {
         let place = self.g.locate(first);
         let write = matches!(purpose, Purpose::Write(_) | Purpose::Destage);
         let (arrive, start) = self.reach(&place, write, ready);
-        if place.track.cylinder != self.track.cylinder {
+        if place.track.cylinder != self.arm.track.cylinder {
             self.counters.seeks += 1;
-            self.counters.seek_time += self.movement(&place, write);
-        } else if place.track != self.track {
+            self.counters.seek_time += self.arm.movement(&place, write);
+        } else if place.track != self.arm.track {
             self.counters.head_switches += 1;
         }
         self.rotation_wait += start - arrive;
-        self.track = place.track;
+        self.arm.track = place.track;
         let piece = Piece {
             purpose,
             first,
@@ -117,19 +47,19 @@ impl Hdd {
     }
 
     fn run(&mut self, piece: Piece) {
-        self.free = piece.over();
-        self.piece = Some(piece);
-        self.piece_number = self.piece_number.wrapping_add(1);
-        let at = self.event_time(self.free);
+        self.arm.free = piece.over();
+        self.arm.piece = Some(piece);
+        self.arm.piece_number = self.arm.piece_number.wrapping_add(1);
+        let at = self.event_time(self.arm.free);
         self.events
-            .push_in_order(1, at, Event::Passed(self.piece_number));
+            .push_in_order(1, at, Event::Passed(self.arm.piece_number));
     }
 
     pub(super) fn passed(&mut self, number: u32) {
-        if number != self.piece_number {
+        if number != self.arm.piece_number {
             return;
         }
-        let Some(piece) = self.piece.take() else {
+        let Some(piece) = self.arm.piece.take() else {
             return;
         };
         let sectors = piece.end - piece.first;
@@ -157,7 +87,7 @@ impl Hdd {
 
     /// The head has read up to `end`.
     fn have_read(&mut self, piece: &Piece, end: u64) {
-        let Some(stream) = &mut self.stream else {
+        let Some(stream) = &mut self.arm.stream else {
             // Without a cache nobody sees a piece before its end.
             let whole = end == piece.end;
             self.counters.medium_sectors_read += if whole { end - piece.first } else { 0 };
@@ -219,7 +149,7 @@ impl Hdd {
 
     /// Decides what the arm does, if it is free to do something else.
     pub(super) fn dispatch(&mut self) {
-        if let Some(piece) = self.piece {
+        if let Some(piece) = self.arm.piece {
             let idle = self.waiting.is_empty() && !self.pressed();
             if piece.purpose != Purpose::Ahead || idle || self.join(piece) {
                 return;
@@ -227,13 +157,13 @@ impl Hdd {
             self.break_off(piece);
         }
         let destage = self.dirty.as_ref().and_then(|dirty| dirty.next());
-        let its_turn = self.pressed() && !self.destaged_last;
+        let its_turn = self.pressed() && !self.arm.destaged_last;
         if let Some((first, end)) = destage.filter(|_| its_turn) {
             self.begin_destage(first, end);
         } else if let Some(index) = self.choose() {
             let id = self.waiting.remove(index);
             self.serve(id);
-        } else if let Some(stream) = self.stream.filter(|stream| stream.at < stream.limit) {
+        } else if let Some(stream) = self.arm.stream.filter(|stream| stream.at < stream.limit) {
             self.start(Purpose::Ahead, stream.at, stream.limit, 0);
         } else if let Some((first, end)) = destage {
             self.begin_destage(first, end);
@@ -241,14 +171,14 @@ impl Hdd {
     }
 
     fn begin_destage(&mut self, first: u64, end: u64) {
-        self.stream = None;
-        self.destaged_last = true;
+        self.arm.stream = None;
+        self.arm.destaged_last = true;
         self.start(Purpose::Destage, first, end, 0);
     }
 
     /// Which of the waiting requests comes next.
     fn choose(&self) -> Option<usize> {
-        if self.scheduling == Scheduling::Fcfs || self.waiting.len() < 2 {
+        if self.arm.scheduling == Scheduling::Fcfs || self.waiting.len() < 2 {
             return (!self.waiting.is_empty()).then_some(0);
         }
         let start = |&index: &usize| {
@@ -263,19 +193,19 @@ impl Hdd {
     }
 
     fn serve(&mut self, id: u32) {
-        self.destaged_last = false;
+        self.arm.destaged_last = false;
         let Some(active) = self.active.get(id) else {
             return;
         };
         let (first, end, ready) = (active.wanted, active.end(), active.ready);
         if active.request.op == Op::Write {
-            self.stream = None;
+            self.arm.stream = None;
             return self.start(Purpose::Write(id), first, end, ready);
         }
         if first == active.first() {
             self.counters.cache_misses += 1;
         }
-        self.stream = self.segments.as_mut().map(|segments| Stream {
+        self.arm.stream = self.segments.as_mut().map(|segments| Stream {
             segment: segments.open(first),
             at: first,
             limit: end,
@@ -288,7 +218,7 @@ impl Hdd {
     /// was found in another segment, or among what is to be written, lies elsewhere.
     pub(super) fn follow(&mut self, first: u64, end: u64) {
         let limit = (end + self.read_ahead).min(self.g.sectors());
-        if let Some(stream) = &mut self.stream
+        if let Some(stream) = &mut self.arm.stream
             && first <= stream.limit
         {
             stream.limit = stream.limit.max(limit);
@@ -297,11 +227,11 @@ impl Hdd {
 
     /// Lets a waiting read have what the head is reading ahead, if it comes to it.
     fn join(&mut self, piece: Piece) -> bool {
-        let considered = match self.scheduling {
+        let considered = match self.arm.scheduling {
             Scheduling::Fcfs => 1,
             Scheduling::Sptf => self.waiting.len(),
         };
-        let Some(stream) = self.stream else {
+        let Some(stream) = self.arm.stream else {
             return false;
         };
         let comes = |id: &u32| {
@@ -328,8 +258,8 @@ impl Hdd {
 
     /// Brings what was read up to now into the cache.
     pub(super) fn catch_up(&mut self) {
-        if let Some(piece) = self.piece
-            && self.stream.is_some()
+        if let Some(piece) = self.arm.piece
+            && self.arm.stream.is_some()
             && matches!(piece.purpose, Purpose::Read(_) | Purpose::Ahead)
         {
             let end = piece.passed_by(self.g.phase(self.now));
@@ -339,8 +269,8 @@ impl Hdd {
 
     fn break_off(&mut self, piece: Piece) {
         self.catch_up();
-        self.free = self.g.phase(self.now).max(piece.arrive);
-        self.piece = None;
-        self.piece_number = self.piece_number.wrapping_add(1);
+        self.arm.free = self.g.phase(self.now).max(piece.arrive);
+        self.arm.piece = None;
+        self.arm.piece_number = self.arm.piece_number.wrapping_add(1);
     }
 }

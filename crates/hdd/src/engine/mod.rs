@@ -6,20 +6,22 @@
 //! which they came.
 
 mod arm;
+mod state;
 mod transfer;
 
 use crate::cache::Segments;
 use crate::dirty::Dirty;
-use crate::geometry::{Geometry, Phase, TURN, Track};
+use crate::geometry::{Geometry, Phase, TURN};
 use crate::link::Link;
 use crate::seek::SeekCurve;
-use crate::spec::{Scheduling, Spec, SpecError};
+use crate::spec::{Spec, SpecError};
 use crate::store::Store;
-use arm::{Piece, Stream};
 use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_block::simulated::{self, Simulated};
 use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
 };
+use state::{Active, Arm};
 use std::collections::VecDeque;
 
 /// The most sectors that the head passes before it is looked at again, and that a read sends at once as they come off
@@ -37,44 +39,6 @@ enum Event {
     Arrived { id: u32, sectors: u32 },
     /// A request is complete.
     Complete(u32),
-}
-
-/// A request in flight.
-#[derive(Clone, Debug)]
-struct Active {
-    request: Request,
-    submitted: Time,
-    /// In order of submission.
-    sequence: u64,
-    /// The first sector that it needs from the medium, or has not written there.
-    wanted: u64,
-    /// Sectors for which the link is booked.
-    booked: u64,
-    /// Sectors of a cached write that have crossed the link.
-    arrived: u64,
-    /// The earliest that the first sector of an uncached write may meet the medium, so that none comes too late.
-    ready: Phase,
-}
-
-impl Active {
-    fn first(&self) -> u64 {
-        self.request.offset / SECTOR_BYTES
-    }
-
-    fn end(&self) -> u64 {
-        self.request.end() / SECTOR_BYTES
-    }
-
-    fn sectors(&self) -> u64 {
-        self.request.len / SECTOR_BYTES
-    }
-
-    /// Whether it matters which of the two comes first.
-    fn meets(&self, other: &Active) -> bool {
-        let (a, b) = (&self.request, &other.request);
-        let touch = a.offset < b.end() && b.offset < a.end();
-        touch && (a.op == Op::Write || b.op == Op::Write)
-    }
 }
 
 /// What the disk has done so far.
@@ -115,10 +79,6 @@ pub struct Counters {
 pub struct Hdd {
     info: DeviceInfo,
     g: Geometry,
-    curve: SeekCurve,
-    head_switch: Dur,
-    write_settle: Dur,
-    scheduling: Scheduling,
     now: Time,
     events: EventQueue<Event>,
     link: Link,
@@ -129,16 +89,7 @@ pub struct Hdd {
     held: Vec<u32>,
     /// Requests that wait for the arm, in order.
     waiting: Vec<u32>,
-    /// Where the head is, or is going.
-    track: Track,
-    /// When the arm became free.
-    free: Phase,
-    /// The write cache had the arm before the requests.
-    destaged_last: bool,
-    piece: Option<Piece>,
-    /// The number of the latest piece; the end of an earlier one means nothing.
-    piece_number: u32,
-    stream: Option<Stream>,
+    arm: Arm,
     segments: Option<Segments>,
     read_ahead: u64,
     dirty: Option<Dirty>,
@@ -164,10 +115,6 @@ impl Hdd {
         let ahead = spec.read_cache.as_ref().map_or(0, |c| c.read_ahead.0);
         Ok(Hdd {
             info: info_of(spec),
-            curve: SeekCurve::fit(&spec.mechanics, spec.cylinders() as u32),
-            head_switch: spec.mechanics.head_switch,
-            write_settle: spec.mechanics.write_settle,
-            scheduling: spec.host.scheduling,
             now: Time::ZERO,
             events: EventQueue::default(),
             link: Link::new(&spec.host, noise, Rng::new(seed, 2)),
@@ -176,12 +123,7 @@ impl Hdd {
             sequence: 0,
             held: Vec::new(),
             waiting: Vec::new(),
-            track: Track::default(),
-            free: Phase::from(start),
-            destaged_last: false,
-            piece: None,
-            piece_number: 0,
-            stream: None,
+            arm: Arm::new(spec, Phase::from(start)),
             segments: spec.read_cache.as_ref().map(Segments::new),
             read_ahead: ahead / SECTOR_BYTES,
             dirty: spec.write_cache.as_ref().map(Dirty::new),
@@ -208,7 +150,7 @@ impl Hdd {
 
     /// The seek curve.
     pub fn seek_curve(&self) -> &SeekCurve {
-        &self.curve
+        &self.arm.curve
     }
 
     /// What the disk has done so far.
@@ -271,23 +213,6 @@ impl Hdd {
         let done = Completion::of(&active.request, times, result, data);
         self.finished.push(done);
         self.release_held();
-    }
-
-    /// Nothing more happens until then, or until the end of time, which fails what is in flight.
-    fn end_of_time(&mut self, until: Time) {
-        let comes = until > Time::END && self.finished.is_empty() && !self.active.is_empty();
-        // Without an event the disk has stopped, and tells by completing nothing.
-        if comes && !self.events.is_empty() {
-            self.now = self.now.max(Time::END);
-            self.events.clear();
-            self.held.clear();
-            self.waiting.clear();
-            self.incoming.clear();
-            let in_flight: Vec<u32> = self.active.ids().collect();
-            for id in in_flight {
-                self.complete(id, Err(IoErrorKind::EndOfTime));
-            }
-        }
     }
 
     /// Counts what a request did, and moves its bytes. Nothing that it meets is under way, so that now is as good as
@@ -355,19 +280,7 @@ impl Device for Hdd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        // What is complete but not collected still takes its place in the queue.
-        if self.active.len() + self.finished.len() >= self.info.queue_depth as usize {
-            return Err(Busy(request));
-        }
-        let checked = self.info.check(&request).map_err(|error| error.kind);
-        let data = request.data.as_ref().filter(|_| request.op == Op::Write);
-        let refused = match checked {
-            Ok(()) if self.now >= Time::END => Some(IoErrorKind::EndOfTime),
-            Ok(()) if data.is_some_and(|data| data.len() as u64 != request.len) => {
-                Some(IoErrorKind::Misaligned)
-            }
-            checked => checked.err(),
-        };
+        let (request, refused) = simulated::admit(self, request)?;
         self.sequence += 1;
         let wanted = request.offset / SECTOR_BYTES;
         let id = self.active.insert(Active {
@@ -390,29 +303,48 @@ impl Device for Hdd {
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        // What happens at this very instant belongs to it, however early `until` is.
-        let until = until.max(self.now);
-        loop {
-            if until == Time::MAX && self.active.is_empty() {
-                break;
-            }
-            // Once something is complete, only what happens at the same instant joins it.
-            let limit = if self.finished.is_empty() {
-                until.min(Time::END)
-            } else {
-                self.now
-            };
-            let Some((at, event)) = self.events.pop_until(limit) else {
-                self.end_of_time(until);
-                break;
-            };
-            self.now = self.now.max(at);
-            self.handle(event);
-        }
-        if !self.finished.is_empty() {
-            done.append(&mut self.finished);
-        } else if until != Time::MAX {
-            self.now = until;
+        simulated::wait(self, until, done);
+    }
+}
+
+impl Simulated for Hdd {
+    fn in_flight(&self) -> usize {
+        self.active.len()
+    }
+
+    fn finished(&self) -> &Vec<Completion> {
+        &self.finished
+    }
+
+    fn finished_mut(&mut self) -> &mut Vec<Completion> {
+        &mut self.finished
+    }
+
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    fn step(&mut self, limit: Time) -> bool {
+        let Some((at, event)) = self.events.pop_until(limit) else {
+            return false;
+        };
+        self.now = self.now.max(at);
+        self.handle(event);
+        true
+    }
+
+    fn end(&mut self) {
+        self.events.clear();
+        self.held.clear();
+        self.waiting.clear();
+        self.incoming.clear();
+        let in_flight: Vec<u32> = self.active.ids().collect();
+        for id in in_flight {
+            self.complete(id, Err(IoErrorKind::EndOfTime));
         }
     }
 }

@@ -180,8 +180,8 @@ impl Hdd {
 
     /// The phase of now, or the moment within this nanosecond, or after it, when the arm became free.
     pub(super) fn arm_free(&self) -> Phase {
-        if self.g.time(self.free) >= self.now {
-            self.free
+        if self.g.time(self.arm.free) >= self.now {
+            self.arm.free
         } else {
             self.g.phase(self.now)
         }

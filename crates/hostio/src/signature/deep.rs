@@ -3,7 +3,8 @@
 //! A few small reads whose places follow from the size of the device. Every match is checked by more than its magic number
 //! where that is short: a device that was written with random bytes has no backup superblock.
 
-use super::{Contents, Signature};
+use super::contents::Contents;
+use super::known::Signature;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

@@ -5,14 +5,15 @@
 //! either end and in places between them.
 
 mod blkid;
+mod contents;
 mod deep;
+mod known;
 mod table;
 
 pub(crate) use blkid::ask as ask_blkid;
+pub(crate) use contents::Contents;
+pub use known::Signature;
 
-use std::borrow::Cow;
-use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use table::KNOWN;
 
@@ -23,54 +24,6 @@ const TAIL_BYTES: u64 = 2 << 20;
 
 /// Where first partitions begin: the first megabyte that today's tools leave, and the first track of older ones.
 const LOST_STARTS: [u64; 2] = [1 << 20, 63 * 512];
-
-/// A known kind of contents, and where it was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
-    /// What it is: `ext2/3/4`, `LUKS`, `GPT`.
-    pub name: Cow<'static, str>,
-    /// Where its magic number is, in bytes from the start; `None` where another program found it and did not say.
-    pub offset: Option<u64>,
-}
-
-/// Formats of two bytes of magic: one random device in a few thousand has one of them somewhere.
-const SHORT: [&str; 12] = [
-    "minix",
-    "HFS",
-    "HFS+",
-    "HFSX",
-    "NILFS2",
-    "VIA RAID",
-    "JMicron RAID",
-    "Sun disk label",
-    "Mac partition map",
-    "FileVault 2",
-    "LVM1 physical volume",
-    "MBR or boot sector",
-];
-
-impl Signature {
-    /// Whether it may be there by chance, so that another look at the whole format is wanted.
-    pub(crate) fn is_short(&self) -> bool {
-        SHORT.contains(&self.name.as_ref())
-    }
-}
-
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.offset {
-            Some(offset) => write!(f, "{} at byte {offset}", self.name),
-            None => f.write_str(&self.name),
-        }
-    }
-}
-
-/// The bytes of a device that were looked at.
-pub(crate) struct Contents {
-    size: u64,
-    /// Offset and bytes; the beginning first, then the end.
-    pieces: Vec<(u64, Vec<u8>)>,
-}
 
 impl Contents {
     /// Reads what has to be seen of a device of `size` bytes; `read` gives so many bytes from an offset.
@@ -90,14 +43,6 @@ impl Contents {
             .map(|(at, len)| Ok((at, read(at, len as usize)?)))
             .collect::<io::Result<_>>()?;
         Ok(Self { size, pieces })
-    }
-
-    /// Bytes from an offset, where all of them were read.
-    fn at(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        self.pieces.iter().find_map(|(start, bytes)| {
-            let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
-            bytes.get(from..from.checked_add(len)?)
-        })
     }
 
     /// Every known kind of contents, at most one of a name, in the order of the table.
@@ -133,22 +78,6 @@ impl Contents {
             name: format!("{name} (in a lost partition)").into(),
             offset: Some(at),
         })
-    }
-
-    /// A number that differs when anything of this was changed.
-    pub(crate) fn stamp(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.pieces.hash(&mut hasher);
-        hasher.finish()
-    }
-
-    /// Whether all that was read is zeros or all of it ones, as an unused or erased device reads.
-    pub(crate) fn blank(&self) -> bool {
-        let all = |byte: u8| {
-            let bytes = self.pieces.iter().flat_map(|(_, bytes)| bytes);
-            bytes.copied().all(|b| b == byte)
-        };
-        all(0) || all(0xff)
     }
 }
 

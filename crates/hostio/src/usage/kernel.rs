@@ -2,9 +2,10 @@
 
 use super::loops::{Backing, loops};
 use super::mounts::parse_swaps;
-use super::storage::{FileId, Shared, Storage, Way, number_of};
-use crate::node::names_in;
-use crate::safety::Finding;
+use super::number::{FileId, number_of};
+use super::storage::{Shared, Storage, Way};
+use crate::finding::Finding;
+use crate::sysfs::names_in;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! File locks, leases and delegations, as `/proc/locks` tells of them (proc(5)).
 
-use super::processes::who;
+use crate::finding::{Finding, Process};
 use crate::node::DeviceNumber;
-use crate::safety::Finding;
+use crate::sysfs::text;
 use std::fs;
+use std::path::Path;
 
 /// One held lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,15 @@ fn parse(line: &str) -> Option<Lock> {
         device,
         inode: place.next()?.parse().ok()?,
     })
+}
+
+/// A process, by its number and its command.
+pub(super) fn who(pid: u32) -> Process {
+    let command = text(Path::new(&format!("/proc/{pid}/comm")));
+    Process {
+        pid,
+        command: command.unwrap_or_else(|| "?".into()),
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! The kernel tells the path of the backing file as it was when it was set up; the driver itself is asked for the numbers
 //! of the file, which stay right when it was renamed, unlinked or lies in another namespace.
 
-use super::storage::{FileId, number_of};
+use super::number::{FileId, number_of};
 use crate::ioctl::{self, LoopStatus};
-use crate::node::{DeviceNumber, Node, text};
+use crate::node::{DeviceNumber, Node};
+use crate::sysfs::text;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 

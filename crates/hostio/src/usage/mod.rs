@@ -12,6 +12,7 @@ mod kernel;
 mod locks;
 mod loops;
 mod mounts;
+mod number;
 mod processes;
 mod storage;
 
@@ -19,7 +20,7 @@ pub(crate) use mounts::mounts;
 pub(crate) use processes::processes;
 pub(crate) use storage::{Storage, Way, of_device, of_file};
 
-use crate::safety::Finding;
+use crate::finding::Finding;
 
 /// What uses a target inside the kernel: mounts, swap, other drivers.
 pub(crate) fn in_kernel(storage: &Storage) -> Vec<Finding> {

@@ -1,8 +1,10 @@
 //! Mounted file systems and swap, as `/proc` tells (proc(5)).
 
-use super::storage::{FileId, Storage, number_of};
-use crate::node::{DeviceNumber, names_in};
-use crate::safety::Finding;
+use super::number::{FileId, number_of};
+use super::storage::Storage;
+use crate::finding::Finding;
+use crate::node::DeviceNumber;
+use crate::sysfs::names_in;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;

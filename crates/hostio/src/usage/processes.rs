@@ -4,10 +4,12 @@
 //! an io_uring has taken in and whose descriptor is closed is found by its path in the ring's `fdinfo`. A mapping
 //! outlives its descriptor and stands in `/proc/PID/maps`.
 
-use super::locks;
-use super::storage::{FileId, Storage};
-use crate::node::{DeviceNumber, names_in, text};
-use crate::safety::{Finding, Process};
+use super::locks::{self, who};
+use super::number::FileId;
+use super::storage::Storage;
+use crate::finding::{Finding, Process};
+use crate::node::DeviceNumber;
+use crate::sysfs::names_in;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
@@ -95,15 +97,6 @@ fn aliases(storage: &Storage) -> BTreeMap<DeviceNumber, String> {
             numbers.map(|number| (number, shared.node.name.clone()))
         })
         .collect()
-}
-
-/// A process, by its number and its command.
-pub(super) fn who(pid: u32) -> Process {
-    let command = text(Path::new(&format!("/proc/{pid}/comm")));
-    Process {
-        pid,
-        command: command.unwrap_or_else(|| "?".into()),
-    }
 }
 
 /// What a path leads to.

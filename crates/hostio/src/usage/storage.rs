@@ -1,21 +1,12 @@
 //! Which devices and files share bytes with a target.
 
 use super::loops::{Backing, Loop, loops};
+use super::number::FileId;
 use crate::node::{DeviceNumber, Node};
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// A file system's number and a file's number in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct FileId(pub(crate) u64, pub(crate) u64);
-
-impl FileId {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self(metadata.dev(), metadata.ino())
-    }
-}
 
 /// What stands on a device or file on the way to the target, and is no other user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,11 +170,4 @@ pub(crate) fn of_file(path: &Path, metadata: &Metadata) -> Storage {
             way: None,
         }],
     }
-}
-
-/// The number of the block device at a path.
-pub(super) fn number_of(path: &Path) -> Option<DeviceNumber> {
-    let metadata = fs::metadata(path).ok()?;
-    let block = metadata.file_type().is_block_device();
-    block.then(|| DeviceNumber::of(metadata.rdev()))
 }

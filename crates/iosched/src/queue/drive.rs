@@ -29,8 +29,8 @@ impl<D: Device> BlockQueue<D> {
             self.in_flight += 1;
             if let Some(piece) = self.pieces.get(id.0 as u32).filter(|_| id.0 & WHOLE == 0) {
                 let alignment = self.config.alignment.0;
-                stats::dispatch(&mut self.work, &piece.io, alignment, self.in_flight);
-                self.lengths[pool(op)].add(len);
+                stats::dispatch(&mut self.counts.work, &piece.io, alignment, self.in_flight);
+                self.counts.lengths[pool(op)].add(len);
             }
         }
     }
@@ -39,7 +39,7 @@ impl<D: Device> BlockQueue<D> {
     /// there is no tag left is found with the request in hand (`__blk_mq_do_dispatch_sched`, `blk_mq_dispatch_rq_list`,
     /// 6.18). Without a scheduler a request has its tag from the beginning.
     fn takes_ahead(&self) -> bool {
-        self.era == Era::Multi && self.merging != Merging::Latest { of_kind: false }
+        self.era == Era::Multi && self.merges.how != Merging::Latest { of_kind: false }
     }
 
     fn next_request(&mut self, now: Time) -> Option<Request> {
@@ -79,9 +79,9 @@ impl<D: Device> BlockQueue<D> {
     /// A request to the drive is done.
     pub(super) fn settle(&mut self, completion: &Completion) {
         self.in_flight -= 1;
-        self.full = [false; 2];
+        self.pools.full = [false; 2];
         // `scsi_run_queue`, `blk_run_queue`: a completion takes the timer plug away.
-        self.plug_until = Time::MAX;
+        self.plug.until = Time::MAX;
         if completion.id.0 & WHOLE != 0 {
             let slot = (completion.id.0 & !WHOLE) as u32;
             if let Some(parent) = self.parents.get_mut(slot) {
@@ -91,7 +91,7 @@ impl<D: Device> BlockQueue<D> {
                     len: 0,
                 };
                 parent.part_done(&part, completion, None);
-                self.pools[pool(completion.op)] -= 1;
+                self.pools.used[pool(completion.op)] -= 1;
                 self.finish(slot);
             }
             return;
@@ -99,7 +99,7 @@ impl<D: Device> BlockQueue<D> {
         let Some(piece) = self.pieces.remove(completion.id.0 as u32) else {
             return;
         };
-        self.pools[pool(piece.io.op)] -= 1;
+        self.pools.used[pool(piece.io.op)] -= 1;
         self.scheduler.completed(self.inner.now(), &piece.io);
         let mut at = 0;
         for part in piece.parts.iter() {
@@ -128,7 +128,7 @@ impl<D: Device> BlockQueue<D> {
             if let Some(parent) = self.parents.get(slot)
                 && matches!(parent.request.op, Op::Read | Op::Write)
             {
-                self.pools[pool(parent.request.op)] -= 1;
+                self.pools.used[pool(parent.request.op)] -= 1;
             }
             self.enter(slot);
         }

@@ -37,7 +37,7 @@ impl<D: Device> BlockQueue<D> {
             if let Some(parent) = self.parents.get_mut(slot) {
                 parent.left += 1;
             }
-            self.work.pieces += 1;
+            self.counts.work.pieces += 1;
             self.place(
                 Io {
                     offset,
@@ -73,17 +73,18 @@ impl<D: Device> BlockQueue<D> {
     /// where the scheduler may let less have them all (`limit_depth`). A flush is neither a write nor asynchronous to Linux.
     pub(super) fn has_room(&self, request: &Request) -> bool {
         let all: u32 = match self.era {
-            Era::Single => return self.pools[pool(request.op)] < self.requests,
-            Era::Multi => self.pools.iter().sum(),
+            Era::Single => return self.pools.used[pool(request.op)] < self.pools.each,
+            Era::Multi => self.pools.used.iter().sum(),
         };
         let limit = match request.op {
             Op::Write | Op::Trim => {
                 let io = Self::io(self.era, &self.priorities, request, Time::ZERO);
-                self.scheduler.limit(self.requests, io.sync)
+                self.scheduler.limit(self.pools.each, io.sync)
             }
-            _ => self.requests,
+            _ => self.pools.each,
         };
-        all < self.requests && (request.op == Op::Read || self.pools[pool(request.op)] < limit)
+        all < self.pools.each
+            && (request.op == Op::Read || self.pools.used[pool(request.op)] < limit)
     }
 
     /// Whether a request needs no room of its own, since all of it is merged with what is held.
@@ -121,7 +122,7 @@ impl<D: Device> BlockQueue<D> {
         if let Some(piece) = self.pieces.get_mut(slot) {
             piece.io = io;
         }
-        self.pools[pool(io.op)] += 1;
+        self.pools.used[pool(io.op)] += 1;
         self.add(slot, &io);
     }
 }

@@ -38,7 +38,7 @@ impl<D: Device> BlockQueue<D> {
         if !self.config.merge || io.fua {
             return None;
         }
-        let plugged = self.tasks.of(io.process).iter().rev();
+        let plugged = self.plug.tasks.of(io.process).iter().rev();
         let searched = match self.era {
             Era::Single => usize::MAX,
             Era::Multi => 1,
@@ -52,13 +52,14 @@ impl<D: Device> BlockQueue<D> {
 
     fn partner_in_scheduler(&self, io: &Io) -> Option<(Io, End)> {
         let any = |key: Option<IoKey>| self.fits(&self.held(key?)?, io, true);
-        match self.merging {
-            Merging::ByPlace => {
-                any(self.mergeable.before(io)).or_else(|| any(self.mergeable.after(io)))
+        match self.merges.how {
+            Merging::ByPlace => any(self.merges.mergeable.before(io))
+                .or_else(|| any(self.merges.mergeable.after(io))),
+            Merging::ByEnd => {
+                any(self.merges.last).or_else(|| any(self.merges.mergeable.before(io)))
             }
-            Merging::ByEnd => any(self.last_merge).or_else(|| any(self.mergeable.before(io))),
             Merging::Latest { of_kind } => {
-                let list = &self.latest[usize::from(of_kind && io.op != Op::Read)];
+                let list = &self.merges.latest[usize::from(of_kind && io.op != Op::Read)];
                 // One that is adjacent and does not fit ends the search (`BIO_MERGE_FAILED`).
                 let mut held = list.iter().rev().filter_map(|&key| self.held(key));
                 let held = held.find(|held| !held.fua && adjacent(held, io).is_some())?;
@@ -99,11 +100,11 @@ impl<D: Device> BlockQueue<D> {
         match end {
             End::Back => {
                 piece.parts.push_back(part);
-                self.work.back_merges += 1;
+                self.counts.work.back_merges += 1;
             }
             End::Front => {
                 piece.parts.push_front(part);
-                self.work.front_merges += 1;
+                self.counts.work.front_merges += 1;
             }
         }
         let grown = self.grow(&held, io, held.offset.min(io.offset));
@@ -114,8 +115,11 @@ impl<D: Device> BlockQueue<D> {
 
     /// `attempt_back_merge`, `attempt_front_merge`: what has grown may reach the next request of the scheduler.
     fn join_neighbour(&mut self, grown: &Io, end: End) {
-        let [former, latter] = match self.merging {
-            Merging::ByPlace => [self.mergeable.before(grown), self.mergeable.after(grown)],
+        let [former, latter] = match self.merges.how {
+            Merging::ByPlace => [
+                self.merges.mergeable.before(grown),
+                self.merges.mergeable.after(grown),
+            ],
             Merging::ByEnd => self.scheduler.neighbours(grown.key),
             Merging::Latest { .. } => return,
         };
@@ -135,13 +139,17 @@ impl<D: Device> BlockQueue<D> {
     /// A request that comes from a plug list joins one that ends where it begins, and both may join a third
     /// (`elv_attempt_insert_merge`, `block/elevator.c`). Whether it did.
     pub(super) fn merge_inserted(&mut self, slot: u32) -> bool {
-        if matches!(self.merging, Merging::Latest { .. }) {
+        if matches!(self.merges.how, Merging::Latest { .. }) {
             return false;
         }
         let mut merged = false;
         let mut second = self.held(IoKey(slot));
         while let Some(new) = second
-            && let Some(first) = self.mergeable.before(&new).and_then(|key| self.held(key))
+            && let Some(first) = self
+                .merges
+                .mergeable
+                .before(&new)
+                .and_then(|key| self.held(key))
             && first.key != new.key
             && self.may_join(&first, &new, &first, true)
         {
@@ -160,11 +168,11 @@ impl<D: Device> BlockQueue<D> {
         if gone.place == Place::Scheduler {
             self.scheduler.remove(second);
         }
-        self.pools[super::pool(second.op)] -= 1;
+        self.pools.used[super::pool(second.op)] -= 1;
         if let Some(piece) = self.pieces.get_mut(first.key.0) {
             piece.parts.append(gone.parts);
         }
-        self.work.joined += 1;
+        self.counts.work.joined += 1;
         self.grow(first, second, first.offset)
     }
 
@@ -174,13 +182,13 @@ impl<D: Device> BlockQueue<D> {
 
     /// The scheduler holds a request that may grow.
     pub(super) fn note_mergeable(&mut self, io: &Io) {
-        let Merging::Latest { of_kind } = self.merging else {
-            self.mergeable.insert(io);
+        let Merging::Latest { of_kind } = self.merges.how else {
+            self.merges.mergeable.insert(io);
             // `elv_insert`.
-            self.last_merge.get_or_insert(io.key);
+            self.merges.last.get_or_insert(io.key);
             return;
         };
-        let list = &mut self.latest[usize::from(of_kind && io.op != Op::Read)];
+        let list = &mut self.merges.latest[usize::from(of_kind && io.op != Op::Read)];
         if list.len() == LATEST {
             list.pop_front();
         }
@@ -189,11 +197,11 @@ impl<D: Device> BlockQueue<D> {
 
     /// A request does not grow any more.
     pub(super) fn forget(&mut self, io: &Io) {
-        self.mergeable.remove(io);
-        if self.last_merge == Some(io.key) {
-            self.last_merge = None;
+        self.merges.mergeable.remove(io);
+        if self.merges.last == Some(io.key) {
+            self.merges.last = None;
         }
-        for list in &mut self.latest {
+        for list in &mut self.merges.latest {
             list.retain(|&key| key != io.key);
         }
     }
@@ -215,10 +223,10 @@ impl<D: Device> BlockQueue<D> {
         };
         piece.io = grown;
         if piece.place == Place::Scheduler {
-            if !matches!(self.merging, Merging::Latest { .. }) {
-                self.mergeable.remove(held);
-                self.mergeable.insert(&grown);
-                self.last_merge = Some(grown.key);
+            if !matches!(self.merges.how, Merging::Latest { .. }) {
+                self.merges.mergeable.remove(held);
+                self.merges.mergeable.insert(&grown);
+                self.merges.last = Some(grown.key);
             }
             self.scheduler.changed(self.inner.now(), held, grown);
         }

@@ -3,7 +3,7 @@
 //! The way of a request, as in Linux (Documentation/block/biodoc.rst): it is split at the longest request that may begin
 //! where it begins; every piece is merged with one that is held and adjacent, or becomes one of its own; it waits in the
 //! plug, then in the scheduler, until the drive has room. It completes with its last piece. Which requests are looked at
-//! for merging depends on the scheduler ([`Merging`], [`Era`]).
+//! for merging depends on the scheduler ([`crate::Merging`], [`Era`]).
 //!
 //! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
 //!   done. So what is read is what was written last, whatever the scheduler.
@@ -24,19 +24,20 @@ mod merge;
 mod order;
 mod parts;
 mod plug;
+mod state;
 mod stats;
+mod work;
 
 pub use config::{Plug, QueueConfig};
 pub use stats::{Bundled, Dispatched, QueueStats};
 
-use crate::{Era, IoKey, Merging, Priority, Scheduler};
+use crate::{Era, Priority, Scheduler};
 use fathom_base::{BadValue, Dur, Slab, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, QueueWork, Request};
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Parts, Piece, Place};
-use plug::TaskLists;
-use stats::Lengths;
+use state::{Counts, Merges, Plugged, Pools};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The longest request that the queue takes; it is split.
@@ -53,24 +54,13 @@ pub struct BlockQueue<D> {
     scheduler: Box<dyn Scheduler>,
     priorities: Priorities,
     era: Era,
-    merging: Merging,
     depth: u32,
-    /// The requests of a pool: see [`QueueConfig::requests`].
-    requests: u32,
     parents: Slab<Parent>,
     pieces: Slab<Piece>,
     order: Order,
-    mergeable: Mergeable,
-    /// The request that was last merged, or came first since.
-    last_merge: Option<IoKey>,
-    /// The latest requests that may grow, where the queue looks at no others, by kind if need be.
-    latest: [VecDeque<IoKey>; 2],
-    /// The plug lists of tasks.
-    tasks: TaskLists,
-    /// When the timer plug goes at the latest; `Time::MAX` where there is none.
-    plug_until: Time,
-    /// Whether somebody who has submitted waits, once he has submitted all.
-    awaited: bool,
+    merges: Merges,
+    plug: Plugged,
+    pools: Pools,
     /// Flushes and trims that wait for room in the drive.
     whole: VecDeque<u32>,
     /// It goes first: what the drive has handed back, or what was taken from the scheduler ahead of time.
@@ -80,14 +70,7 @@ pub struct BlockQueue<D> {
     ready: Vec<Completion>,
     came: Vec<Completion>,
     freed: Vec<u32>,
-    /// Requests in the two pools, as they are after merging: reads, and all else. Today the two share one room.
-    pools: [u32; 2],
-    /// Whether one was refused for want of room since the last completion, by pool.
-    full: [bool; 2],
-    since: Time,
-    work: QueueWork,
-    /// The lengths of the reads and of the writes that the drive was given.
-    lengths: [Lengths; 2],
+    counts: Counts,
 }
 
 /// The priorities of processes.
@@ -137,11 +120,24 @@ impl<D: Device> BlockQueue<D> {
         };
         Ok(Self {
             depth: config.depth.map_or(most, |depth| depth.min(most)),
-            since: inner.now(),
+            counts: Counts {
+                since: inner.now(),
+                work: QueueWork::default(),
+                lengths: Default::default(),
+            },
             info,
             era,
-            requests,
-            merging: scheduler.merging(),
+            pools: Pools {
+                each: requests,
+                used: [0; 2],
+                full: [false; 2],
+            },
+            merges: Merges {
+                how: scheduler.merging(),
+                mergeable: Mergeable::default(),
+                last: None,
+                latest: Default::default(),
+            },
             scheduler,
             priorities,
             config,
@@ -149,22 +145,13 @@ impl<D: Device> BlockQueue<D> {
             parents: Slab::default(),
             pieces: Slab::default(),
             order: Order::default(),
-            mergeable: Mergeable::default(),
-            last_merge: None,
-            latest: Default::default(),
-            tasks: TaskLists::default(),
-            plug_until: Time::MAX,
-            awaited: false,
+            plug: Plugged::default(),
             whole: VecDeque::new(),
             next: None,
             in_flight: 0,
             ready: Vec::new(),
             came: Vec::new(),
             freed: Vec::new(),
-            pools: [0; 2],
-            full: [false; 2],
-            work: QueueWork::default(),
-            lengths: Default::default(),
         })
     }
 
@@ -194,7 +181,7 @@ impl<D: Device> BlockQueue<D> {
     fn next_timer(&self) -> Time {
         let now = self.inner.now();
         match self.scheduler.next_timer() {
-            _ if self.is_closed() => self.plug_until,
+            _ if self.is_closed() => self.plug.until,
             Some(at) if self.in_flight < self.depth => at.max(now + Dur(1)),
             _ => Time::MAX,
         }
@@ -213,8 +200,8 @@ impl<D: Device> Device for BlockQueue<D> {
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let op = request.op;
         let side = pool(op);
-        if self.full[side] || (!self.has_room(&request) && !self.needs_no_room(&request)) {
-            self.full[side] = true;
+        if self.pools.full[side] || (!self.has_room(&request) && !self.needs_no_room(&request)) {
+            self.pools.full[side] = true;
             // `get_request_wait`.
             self.open();
             return Err(Busy(request));
@@ -229,19 +216,19 @@ impl<D: Device> Device for BlockQueue<D> {
         }
         let slot = self.parents.insert(parent);
         if matches!(op, Op::Read | Op::Write) {
-            self.work.submitted += 1;
+            self.counts.work.submitted += 1;
         }
         let free = match self.parents.get(slot) {
             Some(parent) if op != Op::Flush => self.order.admit(slot, &parent.request),
             _ => true,
         };
         if !free || !matches!(op, Op::Read | Op::Write) {
-            self.pools[side] += 1;
+            self.pools.used[side] += 1;
         }
         if free {
             self.enter(slot);
         } else {
-            self.work.held_back += 1;
+            self.counts.work.held_back += 1;
         }
         Ok(())
     }

@@ -8,38 +8,6 @@ use super::{BlockQueue, Place, Plug};
 use crate::{Era, Io};
 use fathom_base::Time;
 use fathom_block::{Device, Op, Tag};
-use rustc_hash::FxHashMap;
-
-/// The plug lists of all tasks that have plugged anything, the first to begin first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TaskLists {
-    /// Requests in the order in which they came.
-    lists: Vec<Vec<u32>>,
-    /// How many of them are in use; the others are kept for their memory.
-    used: usize,
-    /// Which one is of which task. Only ever asked for one, so that it needs no order.
-    of_task: FxHashMap<u32, usize>,
-}
-
-impl TaskLists {
-    /// The list of a task, empty if it has none.
-    pub(super) fn of(&self, task: u32) -> &[u32] {
-        let index = self.of_task.get(&task);
-        index.map_or(&[], |&index| &self.lists[index])
-    }
-
-    fn push(&mut self, task: u32, slot: u32) {
-        let used = &mut self.used;
-        let index = *self.of_task.entry(task).or_insert_with(|| {
-            *used += 1;
-            *used - 1
-        });
-        if index == self.lists.len() {
-            self.lists.push(Vec::new());
-        }
-        self.lists[index].push(slot);
-    }
-}
 
 impl<D: Device> BlockQueue<D> {
     /// A new request goes into the plug, or to the scheduler.
@@ -47,16 +15,16 @@ impl<D: Device> BlockQueue<D> {
         match self.config.plug {
             Plug::Off => self.hand_over(slot),
             Plug::Batch => {
-                let list = self.tasks.of(io.process);
+                let list = self.plug.tasks.of(io.process);
                 if list.len() >= BATCH_MAX || self.is_long(list.first()) {
                     self.flush_task(io.process);
                 }
-                self.tasks.push(io.process, slot);
+                self.plug.tasks.push(io.process, slot);
             }
             Plug::Timer { requests, delay } => {
                 // `__make_request`: `elv_queue_empty`, then `blk_plug_device`, which leaves a timer that runs.
                 if self.waiting() == 0 && !self.is_closed() {
-                    self.plug_until = self.inner.now() + delay;
+                    self.plug.until = self.inner.now() + delay;
                 }
                 self.hand_over(slot);
                 // `elv_insert`: what has a request, less what the drive has.
@@ -81,13 +49,13 @@ impl<D: Device> BlockQueue<D> {
 
     /// Whether the timer plug holds the drive back.
     pub(super) fn is_closed(&self) -> bool {
-        self.plug_until != Time::MAX
+        self.plug.until != Time::MAX
     }
 
     /// `__generic_unplug_device`: the timer plug goes, and the drive gets what it has room for.
     pub(super) fn open(&mut self) {
         if self.is_closed() {
-            self.plug_until = Time::MAX;
+            self.plug.until = Time::MAX;
             self.pump();
         }
     }
@@ -103,39 +71,39 @@ impl<D: Device> BlockQueue<D> {
         if tag.direct || (tag.sync && op != Op::Read) {
             self.open();
         } else if op == Op::Read {
-            self.awaited = true;
+            self.plug.awaited = true;
         }
     }
 
     /// The submitter waits: its plug list goes to the scheduler, or the timer plug goes if it is time.
     pub(super) fn pull_plug_if_due(&mut self) {
-        if self.tasks.used > 0 {
-            for index in 0..self.tasks.used {
+        if self.plug.tasks.used > 0 {
+            for index in 0..self.plug.tasks.used {
                 self.flush_list(index);
             }
-            self.tasks.used = 0;
-            self.tasks.of_task.clear();
+            self.plug.tasks.used = 0;
+            self.plug.tasks.of_task.clear();
         }
-        let awaited = std::mem::take(&mut self.awaited);
-        if self.is_closed() && (awaited || self.inner.now() >= self.plug_until) {
+        let awaited = std::mem::take(&mut self.plug.awaited);
+        if self.is_closed() && (awaited || self.inner.now() >= self.plug.until) {
             self.open();
         }
     }
 
     fn flush_task(&mut self, task: u32) {
-        if let Some(&index) = self.tasks.of_task.get(&task) {
+        if let Some(&index) = self.plug.tasks.of_task.get(&task) {
             self.flush_list(index);
         }
     }
 
     fn flush_list(&mut self, index: usize) {
-        let mut pieces = std::mem::take(&mut self.tasks.lists[index]);
+        let mut pieces = std::mem::take(&mut self.plug.tasks.lists[index]);
         for slot in pieces.drain(..) {
             if !(self.config.merge && self.merge_inserted(slot)) {
                 self.hand_over(slot);
             }
         }
-        self.tasks.lists[index] = pieces;
+        self.plug.tasks.lists[index] = pieces;
     }
 
     /// The scheduler gets a request.

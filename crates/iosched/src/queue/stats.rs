@@ -1,10 +1,9 @@
 //! What went through a queue: how requests were merged and split, what the drive was given, and how many there were at a
 //! time.
 
-use super::{BlockQueue, pool};
 use crate::Io;
 use fathom_base::Time;
-use fathom_block::{Device, DriveStats, Given, Op, QueueWork, Subject};
+use fathom_block::{Given, Op, QueueWork};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -152,56 +151,5 @@ impl Lengths {
             aligned: given.aligned,
             by_len: self.counts.iter().copied().collect(),
         }
-    }
-}
-
-impl<D: Device> BlockQueue<D> {
-    /// What went through so far.
-    pub fn stats(&self) -> QueueStats {
-        let work = self.work();
-        QueueStats {
-            submitted: work.submitted,
-            pieces: work.pieces,
-            back_merges: work.back_merges,
-            front_merges: work.front_merges,
-            joined: work.joined,
-            held_back: work.held_back,
-            reads: self.lengths[pool(Op::Read)].with(work.reads),
-            writes: self.lengths[pool(Op::Write)].with(work.writes),
-            depth_sum: work.depth_sum,
-            elapsed_ns: work.at.since(self.since).0,
-            held_ns: work.held_ns,
-            in_flight_ns: work.in_flight_ns,
-            bundles: self.scheduler.bundles().cloned(),
-        }
-    }
-
-    /// The counters now, without lengths and bundles: this copies a few numbers.
-    pub fn work(&self) -> QueueWork {
-        let mut work = self.work;
-        elapse(
-            &mut work,
-            self.inner.now(),
-            self.parents.len(),
-            self.in_flight,
-        );
-        work
-    }
-
-    /// Counts what there was since the last time, before that changes; the time.
-    pub(super) fn elapse(&mut self) -> Time {
-        let now = self.inner.now();
-        elapse(&mut self.work, now, self.parents.len(), self.in_flight);
-        now
-    }
-}
-
-impl<D: Subject> Subject for BlockQueue<D> {
-    fn stats(&self) -> Option<DriveStats> {
-        self.inner.stats()
-    }
-
-    fn queue(&self) -> Option<QueueWork> {
-        Some(self.work())
     }
 }

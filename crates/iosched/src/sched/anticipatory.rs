@@ -19,8 +19,11 @@
 //! exit of a process: that a wait ends with the process, and the probability that another takes the place of one that is
 //! gone, which counts as zero. Ticks are those of 250 Hz, as the expiry of 124 ms that `irbw` 3 tells of is 31 of them.
 
+mod batch;
+mod wait;
+
 use super::seek::{Habit, Head, Mean};
-use super::{Line, Place, Pool, place};
+use super::{Place, Pool, SortedQueue, place};
 use crate::scheduler::Policy;
 use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
@@ -81,6 +84,15 @@ struct Process {
     answered: bool,
 }
 
+/// Of processes that had read once: the time to their second read, and the way there.
+#[derive(Clone, Debug, Default)]
+struct Newcomers {
+    think: Mean,
+    seek: Mean,
+    /// How many of them never read again, of 256.
+    exit_share: u64,
+}
+
 /// Whether the drive is kept idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
@@ -106,16 +118,12 @@ enum Step {
 pub struct Anticipatory {
     tunables: Tunables,
     pool: Pool,
-    lines: [Line; 2],
+    queues: [SortedQueue; 2],
     next: [Option<Place>; 2],
     heads: [Head; 2],
     processes: Vec<Process>,
     by_number: BTreeMap<u32, usize>,
-    /// Of processes that had read once: the time to their second read, and the way there.
-    new_think: Mean,
-    new_seek: Mean,
-    /// How many of them never read again, of 256.
-    exit_share: u64,
+    newcomers: Newcomers,
     /// Which kind goes now, and until when.
     side: usize,
     batch_ends: Time,
@@ -151,14 +159,12 @@ impl Anticipatory {
         Ok(Self {
             tunables: tunables.clone(),
             pool: Pool::default(),
-            lines: [Line::default(), Line::default()],
+            queues: [SortedQueue::default(), SortedQueue::default()],
             next: [None; 2],
             heads: [head; 2],
             processes: Vec::new(),
             by_number: BTreeMap::new(),
-            new_think: Mean::default(),
-            new_seek: Mean::default(),
-            exit_share: 0,
+            newcomers: Newcomers::default(),
             side: SYNC,
             batch_ends: Time::ZERO + tunables.read_batch_expire,
             is_changing: false,
@@ -185,15 +191,15 @@ impl Anticipatory {
 
     fn add(&mut self, io: Io) {
         let side = side_of(&io);
-        self.lines[side].insert(&mut self.pool, io);
+        self.queues[side].insert(&mut self.pool, io);
         self.next[side] = self.heads[side].nearer(self.next[side], Some(place(&io)));
     }
 
     fn take(&mut self, side: usize, at: Place) -> Option<Io> {
         if self.next[side] == Some(at) {
-            self.next[side] = self.heads[side].next(&self.pool, &self.lines[side], at);
+            self.next[side] = self.heads[side].next(&self.pool, &self.queues[side], at);
         }
-        self.lines[side].remove(&mut self.pool, at)
+        self.queues[side].remove(&mut self.pool, at)
     }
 
     /// What a read tells about a process: its own, or one as near as its own; `as_update_iohist`.
@@ -207,183 +213,25 @@ impl Anticipatory {
                 Dur::ZERO
             };
             if this.habit.think.get().is_none() {
-                self.new_think.add(think.0);
-                self.exit_share = 7 * self.exit_share / 8;
+                self.newcomers.think.add(think.0);
+                self.newcomers.exit_share = 7 * self.newcomers.exit_share / 8;
             }
             this.habit.thought(think, THINK_MAX);
             let is_new = this.habit.seek.get().is_none();
             let distance = this.habit.sought(io.offset);
             if is_new {
-                self.new_seek.add(distance);
+                self.newcomers.seek.add(distance);
             }
         }
         this.habit.place = io.end();
         this.started = true;
     }
 
-    /// Whether a read of another process is as near as one may hope for; `as_close_req`.
-    fn is_near(&self, process: usize, now: Time, io: &Io) -> bool {
-        let waited = match self.answered_at {
-            Some(at) if self.wait != Wait::Off => now.since(at),
-            _ => Dur::ZERO,
-        };
-        if waited > THINK_MAX || waited > self.tunables.antic_expire {
-            return true;
-        }
-        let reach = NEAR << (waited.0 / TICK.0);
-        let head = &self.heads[self.side];
-        if head.at <= io.offset.saturating_add(reach / 2) && io.offset <= head.at + reach {
-            return true;
-        }
-        let usual = self.processes[process].habit.seek.get();
-        let usual = usual.or(self.new_seek.get()).unwrap_or(0);
-        usual > head.distance(io.offset)
-    }
-
-    /// Whether there is no reason to wait for a process (any more), given what would go next or has just come;
-    /// `as_can_break_anticipation`.
-    fn ends_wait(&mut self, process: usize, now: Time, io: Option<Io>) -> bool {
-        let expire = self.tunables.antic_expire;
-        let too_long = self.answered_at.is_some_and(|at| now.since(at) >= expire);
-        // Where the process itself has just asked, that is held by now.
-        if too_long || self.processes[process].queued > 0 {
-            return true;
-        }
-        if let Some(io) = io.filter(|io| io.sync)
-            && self.is_near(process, now, &io)
-        {
-            self.learn(process, now, &io);
-            return true;
-        }
-        match self.processes[process].habit.think.get() {
-            Some(mean) => mean > expire.0,
-            None => self.new_think.get().unwrap_or(0) > expire.0 || self.exit_share > 128,
-        }
-    }
-
-    /// Whether the drive should be idle rather than give what would go next.
-    fn anticipates(&mut self, now: Time) -> bool {
-        let Some(process) = self.awaited.filter(|_| self.wait != Wait::Over) else {
-            return false;
-        };
-        let next = self.next[self.side].and_then(|at| self.pool.get(at.1).copied());
-        !self.ends_wait(process, now, next)
-    }
-
-    fn begin_wait(&mut self) {
-        self.wait = match self.answered_at {
-            Some(at) => Wait::Until(at + self.tunables.antic_expire),
-            None => Wait::ForEnd,
-        };
-    }
-
-    fn is_waiting(&self) -> bool {
-        matches!(self.wait, Wait::ForEnd | Wait::Until(_))
-    }
-
-    /// Ends a wait that was in vain.
-    fn time_out(&mut self, now: Time) {
-        let Wait::Until(until) = self.wait else {
-            return;
-        };
-        if now < until {
-            return;
-        }
-        self.wait = Wait::Over;
-        let unknown = |process: usize| self.processes[process].habit.think.get().is_none();
-        if self.awaited.is_some_and(unknown) {
-            self.exit_share = (7 * self.exit_share + 256) / 8;
-        }
-    }
-
-    /// The oldest of a kind if it has expired. Asked in vain within an expiry of the last time: many that have expired
-    /// would make the head jump.
-    fn expired(&mut self, side: usize, now: Time) -> Option<Place> {
-        let expire = [self.tunables.write_expire, self.tunables.read_expire][side];
-        if now.since(self.fifo_checked[side]) < expire {
-            return None;
-        }
-        self.fifo_checked[side] = now;
-        let oldest = self.lines[side].oldest(&self.pool)?;
-        (now >= oldest.queued + expire).then(|| place(oldest))
-    }
-
-    fn batch_is_over(&self, now: Time) -> bool {
-        let is_open = self.is_changing || self.is_new;
-        let used_up = self.side == ASYNC && self.writes_left == 0;
-        !is_open && (now > self.batch_ends || used_up)
-    }
-
-    /// The next request of the batch, or why there is none.
-    fn go_on(&mut self, now: Time) -> Step {
-        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
-        if reads && writes && self.batch_is_over(now) {
-            return Step::Ended;
-        }
-        if let Some(at) = self.expired(self.side, now) {
-            return Step::Give(at);
-        }
-        if self.side == SYNC && self.tunables.antic_expire > Dur::ZERO && self.anticipates(now) {
-            self.begin_wait();
-            return Step::Idle;
-        }
-        if reads && !writes && self.next[self.side].is_some() {
-            self.batch_ends = now + self.tunables.read_batch_expire;
-        }
-        self.next[self.side].map_or(Step::Ended, Step::Give)
-    }
-
-    /// Begins a batch of the other kind if there is any of it, with the oldest.
-    fn change_batch(&mut self, now: Time) -> Option<Place> {
-        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
-        let side = if reads && !(writes && self.side == SYNC) {
-            SYNC
-        } else {
-            ASYNC
-        };
-        self.is_changing |= side != self.side;
-        if side == ASYNC {
-            self.is_new &= self.side == ASYNC;
-            self.writes_left = self.write_count;
-            self.writes_idled = false;
-        }
-        self.side = side;
-        self.fifo_checked[side] = now;
-        self.lines[side].oldest(&self.pool).map(place)
-    }
-
-    /// The drive has nothing of the other kind any more.
-    fn open_batch(&mut self, now: Time) {
-        self.is_changing = false;
-        match self.side {
-            ASYNC => self.batch_ends = now + self.tunables.write_batch_expire,
-            _ => self.is_new = true,
-        }
-    }
-
-    /// A batch of writes is over, all of it done: the next one has more or fewer of them; `update_write_batch`.
-    fn adjust_writes(&mut self, now: Time) {
-        let goal = self.tunables.write_batch_expire;
-        let took = (now + goal).since(self.batch_ends);
-        if took > goal && !self.writes_idled {
-            match took > goal * 3 {
-                true => self.write_count /= 2,
-                false => self.write_count -= 1,
-            }
-        } else if took < goal && self.writes_left == 0 {
-            match goal > took * 3 {
-                true => self.write_count = self.write_count.saturating_mul(2),
-                false => self.write_count += 1,
-            }
-        }
-        self.write_count = self.write_count.max(1);
-    }
-
     fn give(&mut self, side: usize, at: Place) -> Option<Io> {
         self.heads[side].at = self.pool.get(at.1)?.end();
         // From here on, even if something else was to come next.
-        self.next[side] = self.heads[side].next(&self.pool, &self.lines[side], at);
-        let io = self.lines[side].remove(&mut self.pool, at)?;
+        self.next[side] = self.heads[side].next(&self.pool, &self.queues[side], at);
+        let io = self.queues[side].remove(&mut self.pool, at)?;
         let process = self.process(io.process);
         self.processes[process].queued -= 1;
         self.wait = Wait::Off;
@@ -423,7 +271,7 @@ impl Scheduler for Anticipatory {
             self.take(side, place(before));
             return self.add(io);
         }
-        self.lines[side].change(&mut self.pool, before, io);
+        self.queues[side].change(&mut self.pool, before, io);
         if self.next[side] == Some(place(before)) {
             self.next[side] = Some(place(&io));
         }
@@ -438,7 +286,7 @@ impl Scheduler for Anticipatory {
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
         self.time_out(now);
-        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.lines[side].is_empty());
+        let [writes, reads] = [ASYNC, SYNC].map(|side| !self.queues[side].is_empty());
         if self.side == ASYNC && !reads && (self.writes_left == 0 || !writes) {
             self.writes_idled = true;
         }
@@ -490,7 +338,7 @@ impl Scheduler for Anticipatory {
     }
 
     fn len(&self) -> usize {
-        self.lines[ASYNC].len() + self.lines[SYNC].len()
+        self.queues[ASYNC].len() + self.queues[SYNC].len()
     }
 }
 

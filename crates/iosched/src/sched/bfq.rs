@@ -30,6 +30,7 @@ mod inject;
 mod leave;
 mod queue;
 mod raise;
+mod raised;
 mod rate;
 mod share;
 mod turn;
@@ -42,7 +43,7 @@ use crate::{Class, Era, Io, IoKey, Scheduler};
 use fathom_base::{About, BadValue, Bytes, Dur, SECTOR_BYTES, Time, keys, want};
 use fathom_block::DeviceInfo;
 use queue::Queue;
-use raise::Burst;
+use raised::Burst;
 use rate::{Depth, Rate};
 use std::collections::BTreeMap;
 
@@ -114,6 +115,28 @@ struct Process {
     requests: u32,
 }
 
+/// How many queues are busy: all, those of each class, those that are raised.
+#[derive(Clone, Debug, Default)]
+struct Busy {
+    all: u32,
+    of_class: [u32; CLASSES],
+    raised: u32,
+}
+
+/// Whether the drive waits for the queue whose turn it is.
+#[derive(Clone, Debug, Default)]
+struct Wait {
+    waits: bool,
+    since: Time,
+    until: Option<Time>,
+    /// Requests of others went meanwhile.
+    injected: bool,
+    /// The next request is watched: which one it is, and since when.
+    on_dispatch: bool,
+    request: Option<IoKey>,
+    request_since: Time,
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Bfq {
@@ -129,10 +152,7 @@ pub struct Bfq {
     time: Wf2q,
     /// How many queues that want service have that weight.
     weights: BTreeMap<u64, u32>,
-    /// Queues that are busy, and of them those that are raised.
-    busy: u32,
-    busy_of_class: [u32; CLASSES],
-    raised_busy: u32,
+    busy: Busy,
     burst: Burst,
     rate: Rate,
     depth: Depth,
@@ -142,15 +162,7 @@ pub struct Bfq {
     /// The queue whose turn it is, and since when.
     serving: Option<u32>,
     turn_began: Time,
-    /// Whether the drive waits for it, since when, and until when.
-    waits: bool,
-    idle_since: Time,
-    idle_until: Option<Time>,
-    /// Whether requests of others went meanwhile; whether the next request is watched, which one it is, since when.
-    injected: bool,
-    wait_dispatch: bool,
-    waited: Option<IoKey>,
-    waited_since: Time,
+    wait: Wait,
     last_completed: Option<u32>,
     held: usize,
 }
@@ -176,9 +188,7 @@ impl Bfq {
             created_last: None,
             time: Wf2q::default(),
             weights: BTreeMap::new(),
-            busy: 0,
-            busy_of_class: [0; CLASSES],
-            raised_busy: 0,
+            busy: Busy::default(),
             burst: Burst::default(),
             rate: Rate::new(tunables.is_rotational()),
             depth: Depth::default(),
@@ -186,13 +196,7 @@ impl Bfq {
             in_flight: 0,
             serving: None,
             turn_began: Time::ZERO,
-            waits: false,
-            idle_since: Time::ZERO,
-            idle_until: None,
-            injected: false,
-            wait_dispatch: false,
-            waited: None,
-            waited_since: Time::ZERO,
+            wait: Wait::default(),
             last_completed: None,
             held: 0,
         })
@@ -239,7 +243,7 @@ impl Scheduler for Bfq {
             return self.put(now, io);
         }
         let queue = &mut self.queues[id as usize];
-        queue.line.change(&mut self.pool, before, io);
+        queue.sorted.change(&mut self.pool, before, io);
         queue.rename_next(io.key, place(&io));
         let next = queue.next;
         if io.offset != before.offset {
@@ -261,7 +265,7 @@ impl Scheduler for Bfq {
         }
         let queue = &mut self.queues[id as usize];
         if queue.next == Some(place(io))
-            && let Some(below) = queue.line.before(&self.pool, place(io))
+            && let Some(below) = queue.sorted.before(&self.pool, place(io))
             && self
                 .pool
                 .get(below.1)
@@ -275,7 +279,7 @@ impl Scheduler for Bfq {
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
         self.tick(now);
-        if self.busy == 0 {
+        if self.busy.all == 0 {
             return None;
         }
         let id = self.select(now)?;
@@ -287,7 +291,7 @@ impl Scheduler for Bfq {
         let Some(id) = self.known(io) else {
             return;
         };
-        if self.waited == Some(io.key) {
+        if self.wait.request == Some(io.key) {
             self.update_injection(id, now);
         }
         self.settle(id, now);
@@ -297,7 +301,7 @@ impl Scheduler for Bfq {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.idle_until.filter(|_| self.held > 0)
+        self.wait.until.filter(|_| self.held > 0)
     }
 
     fn era(&self) -> Era {
@@ -306,7 +310,7 @@ impl Scheduler for Bfq {
 
     /// `bfq_limit_depth` and `bfq_depth_updated` (6.18): less for writes while a queue is raised that wants service.
     fn limit(&self, requests: u32, sync: bool) -> u32 {
-        let sixteenths = match (self.raised_busy > 0, sync) {
+        let sixteenths = match (self.busy.raised > 0, sync) {
             (false, false) => 8,
             (false, true) => 12,
             (true, false) => 3,

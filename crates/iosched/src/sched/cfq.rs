@@ -30,7 +30,7 @@ use super::{Place, Pool, place};
 use crate::scheduler::Policy;
 use crate::{Class, Io, Scheduler};
 use fathom_base::{About, BadValue, Bytes, Dur, Time, keys, want};
-use queue::Queue;
+use queue::{Queue, Turn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the list says of it.
@@ -73,8 +73,6 @@ impl Policy for Tunables {
 
 /// Priorities, from 0, the highest.
 const PRIORITIES: u8 = 8;
-/// A process whose requests lie farther apart than that on average seeks (`CIC_SEEKY`, 8 * 1024 sectors), in bytes.
-const SEEKY: u64 = 4 << 20;
 /// The longest wait for a process that seeks (`CFQ_MIN_TT`).
 const SEEKY_IDLE: Dur = Dur::ms(2);
 /// A drive that has had more requests than that at a time queues them itself (`hw_tag`).
@@ -82,9 +80,6 @@ const QUEUES_ITSELF: u32 = 4;
 
 /// How long nothing but the idle class has been answered before that has the drive (`CFQ_IDLE_GRACE`, `HZ / 10`).
 const IDLE_GRACE: Dur = Dur::ms(100);
-
-/// When a queue has its turn: by class, by time, then by arrival; the number of the queue.
-type Turn = (Class, i64, u64, u32);
 
 /// The turn before all others.
 const FRONT: i64 = i64::MIN;
@@ -182,7 +177,7 @@ impl Cfq {
 
     fn add(&mut self, queue: usize, now: Time, io: Io) {
         let this = &mut self.queues[queue];
-        this.line.insert(&mut self.pool, io);
+        this.sorted.insert(&mut self.pool, io);
         this.next = self.head.nearer(this.next, Some(place(&io)));
         if this.turn.is_none() {
             self.enter_turns(queue, now, false);
@@ -193,10 +188,10 @@ impl Cfq {
     fn take(&mut self, queue: usize, at: Place) -> Option<Io> {
         let this = &mut self.queues[queue];
         if this.next == Some(at) {
-            this.next = self.head.next(&self.pool, &this.line, at);
+            this.next = self.head.next(&self.pool, &this.sorted, at);
         }
-        let io = this.line.remove(&mut self.pool, at)?;
-        if this.line.is_empty() {
+        let io = this.sorted.remove(&mut self.pool, at)?;
+        if this.sorted.is_empty() {
             self.leave_turns(queue);
         }
         self.held -= 1;
@@ -260,7 +255,7 @@ impl Scheduler for Cfq {
             return self.add(to, now, io);
         }
         let this = &mut self.queues[from];
-        this.line.change(&mut self.pool, before, io);
+        this.sorted.change(&mut self.pool, before, io);
         let next = this.next.filter(|&next| next != place(before));
         this.next = self.head.nearer(next, Some(place(&io)));
     }
@@ -289,7 +284,7 @@ impl Scheduler for Cfq {
         self.drive_queues |= self.in_flight > QUEUES_ITSELF;
 
         let round = active.round + 1;
-        let ended = round == self.quantum(queue) || self.queues[queue].line.is_empty();
+        let ended = round == self.quantum(queue) || self.queues[queue].sorted.is_empty();
         self.active = Some(Active {
             queue,
             round: if ended { 0 } else { round },
@@ -322,7 +317,7 @@ impl Scheduler for Cfq {
         }
         if self.queues[queue].has_used_slice(now) {
             self.end_slice(now, true);
-        } else if io.sync && self.queues[queue].line.is_empty() {
+        } else if io.sync && self.queues[queue].sorted.is_empty() {
             active.idle_until = self.wait_for(queue, now).or(active.idle_until);
             self.active = Some(active);
         }

@@ -15,7 +15,7 @@
 //! Expiry is checked between batches only, so that it is soft. What is left out: nothing of the policy. Two reads of one
 //! place may be held here, where Linux lets the first go at once.
 
-use super::{Line, Place, Pool, place};
+use super::{Place, Pool, SortedQueue, place};
 use crate::scheduler::Policy;
 use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
@@ -58,7 +58,7 @@ const WRITE: usize = 1;
 pub struct Deadline {
     tunables: Tunables,
     pool: Pool,
-    lines: [Line; 2],
+    queues: [SortedQueue; 2],
     /// The request above the last one, of its kind.
     next: Option<(usize, Place)>,
     /// Requests of this batch so far.
@@ -78,7 +78,7 @@ impl Deadline {
         Ok(Self {
             tunables: tunables.clone(),
             pool: Pool::default(),
-            lines: [Line::default(), Line::default()],
+            queues: [SortedQueue::default(), SortedQueue::default()],
             next: None,
             batching: 0,
             head: 0,
@@ -97,8 +97,9 @@ impl Deadline {
 
     /// Reads or writes, where a batch has ended.
     fn choose_side(&mut self) -> usize {
-        let writes = !self.lines[WRITE].is_empty();
-        if self.lines[READ].is_empty() || (writes && self.starved >= self.tunables.writes_starved) {
+        let writes = !self.queues[WRITE].is_empty();
+        if self.queues[READ].is_empty() || (writes && self.starved >= self.tunables.writes_starved)
+        {
             self.starved = 0;
             return WRITE;
         }
@@ -109,7 +110,7 @@ impl Deadline {
     /// The request that goes next, where a batch has ended.
     fn begin(&mut self, now: Time) -> Option<(usize, Place)> {
         let side = self.choose_side();
-        let oldest = self.lines[side].oldest(&self.pool)?;
+        let oldest = self.queues[side].oldest(&self.pool)?;
         let expire = [self.tunables.read_expire, self.tunables.write_expire][side];
         if oldest.queued + expire <= now {
             self.batching = 0;
@@ -119,7 +120,7 @@ impl Deadline {
             return Some(next);
         }
         self.batching = 0;
-        Some((side, self.lines[side].lowest()?))
+        Some((side, self.queues[side].lowest()?))
     }
 }
 
@@ -129,12 +130,12 @@ fn side_of(io: &Io) -> usize {
 
 impl Scheduler for Deadline {
     fn insert(&mut self, _now: Time, io: Io) {
-        self.lines[side_of(&io)].insert(&mut self.pool, io);
+        self.queues[side_of(&io)].insert(&mut self.pool, io);
     }
 
     fn changed(&mut self, _now: Time, before: &Io, io: Io) {
         let side = side_of(before);
-        self.lines[side].change(&mut self.pool, before, io);
+        self.queues[side].change(&mut self.pool, before, io);
         if self.next == Some((side, place(before))) {
             self.next = Some((side, place(&io)));
         }
@@ -143,11 +144,11 @@ impl Scheduler for Deadline {
     fn remove(&mut self, io: &Io) {
         let (side, at) = (side_of(io), place(io));
         if self.next == Some((side, at)) {
-            self.next = self.lines[side]
+            self.next = self.queues[side]
                 .after(&self.pool, at)
                 .map(|next| (side, next));
         }
-        self.lines[side].remove(&mut self.pool, at);
+        self.queues[side].remove(&mut self.pool, at);
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
@@ -156,16 +157,16 @@ impl Scheduler for Deadline {
             None => self.begin(now)?,
         };
         self.batching = self.batching.saturating_add(1);
-        self.next = self.lines[side]
+        self.next = self.queues[side]
             .after(&self.pool, at)
             .map(|next| (side, next));
-        let io = self.lines[side].remove(&mut self.pool, at)?;
+        let io = self.queues[side].remove(&mut self.pool, at)?;
         self.head = io.end();
         Some(io)
     }
 
     fn len(&self) -> usize {
-        self.lines[READ].len() + self.lines[WRITE].len()
+        self.queues[READ].len() + self.queues[WRITE].len()
     }
 
     fn may_merge(&self, held: &Io, new: &Io) -> bool {

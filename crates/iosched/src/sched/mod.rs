@@ -12,13 +12,13 @@ mod irbw;
 pub mod irbw_fifo;
 pub mod irbw_fifo_rp;
 pub mod kyber;
-mod line;
 pub mod mq_deadline;
 pub mod mq_none;
 pub mod noop;
 pub mod pai;
 mod seek;
+mod sorted_queue;
 mod wf2q;
 
 pub(crate) use fifo::Fifo;
-pub(crate) use line::{Line, Place, Pool, place};
+pub(crate) use sorted_queue::{Place, Pool, SortedQueue, place};

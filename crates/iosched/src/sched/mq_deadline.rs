@@ -16,7 +16,7 @@
 //! 6.18), so that writes may have them all; requests that are to be dispatched at the head, which this queue does not have. It has one
 //! hardware queue.
 
-use super::{Line, Place, Pool, place};
+use super::{Place, Pool, SortedQueue, place};
 use crate::scheduler::Policy;
 use crate::{Class as Priority, Era, Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
@@ -60,7 +60,7 @@ const CLASSES: usize = 3;
 /// Requests of one class of priority.
 #[derive(Clone, Debug, Default)]
 struct Class {
-    lines: [Line; 2],
+    queues: [SortedQueue; 2],
     /// Where the last request of each kind began, in bytes.
     latest: [u64; 2],
     in_flight: usize,
@@ -68,7 +68,7 @@ struct Class {
 
 impl Class {
     fn held(&self) -> usize {
-        self.lines[READ].len() + self.lines[WRITE].len()
+        self.queues[READ].len() + self.queues[WRITE].len()
     }
 
     /// Held or in flight.
@@ -78,7 +78,7 @@ impl Class {
 
     /// The next request of a kind by place.
     fn next(&self, side: usize) -> Option<Place> {
-        self.lines[side].at_or_above(self.latest[side])
+        self.queues[side].at_or_above(self.latest[side])
     }
 }
 
@@ -145,13 +145,13 @@ impl MqDeadline {
                 starved: self.starved,
             });
         }
-        let writes = !class.lines[WRITE].is_empty();
-        let (side, starved) = match class.lines[READ].is_empty() {
+        let writes = !class.queues[WRITE].is_empty();
+        let (side, starved) = match class.queues[READ].is_empty() {
             false if writes && self.starved >= self.tunables.writes_starved => (WRITE, 0),
             false => (READ, self.starved + u32::from(writes)),
             true => (WRITE, 0),
         };
-        let oldest = class.lines[side].oldest(&self.pool)?;
+        let oldest = class.queues[side].oldest(&self.pool)?;
         let expire = [self.tunables.read_expire, self.tunables.write_expire][side];
         let at = match class.next(side) {
             Some(next) if now < oldest.queued + expire => next,
@@ -167,7 +167,7 @@ impl MqDeadline {
 
     fn go(&mut self, class: usize, choice: Choice) -> Option<Io> {
         let held = &mut self.classes[class];
-        let io = held.lines[choice.side].remove(&mut self.pool, choice.at)?;
+        let io = held.queues[choice.side].remove(&mut self.pool, choice.at)?;
         held.latest[choice.side] = io.offset;
         held.in_flight += 1;
         self.last = choice.side;
@@ -178,7 +178,7 @@ impl MqDeadline {
 
     /// The oldest request of a class.
     fn oldest(&self, class: usize) -> Option<&Io> {
-        let lines = self.classes[class].lines.iter();
+        let lines = self.classes[class].queues.iter();
         lines
             .filter_map(|line| line.oldest(&self.pool))
             .min_by_key(|io| io.queued)
@@ -216,23 +216,23 @@ impl MqDeadline {
 
 impl Scheduler for MqDeadline {
     fn insert(&mut self, _now: Time, io: Io) {
-        self.classes[class_of(&io)].lines[side_of(&io)].insert(&mut self.pool, io);
+        self.classes[class_of(&io)].queues[side_of(&io)].insert(&mut self.pool, io);
     }
 
     fn changed(&mut self, _now: Time, before: &Io, io: Io) {
         let (side, class) = (side_of(before), class_of(before));
         if class == class_of(&io) {
-            self.classes[class].lines[side].change(&mut self.pool, before, io);
-        } else if self.classes[class].lines[side]
+            self.classes[class].queues[side].change(&mut self.pool, before, io);
+        } else if self.classes[class].queues[side]
             .remove(&mut self.pool, place(before))
             .is_some()
         {
-            self.classes[class_of(&io)].lines[side].insert(&mut self.pool, io);
+            self.classes[class_of(&io)].queues[side].insert(&mut self.pool, io);
         }
     }
 
     fn remove(&mut self, io: &Io) {
-        self.classes[class_of(io)].lines[side_of(io)].remove(&mut self.pool, place(io));
+        self.classes[class_of(io)].queues[side_of(io)].remove(&mut self.pool, place(io));
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {

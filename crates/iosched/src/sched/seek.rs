@@ -6,7 +6,7 @@
 //! both keep means of what every process does that forget by an eighth a sample. Sectors are bytes here and ticks of
 //! the kernel are nanoseconds, so that a mean is finer than it was.
 
-use super::{Line, Place, Pool};
+use super::{Place, Pool, SortedQueue};
 use fathom_base::{Dur, Time};
 
 /// Where the head is, as far as one can tell, and what going back costs.
@@ -50,10 +50,10 @@ impl Head {
     /// What goes after the request at `from`, which is still in the line: its neighbour above, or the lowest, or its
     /// neighbour below.
     #[inline]
-    pub(crate) fn next(&self, pool: &Pool, line: &Line, from: Place) -> Option<Place> {
-        let lowest = || line.lowest().filter(|&lowest| lowest != from);
-        let above = line.after(pool, from).or_else(lowest);
-        self.nearer(above, line.before(pool, from))
+    pub(crate) fn next(&self, pool: &Pool, queue: &SortedQueue, from: Place) -> Option<Place> {
+        let lowest = || queue.lowest().filter(|&lowest| lowest != from);
+        let above = queue.after(pool, from).or_else(lowest);
+        self.nearer(above, queue.before(pool, from))
     }
 
     /// How far a place is from the head, in bytes, either way.
@@ -164,16 +164,16 @@ mod tests {
     fn what_comes_next_may_lie_below_or_at_the_bottom() {
         let mut pool = Pool::default();
         let mut next_to = |places: &[u64], from: u64| {
-            let mut line = Line::default();
+            let mut queue = SortedQueue::default();
             for (key, &offset) in (0..).zip(places) {
-                line.insert(&mut pool, crate::sched::hand::read(key, offset));
+                queue.insert(&mut pool, crate::sched::hand::read(key, offset));
             }
             let key = places.iter().position(|&offset| offset == from).unwrap() as u32;
             let next = HEAD
-                .next(&pool, &line, (from, IoKey(key)))
+                .next(&pool, &queue, (from, IoKey(key)))
                 .map(|next| next.0);
             for (key, &offset) in (0..).zip(places) {
-                line.remove(&mut pool, (offset, IoKey(key)));
+                queue.remove(&mut pool, (offset, IoKey(key)));
             }
             next
         };

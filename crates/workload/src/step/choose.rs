@@ -1,7 +1,7 @@
 //! Steps that choose: which accesses go on, none of them changed.
 
 use super::place::given_capacity;
-use super::{Problem, Settings, Verdict, Work};
+use super::work::{Problem, Settings, Verdict, Work};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;

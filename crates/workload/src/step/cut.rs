@@ -1,6 +1,6 @@
 //! The step that cuts long accesses.
 
-use super::{Settings, Verdict, Work, given};
+use super::work::{Settings, Verdict, Work, given};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 

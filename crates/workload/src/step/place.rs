@@ -1,7 +1,7 @@
 //! Steps that move accesses into another address space.
 
 use super::cut::cut;
-use super::{Problem, Settings, Survey, Verdict, Work, given};
+use super::work::{Problem, Settings, Survey, Verdict, Work, given};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;

@@ -1,7 +1,7 @@
 //! Steps that bring accesses onto pages and other multiples.
 
 use super::place::{floor, given_page, page_default, placed};
-use super::{Problem, Settings, Verdict, Work, given};
+use super::work::{Problem, Settings, Verdict, Work, given};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;

@@ -1,35 +1,10 @@
 //! Steps at work over a stream of accesses, and what they count.
 
-use super::{Step, Verdict, Work};
-use fathom_base::{BadValue, Bytes};
+use super::Step;
+use super::work::{Problem, Verdict, Work};
+use fathom_base::BadValue;
 use fathom_block::Access;
 use std::convert::Infallible;
-
-/// Why a step cannot take an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
-    /// It ends past the end of the drive.
-    #[error(
-        "it ends past the capacity of {0}: use a larger drive, make the addresses fit before (`shrink,capacity={0}` or \
-         `wrap,capacity={0}`), or let `clip` drop it"
-    )]
-    PastEnd(Bytes),
-    /// It is longer than the whole capacity.
-    #[error("it is longer than the capacity of {0}: use a larger drive")]
-    LongerThan(Bytes),
-    /// It ends behind the span that the step was told.
-    #[error("it ends behind the span of {0}: give the whole span of the trace, or leave it out")]
-    PastSpan(Bytes),
-    /// Its disk is not among those that the step was told.
-    #[error("its disk is not listed: add it, or choose a disk first")]
-    UnknownDisk,
-    /// Rounded, it would end behind 2^64 bytes.
-    #[error("rounded up it ends behind 2^64 bytes: the address in the trace is wrong")]
-    TooFar,
-    /// Scaled, its time would be later than 2^64 ns.
-    #[error("scaled, its time is later than 2^64 ns: use a smaller factor")]
-    TooLate,
-}
 
 /// An access that a step cannot take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

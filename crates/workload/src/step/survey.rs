@@ -1,43 +1,10 @@
 //! The first pass: what a trace holds, where its disks end, and the steps that need to know.
 
-use super::{ShapeError, Step, apply};
-use fathom_base::{BadValue, Time};
+use super::Step;
+use super::shaped::{ShapeError, apply};
+use super::work::Survey;
+use fathom_base::BadValue;
 use fathom_block::Access;
-use fathom_block::Op;
-use std::collections::BTreeMap;
-
-/// What a first pass over a workload finds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Accesses.
-    pub accesses: u64,
-    /// Of them, writes.
-    pub writes: u64,
-    /// The longest, in bytes.
-    pub longest: u64,
-    /// The latest time at which one is asked for.
-    pub last: Time,
-    /// The first byte behind every access, by disk. A disk with flushes only is not here.
-    pub disks: BTreeMap<u32, u64>,
-}
-
-impl Survey {
-    /// The first byte behind every access, on whichever disk.
-    pub fn end(&self) -> u64 {
-        self.disks.values().copied().max().unwrap_or(0)
-    }
-
-    fn add(&mut self, access: &Access) {
-        self.accesses += 1;
-        self.writes += u64::from(access.op == Op::Write);
-        self.longest = self.longest.max(access.len);
-        self.last = self.last.max(access.at);
-        if access.op != Op::Flush {
-            let end = self.disks.entry(access.disk).or_default();
-            *end = (*end).max(access.end());
-        }
-    }
-}
 
 /// Reads a workload to its end. Memory grows with the number of disks only.
 ///

@@ -1,6 +1,6 @@
 //! Steps that change when accesses are asked for.
 
-use super::{Problem, Settings, Verdict, Work};
+use super::work::{Problem, Settings, Verdict, Work};
 use fathom_base::{BadValue, Dur, Time, keys};
 use fathom_block::Access;
 

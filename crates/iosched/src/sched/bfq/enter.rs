@@ -82,7 +82,7 @@ impl Bfq {
         if io.sync {
             queue.note_intensity(now);
         }
-        queue.line.insert(&mut self.pool, io);
+        queue.sorted.insert(&mut self.pool, io);
         let before = queue.next;
         let head = head(&self.tunables, self.rate.place);
         let queue = &mut self.queues[id as usize];
@@ -166,17 +166,17 @@ impl Bfq {
 
     /// The drive waited for this: `bfq_rq_enqueued`.
     pub(super) fn end_wait(&mut self, id: u32, now: Time, io: &Io) {
-        if self.serving != Some(id) || !self.waits {
+        if self.serving != Some(id) || !self.wait.waits {
             return;
         }
         let queue = &self.queues[id as usize];
         let late = queue.timeout.is_none_or(|at| at <= now);
-        let small = queue.line.len() == 1 && io.len < 32 * SECTOR_BYTES;
+        let small = queue.sorted.len() == 1 && io.len < 32 * SECTOR_BYTES;
         if small && !late && self.idling_pays(id) {
             return;
         }
-        self.waits = false;
-        self.idle_until = None;
+        self.wait.waits = false;
+        self.wait.until = None;
         if late {
             self.expire(id, false, Reason::BudgetTimeout, now);
         }

@@ -24,7 +24,7 @@ impl Bfq {
         if let Some(other) = kin.into_iter().flatten().find(fits) {
             return Some(other);
         }
-        let alone = queue.raise.by == 1 || self.raised_busy > 1 || !queue.habit.short_think;
+        let alone = queue.raise.by == 1 || self.busy.raised > 1 || !queue.habit.short_think;
         match !self.idling_pays(id) && alone {
             true => self.inject(id),
             false => None,
@@ -62,7 +62,7 @@ impl Bfq {
                 && (self.tunables.is_rotational() || !long || self.in_flight == 0)
         };
         let other = self.time.latest_first().find(suits)?;
-        self.injected = true;
+        self.wait.injected = true;
         Some(other)
     }
 
@@ -73,17 +73,17 @@ impl Bfq {
             self.reset_injection(id, now);
         }
         let injection = &self.queues[id as usize].injection;
-        let measurable =
-            self.in_flight == 0 || (injection.base_ns > 0 && self.injected && self.in_flight > 0);
+        let measurable = self.in_flight == 0
+            || (injection.base_ns > 0 && self.wait.injected && self.in_flight > 0);
         if self.serving == Some(id) && measurable && injection.decreased + Dur::ms(10) <= now {
-            self.waited_since = now;
-            self.wait_dispatch = true;
-            self.injected &= self.in_flight > 0;
+            self.wait.request_since = now;
+            self.wait.on_dispatch = true;
+            self.wait.injected &= self.in_flight > 0;
         }
     }
 
     pub(super) fn reset_injection(&mut self, id: u32, now: Time) {
-        self.waited = None;
+        self.wait.request = None;
         let queue = &mut self.queues[id as usize];
         queue.injection.base_ns = 0;
         queue.injection.limit = u32::from(!queue.habit.short_think);
@@ -92,11 +92,11 @@ impl Bfq {
 
     /// The request that was watched is done: more of others may go if it took little longer than without them.
     pub(super) fn update_injection(&mut self, id: u32, now: Time) {
-        let total = now.since(self.waited_since).0;
+        let total = now.since(self.wait.request_since).0;
         let most = self.depth.most();
         let injection = &mut self.queues[id as usize].injection;
         let limit = injection.limit;
-        if injection.base_ns > 0 && self.injected {
+        if injection.base_ns > 0 && self.wait.injected {
             let threshold = (injection.base_ns * 3) >> 1;
             if total >= threshold && limit > 0 {
                 injection.limit -= 1;
@@ -111,11 +111,11 @@ impl Bfq {
                 injection.limit = limit.max(1);
             }
             injection.base_ns = total;
-        } else if !self.injected && alone {
+        } else if !self.wait.injected && alone {
             injection.base_ns = total;
         }
-        self.waited = None;
-        self.injected = false;
+        self.wait.request = None;
+        self.wait.injected = false;
     }
 
     /// Whether the queue that had a completion last makes this one ask, three times in a row.

@@ -36,9 +36,9 @@ impl Bfq {
             self.rebudget(id);
         }
         let queue = &mut self.queues[id as usize];
-        let io = queue.line.remove(&mut self.pool, at)?;
+        let io = queue.sorted.remove(&mut self.pool, at)?;
         self.held -= 1;
-        if queue.line.is_empty() {
+        if queue.sorted.is_empty() {
             queue.next = None;
             if queue.busy && self.serving != Some(id) {
                 self.rest(id, false);
@@ -56,14 +56,14 @@ impl Bfq {
                 true => self.tunables.fifo_expire_sync,
                 false => self.tunables.fifo_expire_async,
             };
-            let oldest = queue.line.oldest(&self.pool);
+            let oldest = queue.sorted.oldest(&self.pool);
             if let Some(oldest) = oldest.filter(|io| io.queued + expire <= now)
                 && place(oldest) != at
             {
                 return Some(place(oldest));
             }
         }
-        head(&self.tunables, at.0).next(&self.pool, &queue.line, at)
+        head(&self.tunables, at.0).next(&self.pool, &queue.sorted, at)
     }
 
     /// A queue was given service, in sectors.
@@ -78,8 +78,8 @@ impl Bfq {
         let at = self.queues[id as usize].next?;
         let charge = self.next_charge(id)?;
         self.serve(id, charge);
-        if self.serving == Some(id) && std::mem::take(&mut self.wait_dispatch) {
-            self.waited = Some(at.1);
+        if self.serving == Some(id) && std::mem::take(&mut self.wait.on_dispatch) {
+            self.wait.request = Some(at.1);
         }
         self.queues[id as usize].in_flight += 1;
         let io = *self.pool.get(at.1)?;
@@ -105,15 +105,15 @@ impl Bfq {
     /// The queue that the drive was kept idle for has not asked in time: `bfq_idle_slice_timer_body`.
     pub(super) fn tick(&mut self, now: Time) {
         self.time.tick(now);
-        let (Some(at), Some(id)) = (self.idle_until.filter(|&at| at <= now), self.serving) else {
+        let (Some(at), Some(id)) = (self.wait.until.filter(|&at| at <= now), self.serving) else {
             return;
         };
-        self.waits = false;
-        self.idle_until = None;
+        self.wait.waits = false;
+        self.wait.until = None;
         let queue = &self.queues[id as usize];
         let reason = match queue.timeout.is_none_or(|timeout| timeout <= at) {
             true => Reason::BudgetTimeout,
-            false if queue.line.is_empty() => Reason::TooIdle,
+            false if queue.sorted.is_empty() => Reason::TooIdle,
             false => return,
         };
         self.expire(id, true, reason, at);
@@ -123,7 +123,7 @@ impl Bfq {
     pub(super) fn settle(&mut self, id: u32, now: Time) {
         let few = self.serving.is_some_and(|serving| {
             let queue = &self.queues[serving as usize];
-            queue.habit.short_think && queue.in_flight as usize + queue.line.len() < FEW
+            queue.habit.short_think && queue.in_flight as usize + queue.sorted.len() < FEW
         });
         self.depth.sample(self.in_flight, self.held, few);
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -148,7 +148,7 @@ impl Bfq {
     /// The same of the queue whose turn it is.
     pub(super) fn settle_turn(&mut self, id: u32, now: Time) {
         let queue = &self.queues[id as usize];
-        let (dry, in_flight) = (queue.line.is_empty(), queue.in_flight);
+        let (dry, in_flight) = (queue.sorted.is_empty(), queue.in_flight);
         let idles = self.is_better_to_idle(id);
         if dry && idles {
             if in_flight == 0 {
@@ -172,8 +172,8 @@ impl Bfq {
         } else {
             whole
         };
-        self.waits = true;
-        self.idle_since = now;
-        self.idle_until = Some(now + wait);
+        self.wait.waits = true;
+        self.wait.since = now;
+        self.wait.until = Some(now + wait);
     }
 }

@@ -1,8 +1,8 @@
 //! A queue of BFQ: whose it is, and what is known of its process.
 
 use super::super::seek::Mean;
-use super::super::{Line, Place};
-use super::raise::Raise;
+use super::super::{Place, SortedQueue};
+use super::raised::Raise;
 use crate::{Class, Io, IoKey};
 use fathom_base::{Bytes, Time};
 
@@ -24,7 +24,7 @@ pub(super) fn is_seek(last: u64, io: &Io, rotational: bool) -> bool {
 
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    pub(super) line: Line,
+    pub(super) sorted: SortedQueue,
     pub(super) class: Class,
     pub(super) sync: bool,
     /// The process that it is of alone.
@@ -91,7 +91,7 @@ impl Queue {
     /// A queue for the requests like this one, without it.
     pub(super) fn new(now: Time, io: &Io, max_budget: u64) -> Self {
         Self {
-            line: Line::default(),
+            sorted: SortedQueue::default(),
             class: io.class,
             sync: io.sync,
             process: io.sync.then_some(io.process),
@@ -144,7 +144,7 @@ impl Queue {
     pub(super) fn note_intensity(&mut self, now: Time) {
         let habit = &mut self.habit;
         let total = now.since(habit.since).0;
-        if self.line.is_empty() && self.in_flight == 0 {
+        if self.sorted.is_empty() && self.in_flight == 0 {
             habit.idle_ns += now.since(habit.ended).0;
         }
         if self.just_created {

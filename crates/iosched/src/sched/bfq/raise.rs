@@ -4,124 +4,22 @@
 //! `bfq_update_wr_data`, `bfq_bfqq_softrt_next_start`, `bfq_handle_burst`.
 
 use super::queue::Queue;
+use super::raised::{Guess, RAISED};
 use super::{Bfq, MIN_BUDGET_PART};
 use fathom_base::{Dur, Time};
 
-/// How much more a raised queue weighs: `bfq_wr_coeff`; for soft real-time times `BFQ_SOFTRT_WEIGHT_FACTOR`.
-const RAISED: u64 = 30;
-const SOFT_FACTOR: u64 = 100;
-/// How long a soft real-time queue is raised: `bfq_wr_rt_max_time`.
-const SOFT_TIME: Dur = Dur::ms(300);
 /// Idle for so long, a process is taken for interactive: `bfq_wr_min_idle_time`.
 const IDLE: Dur = Dur::ms(2_000);
 /// As long as this after it was raised last, a queue for which nobody waits is raised: `bfq_wr_min_inter_arr_async`.
 const ASYNC_GAP: Dur = Dur::ms(500);
-/// Sectors a second above which a process is not soft real-time: `bfq_wr_max_softrt_rate`.
-const SOFT_RATE: u64 = 7_000;
 /// Sectors after which an interactive queue is raised no more: `max_service_from_wr`.
 const MAX_SERVICE: u64 = 120_000;
-/// Four ticks of a kernel with 250 a second.
-const FOUR_TICKS: Dur = Dur::ms(16);
 /// The weight of the default priority: others are not raised.
 const DEFAULT_WEIGHT: u64 = 40;
 /// Queues that make a large burst, and how soon after the one before each is created: `bfq_large_burst_thresh`,
 /// `bfq_burst_interval`.
 const LARGE_BURST: usize = 8;
 pub(super) const BURST_GAP: Dur = Dur::ms(180);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Interactive,
-    SoftRealTime,
-}
-
-/// How a queue is raised, and what decides whether it is.
-#[derive(Clone, Debug)]
-pub(super) struct Raise {
-    /// How many times its weight it has; 1 if it is not raised.
-    pub(super) by: u64,
-    kind: Option<Kind>,
-    most: Dur,
-    /// Since when it is raised, or when that ended.
-    pub(super) since: Time,
-    /// When it was raised as interactive before it became soft real-time.
-    interactive_since: Option<Time>,
-    /// Sectors that it has got while raised, and since it began to want any.
-    service: u64,
-    pub(super) backlog_service: u64,
-    backlogged: Time,
-    next_soft: Time,
-    update_soft: bool,
-    in_large_burst: bool,
-}
-
-/// Queues that were created in a row.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Burst {
-    queues: Vec<u32>,
-    size: usize,
-    large: bool,
-    last: Option<Time>,
-}
-
-impl Raise {
-    pub(super) fn new(now: Time) -> Self {
-        Self {
-            by: 1,
-            kind: None,
-            most: Dur::ZERO,
-            since: now,
-            interactive_since: None,
-            service: 0,
-            backlog_service: 0,
-            backlogged: Time::ZERO,
-            next_soft: now,
-            update_soft: false,
-            in_large_burst: false,
-        }
-    }
-
-    pub(super) fn is_soft(&self) -> bool {
-        self.kind == Some(Kind::SoftRealTime)
-    }
-
-    fn interactive(&mut self, most: Dur) {
-        self.by = RAISED;
-        self.kind = Some(Kind::Interactive);
-        self.most = most;
-    }
-
-    fn soft(&mut self) {
-        self.by = RAISED * SOFT_FACTOR;
-        self.kind = Some(Kind::SoftRealTime);
-        self.most = SOFT_TIME;
-    }
-
-    /// `bfq_bfqq_end_wr`.
-    fn end(&mut self, now: Time) {
-        if !self.is_soft() {
-            self.next_soft = now;
-        }
-        self.by = 1;
-        self.kind = None;
-        self.most = Dur::ZERO;
-        self.since = now;
-    }
-
-    /// `bfq_bfqq_softrt_next_start`: not before it would have got what it got at the highest rate of a soft real-time one.
-    fn next_soft(&self, now: Time, slice_idle: Dur) -> Time {
-        let fair = self.backlogged + Dur(1_000_000_000 / SOFT_RATE) * self.backlog_service;
-        self.next_soft.max(fair).max(now + slice_idle + FOUR_TICKS)
-    }
-}
-
-/// What a queue seems to be that wants service again.
-#[derive(Clone, Copy)]
-struct Guess {
-    interactive: bool,
-    soft: bool,
-    deserves: bool,
-}
 
 impl Bfq {
     /// `bfq_wr_duration`: the slower the drive, the longer.
@@ -185,7 +83,7 @@ impl Bfq {
         let raise = &mut self.queues[id as usize].raise;
         if self.tunables.low_latency && raise.by == 1 && raise.since + ASYNC_GAP < now {
             raise.interactive(most);
-            self.raised_busy += 1;
+            self.busy.raised += 1;
         }
     }
 
@@ -216,7 +114,7 @@ impl Bfq {
                 || (!raise.is_soft() && raise.service > MAX_SERVICE)
             {
                 raise.end(now);
-                self.raised_busy -= u32::from(queue.busy);
+                self.busy.raised -= u32::from(queue.busy);
             }
         }
         let heavy = self.time.weight_of(id) > queue.weight;
@@ -241,7 +139,7 @@ impl Bfq {
             }
             None => {
                 raise.end(now);
-                self.raised_busy -= u32::from(queue.busy);
+                self.busy.raised -= u32::from(queue.busy);
             }
         }
     }
@@ -255,7 +153,7 @@ impl Bfq {
         if queue.raise.by == 1 {
             queue.raise.since = now;
         }
-        if queue.line.is_empty() {
+        if queue.sorted.is_empty() {
             if queue.in_flight == 0 {
                 queue.raise.next_soft = queue.raise.next_soft(now, self.tunables.slice_idle);
             } else {
@@ -267,7 +165,7 @@ impl Bfq {
     /// A request of a queue is done.
     pub(super) fn note_done(&mut self, id: u32, now: Time) {
         let queue = &mut self.queues[id as usize];
-        let dry = queue.in_flight == 0 && queue.line.is_empty();
+        let dry = queue.in_flight == 0 && queue.sorted.is_empty();
         if queue.raise.update_soft && dry && queue.raise.by != RAISED {
             queue.raise.next_soft = queue.raise.next_soft(now, self.tunables.slice_idle);
         }
@@ -285,8 +183,8 @@ impl Bfq {
         if late {
             burst.large = false;
             burst.queues.clear();
-            burst.size = usize::from(self.busy == 0);
-            burst.queues.extend((self.busy == 0).then_some(id));
+            burst.size = usize::from(self.busy.all == 0);
+            burst.queues.extend((self.busy.all == 0).then_some(id));
         } else if burst.large {
             self.queues[id as usize].raise.in_large_burst = true;
         } else {
@@ -303,28 +201,11 @@ impl Bfq {
 
     /// Whether a queue that has not asked yet is looked at for a burst.
     pub(super) fn may_burst(&self, id: u32) -> bool {
-        self.queues[id as usize].just_created && (self.burst.size > 0 || self.busy == 0)
+        self.queues[id as usize].just_created && (self.burst.size > 0 || self.busy.all == 0)
     }
 
     /// The least budget: `bfq_min_budget`, in sectors.
     pub(super) fn least_budget(&self) -> u64 {
         self.budget_limit() / MIN_BUDGET_PART
-    }
-}
-
-impl Raise {
-    /// A queue that is raised wants service again.
-    fn go_on(&mut self, guess: Guess, most: Dur, now: Time) {
-        if guess.interactive {
-            self.interactive(most);
-        } else if self.in_large_burst {
-            self.by = 1;
-        } else if guess.soft {
-            if !self.is_soft() {
-                self.interactive_since = Some(self.since);
-                self.soft();
-            }
-            self.since = now;
-        }
     }
 }

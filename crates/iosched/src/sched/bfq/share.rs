@@ -23,7 +23,7 @@ impl Bfq {
     pub(super) fn is_asymmetric(&self, id: u32) -> bool {
         let least = self.weights.first_key_value().map(|(&weight, _)| weight);
         let counted = self.queues[id as usize].counted;
-        let classes = self.busy_of_class.iter().filter(|&&busy| busy > 0).count();
+        let classes = self.busy.of_class.iter().filter(|&&busy| busy > 0).count();
         classes > 1 || (self.weights.len() > 1 && (counted.is_none() || counted != least))
     }
 
@@ -70,9 +70,9 @@ impl Bfq {
         let (budget, raised) = (queue.budget, queue.raise.by);
         self.time.wake(id, weight, budget, in_time, raised);
         queue.busy = true;
-        self.busy += 1;
-        self.busy_of_class[self.time.class_of(id)] += 1;
-        self.raised_busy += u32::from(raised > 1);
+        self.busy.all += 1;
+        self.busy.of_class[self.time.class_of(id)] += 1;
+        self.busy.raised += u32::from(raised > 1);
         if queue.in_flight == 0 && raised == 1 {
             self.count(id);
         }
@@ -83,9 +83,9 @@ impl Bfq {
     pub(super) fn rest(&mut self, id: u32, expires: bool) {
         let queue = &mut self.queues[id as usize];
         queue.busy = false;
-        self.busy -= 1;
-        self.busy_of_class[self.time.class_of(id)] -= 1;
-        self.raised_busy -= u32::from(queue.raise.by > 1);
+        self.busy.all -= 1;
+        self.busy.of_class[self.time.class_of(id)] -= 1;
+        self.busy.raised -= u32::from(queue.raise.by > 1);
         let (service, done) = (queue.service, queue.in_flight == 0);
         self.time.rest(id, service, expires);
         if done {

@@ -262,7 +262,7 @@ fn a_queue_whose_last_request_was_merged_away_wants_nothing() {
     scheduler.insert(Time(0), gone);
     put(&mut scheduler, first(2), of(2, read(1, 1 << 30)));
     scheduler.remove(&gone);
-    assert_eq!((scheduler.len(), scheduler.busy), (1, 1));
+    assert_eq!((scheduler.len(), scheduler.busy.all), (1, 1));
     assert_eq!(next(&mut scheduler, Time(1), ALL), [1]);
 }
 
@@ -489,6 +489,6 @@ fn the_drive_is_not_kept_idle_for_the_idle_class() {
         put(&mut scheduler, Time(1), of_class(class, read(0, 0)));
         let io = scheduler.dispatch(Time(2)).unwrap();
         scheduler.completed(Time(3), &io);
-        assert_eq!(scheduler.waits, waits, "{class:?}");
+        assert_eq!(scheduler.wait.waits, waits, "{class:?}");
     }
 }

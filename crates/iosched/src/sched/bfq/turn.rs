@@ -32,12 +32,12 @@ impl Bfq {
         loop {
             let reason = match self.next_charge(id) {
                 Some(charge) if charge <= self.queues[id as usize].budget_left() => {
-                    self.waits = false;
-                    self.idle_until = None;
+                    self.wait.waits = false;
+                    self.wait.until = None;
                     return Some(id);
                 }
                 Some(_) => Reason::BudgetExhausted,
-                None if self.waits
+                None if self.wait.waits
                     || (self.queues[id as usize].in_flight > 0 && self.is_better_to_idle(id)) =>
                 {
                     return self.instead_of(id);
@@ -85,11 +85,11 @@ impl Bfq {
     pub(super) fn is_over(&self, id: u32, now: Time) -> bool {
         let queue = &self.queues[id as usize];
         let late = queue.timeout.is_none_or(|at| at <= now);
-        late && (!self.waits || queue.budget_left() >= queue.budget / 3)
+        late && (!self.wait.waits || queue.budget_left() >= queue.budget / 3)
     }
 
     fn must_idle(&self, id: u32) -> bool {
-        self.queues[id as usize].line.is_empty() && self.is_better_to_idle(id)
+        self.queues[id as usize].sorted.is_empty() && self.is_better_to_idle(id)
     }
 
     /// Whether keeping the drive idle for a queue costs no throughput: it does where a drive without a head queues.
@@ -99,15 +99,15 @@ impl Bfq {
         let sequential = !queue.is_seeky() && queue.habit.io_bound && queue.habit.short_think;
         let pays = (rotational && !self.depth.queues)
             || ((rotational || !self.depth.queues) && sequential);
-        pays && self.raised_busy == 0
+        pays && self.busy.raised == 0
     }
 
     /// Whether shares depend on keeping the drive idle for a queue: `idling_needed_for_service_guarantees`.
     fn idling_is_fair(&self, id: u32) -> bool {
         let queue = &self.queues[id as usize];
         let raised = queue.raise.by > 1
-            && (self.raised_busy < self.busy || self.in_flight >= queue.in_flight + 4);
-        raised || self.is_asymmetric(id) || self.busy == 1
+            && (self.busy.raised < self.busy.all || self.in_flight >= queue.in_flight + 4);
+        raised || self.is_asymmetric(id) || self.busy.all == 1
     }
 
     pub(super) fn is_better_to_idle(&self, id: u32) -> bool {
@@ -128,13 +128,13 @@ impl Bfq {
             self.charge_time(id, elapsed);
         }
         self.note_end_of_turn(id, now);
-        self.injected = false;
-        self.wait_dispatch = false;
-        self.waited = None;
+        self.wait.injected = false;
+        self.wait.on_dispatch = false;
+        self.wait.request = None;
         self.rebudget_after(id, reason);
         let keeps = reason == Reason::Preempted && self.idling_is_fair(id);
         let queue = &mut self.queues[id as usize];
-        if queue.line.is_empty() && !keeps {
+        if queue.sorted.is_empty() && !keeps {
             if queue.in_flight == 0 {
                 queue.timeout = Some(now);
             }
@@ -145,8 +145,8 @@ impl Bfq {
             self.time.requeue(id, queue.service, weight, queue.budget);
         }
         self.serving = None;
-        self.waits = false;
-        self.idle_until = None;
+        self.wait.waits = false;
+        self.wait.until = None;
         let used_up = matches!(reason, Reason::BudgetTimeout | Reason::BudgetExhausted);
         let queue = &mut self.queues[id as usize];
         if !queue.busy && !used_up {
@@ -162,7 +162,7 @@ impl Bfq {
         if !queue.sync {
             return (false, Dur::ZERO);
         }
-        let end = if compensate { self.idle_since } else { now };
+        let end = if compensate { self.wait.since } else { now };
         let elapsed = end.since(self.turn_began);
         if elapsed < Dur::ms(1) {
             // Too short to tell: a seeky queue is charged for the least.

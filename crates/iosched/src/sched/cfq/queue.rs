@@ -1,15 +1,20 @@
 //! A queue of CFQ: what one process waits for, or what nobody waits for at one class and level of priority.
 
-use super::{SEEKY, Turn};
 use crate::Class;
 use crate::sched::seek::Habit;
-use crate::sched::{Line, Place};
+use crate::sched::{Place, SortedQueue};
 use fathom_base::Time;
+
+/// A process whose requests lie farther apart than that on average seeks (`CIC_SEEKY`, 8 * 1024 sectors), in bytes.
+const SEEKY: u64 = 4 << 20;
+
+/// When a queue has its turn: by class, by time, then by arrival; the number of the queue.
+pub(super) type Turn = (Class, i64, u64, u32);
 
 /// A queue of a process, or of a class and a priority in it.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    pub(super) line: Line,
+    pub(super) sorted: SortedQueue,
     pub(super) next: Option<Place>,
     pub(super) sync: bool,
     pub(super) class: Class,
@@ -32,7 +37,7 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(sync: bool, (class, priority): (Class, u8), now: Time) -> Self {
         Self {
-            line: Line::default(),
+            sorted: SortedQueue::default(),
             next: None,
             sync,
             class,

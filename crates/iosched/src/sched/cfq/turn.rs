@@ -55,7 +55,7 @@ impl Cfq {
         {
             this.residue = signed(end.0).saturating_sub(signed(now.0));
         }
-        if !this.line.is_empty() {
+        if !this.sorted.is_empty() {
             self.enter_turns(active.queue, now, false);
         }
     }
@@ -88,7 +88,7 @@ impl Cfq {
         if let Some(active) = self.active {
             let this = &self.queues[active.queue];
             if !this.has_used_slice(now) {
-                if !this.line.is_empty() {
+                if !this.sorted.is_empty() {
                     return Some(active);
                 }
                 let waits = match active.idle_until {
@@ -128,7 +128,7 @@ impl Cfq {
         let this = &mut self.queues[queue];
         this.fifo_checked = true;
         match expired {
-            true => this.line.oldest(&self.pool).map(place),
+            true => this.sorted.oldest(&self.pool).map(place),
             false => this.next,
         }
     }
@@ -148,7 +148,7 @@ impl Cfq {
             true => self.tunables.fifo_expire_sync,
             false => self.tunables.fifo_expire_async,
         };
-        let oldest = this.line.oldest(&self.pool);
+        let oldest = this.sorted.oldest(&self.pool);
         !this.fifo_checked && oldest.is_some_and(|io| now >= io.queued + expire)
     }
 

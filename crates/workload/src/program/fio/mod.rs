@@ -10,6 +10,7 @@
 mod check;
 mod content;
 mod error;
+mod harmless;
 mod job;
 mod jobs;
 mod lengths;
@@ -28,10 +29,11 @@ mod written;
 
 pub use content::{Found, HEADER_BYTES};
 pub use error::{FioError, Problem, VerifyError};
+pub use harmless::HARMLESS;
 pub use job::{Amount, Distribution, Each, Engine, Job, Pace, PrioClass, Rw, Sequencer};
 pub use jobs::{Jobs, ProcessOf};
 pub use lengths::{Lengths, Range, Split};
 pub use options::{OPTIONS, OptionEntry};
-pub use others::{HARMLESS, IGNORED, REFUSED};
+pub use others::{IGNORED, REFUSED};
 pub use parse::{Around, JobFile, parse, parse_with};
 pub use region::Region;

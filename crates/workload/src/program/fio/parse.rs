@@ -1,9 +1,10 @@
 //! The text of a job file: sections, options, comments, what it includes and which variables it names.
 
 use super::error::{FioError, Problem};
+use super::harmless::is_harmless;
 use super::job::{Engine, Job};
 use super::options::{OPTIONS, supported};
-use super::others::{IGNORED, REFUSED, is_harmless, reason};
+use super::others::{IGNORED, REFUSED, reason};
 use std::collections::BTreeSet;
 
 /// So many files may be included: one that includes itself has no end.

@@ -1,7 +1,7 @@
 //! Requests in two orders at once, by age and by place: what every elevator is built from.
 //!
-//! One [`Pool`] holds the requests of a scheduler; each of them stands in one [`Line`]. A scheduler with a line for
-//! each direction or process shares the pool, so that memory follows the number of requests, not that of lines.
+//! One [`Pool`] holds the requests of a scheduler; each of them stands in one [`SortedQueue`]. A scheduler with a queue for
+//! each direction or process shares the pool, so that memory follows the number of requests, not that of queues.
 
 use crate::{Io, IoKey};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Slot {
     sequence: u64,
 }
 
-/// The requests of all lines, by key.
+/// The requests of all queues, by key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
@@ -35,7 +35,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The request of that key, if it is in a line.
+    /// The request of that key, if it is in a queue.
     #[inline]
     pub(crate) fn get(&self, key: IoKey) -> Option<&Io> {
         self.slots.get(key.0 as usize)?.io.as_ref()
@@ -69,14 +69,14 @@ impl Pool {
 ///
 /// Finding the oldest takes constant time, everything about places logarithmic time.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct SortedQueue {
     oldest: u32,
     newest: u32,
     /// By where they begin, then by arrival.
     places: BTreeMap<(u64, u64), IoKey>,
 }
 
-impl Default for Line {
+impl Default for SortedQueue {
     fn default() -> Self {
         Self {
             oldest: NONE,
@@ -86,7 +86,7 @@ impl Default for Line {
     }
 }
 
-impl Line {
+impl SortedQueue {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.places.len()
@@ -100,12 +100,12 @@ impl Line {
     /// A request joins, behind those that were queued before it.
     pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
         let sequence = pool.reserve(io.key);
-        debug_assert!(pool.get(io.key).is_none(), "{:?} is in a line", io.key);
+        debug_assert!(pool.get(io.key).is_none(), "{:?} is in a queue", io.key);
         self.places.insert((io.offset, sequence), io.key);
         self.link(pool, io, sequence, self.newest);
     }
 
-    /// A request of the line is another one now; one that has become older moves ahead of those that it is older than.
+    /// A request of the queue is another one now; one that has become older moves ahead of those that it is older than.
     pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
         let (_, sequence) = pool.rank(place(before));
         if self.places.remove(&(before.offset, sequence)).is_none() {
@@ -117,7 +117,7 @@ impl Line {
         }
     }
 
-    /// Takes out a request of the line.
+    /// Takes out a request of the queue.
     #[inline]
     pub(crate) fn remove(&mut self, pool: &mut Pool, at: Place) -> Option<Io> {
         self.places.remove(&pool.rank(at))?;
@@ -213,10 +213,10 @@ mod tests {
         }
     }
 
-    fn by_age(line: &mut Line, pool: &mut Pool) -> Vec<u32> {
+    fn by_age(queue: &mut SortedQueue, pool: &mut Pool) -> Vec<u32> {
         let next = || {
-            let oldest = place(line.oldest(pool)?);
-            line.remove(pool, oldest)
+            let oldest = place(queue.oldest(pool)?);
+            queue.remove(pool, oldest)
         };
         std::iter::from_fn(next).map(|io| io.key.0).collect()
     }
@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn two_lines_share_a_pool_and_keep_their_orders() {
         let mut pool = Pool::default();
-        let (mut a, mut b) = (Line::default(), Line::default());
+        let (mut a, mut b) = (SortedQueue::default(), SortedQueue::default());
         for key in 0..6 {
-            let line = if key % 2 == 0 { &mut a } else { &mut b };
-            line.insert(&mut pool, at(key, 9000 - u64::from(key) * 512, 1));
+            let queue = if key % 2 == 0 { &mut a } else { &mut b };
+            queue.insert(&mut pool, at(key, 9000 - u64::from(key) * 512, 1));
         }
         assert_eq!(a.lowest(), Some((9000 - 4 * 512, IoKey(4))));
         assert_eq!(
@@ -243,26 +243,29 @@ mod tests {
     #[test]
     fn what_has_become_older_moves_ahead() {
         let mut pool = Pool::default();
-        let mut line = Line::default();
+        let mut queue = SortedQueue::default();
         for (key, queued) in [(0, 10), (1, 20), (2, 30), (3, 40)] {
-            line.insert(&mut pool, at(key, u64::from(key) * 4096, queued));
+            queue.insert(&mut pool, at(key, u64::from(key) * 4096, queued));
         }
-        line.change(&mut pool, &at(3, 3 * 4096, 40), at(3, 3 * 4096, 15));
-        assert_eq!(by_age(&mut line, &mut pool), [0, 3, 1, 2]);
+        queue.change(&mut pool, &at(3, 3 * 4096, 40), at(3, 3 * 4096, 15));
+        assert_eq!(by_age(&mut queue, &mut pool), [0, 3, 1, 2]);
     }
 
     #[test]
     fn reads_at_one_place_stay_apart_and_in_order() {
         let mut pool = Pool::default();
-        let mut line = Line::default();
+        let mut queue = SortedQueue::default();
         for key in [7, 2, 5] {
-            line.insert(&mut pool, at(key, 4096, 0));
+            queue.insert(&mut pool, at(key, 4096, 0));
         }
-        let after = |key| line.after(&pool, (4096, IoKey(key))).map(|next| next.1.0);
+        let after = |key| queue.after(&pool, (4096, IoKey(key))).map(|next| next.1.0);
         assert_eq!((after(7), after(2), after(5)), (Some(2), Some(5), None));
-        assert_eq!(line.lowest(), Some((4096, IoKey(7))));
-        assert_eq!(line.before(&pool, (8192, IoKey(9))), Some((4096, IoKey(7))));
-        assert_eq!(line.before(&pool, (4096, IoKey(7))), None);
-        assert_eq!(by_age(&mut line, &mut pool), [7, 2, 5]);
+        assert_eq!(queue.lowest(), Some((4096, IoKey(7))));
+        assert_eq!(
+            queue.before(&pool, (8192, IoKey(9))),
+            Some((4096, IoKey(7)))
+        );
+        assert_eq!(queue.before(&pool, (4096, IoKey(7))), None);
+        assert_eq!(by_age(&mut queue, &mut pool), [7, 2, 5]);
     }
 }

@@ -1,0 +1,162 @@
+//! One piece of work for the kernel, and what its results mean.
+
+use crate::buffer::AlignedBuffer;
+use fathom_block::Op;
+use io_uring::{opcode, squeue, types};
+use rustix::io::Errno;
+
+// <linux/fs.h>, <linux/falloc.h>
+const RWF_DSYNC: u32 = 0x2;
+const FALLOC_FL_KEEP_SIZE: i32 = 0x1;
+const FALLOC_FL_PUNCH_HOLE: i32 = 0x2;
+
+/// How often one transfer is tried again after EINTR or EAGAIN without any progress.
+const RETRIES_MAX: u32 = 64;
+
+/// One piece of work for the kernel.
+pub(crate) struct Transfer<T> {
+    /// The caller's own.
+    pub(crate) tag: T,
+    /// Trim is a hole punched into a regular file.
+    pub(crate) op: Op,
+    /// Where, in bytes.
+    pub(crate) offset: u64,
+    /// How much, in bytes.
+    pub(crate) len: u64,
+    /// A write that is durable before it completes.
+    pub(crate) fua: bool,
+    /// The bytes of a read or write, at least `len` of them; [`Ring::start`](crate::ring::Ring::start) refuses it otherwise.
+    pub(crate) buffer: Option<AlignedBuffer>,
+}
+
+/// A transfer that the kernel owns, and how far it has come.
+pub(crate) struct InFlight<T> {
+    pub(crate) transfer: Transfer<T>,
+    done: u64,
+    retries: u32,
+}
+
+impl<T> Transfer<T> {
+    /// Whether the buffer of a read or write holds all of it. No buffer is longer than the kernel's 32 bits can say
+    /// ([`AlignedBuffer::new`]), so that its length is that of an entry, too.
+    pub(crate) fn fits(&self) -> bool {
+        let held = self.buffer.as_ref().map_or(0, |b| b.bytes().len() as u64);
+        !matches!(self.op, Op::Read | Op::Write) || self.len <= held
+    }
+}
+
+impl<T> InFlight<T> {
+    pub(crate) fn new(transfer: Transfer<T>) -> Self {
+        Self {
+            transfer,
+            done: 0,
+            retries: 0,
+        }
+    }
+
+    pub(crate) fn entry(&mut self, file: types::Fd) -> squeue::Entry {
+        let offset = self.transfer.offset + self.done;
+        let rest = self.transfer.len - self.done;
+        let done = self.done as usize;
+        let buffer = self.transfer.buffer.as_mut();
+        let place = buffer.map_or(&mut [][..], |b| &mut b.bytes_mut()[done..]);
+        let len = rest.min(place.len() as u64) as u32;
+        match self.transfer.op {
+            Op::Read => opcode::Read::new(file, place.as_mut_ptr(), len)
+                .offset(offset)
+                .build(),
+            Op::Write => opcode::Write::new(file, place.as_ptr(), len)
+                .offset(offset)
+                .rw_flags(if self.transfer.fua {
+                    RWF_DSYNC as i32
+                } else {
+                    0
+                })
+                .build(),
+            Op::Flush => opcode::Fsync::new(file)
+                .flags(types::FsyncFlags::DATASYNC)
+                .build(),
+            Op::Trim => opcode::Fallocate::new(file, rest)
+                .offset(offset)
+                .mode(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+                .build(),
+        }
+    }
+
+    /// What a result means: the end of the transfer, or `None` to go on with the rest.
+    pub(crate) fn advance(&mut self, result: i32, block_bytes: u64) -> Option<Result<(), Errno>> {
+        let moves = matches!(self.transfer.op, Op::Read | Op::Write);
+        if result < 0 {
+            let errno = Errno::from_raw_os_error(-result);
+            self.retries += 1;
+            let again = matches!(errno, Errno::INTR | Errno::AGAIN) && self.retries <= RETRIES_MAX;
+            return if again { None } else { Some(Err(errno)) };
+        }
+        if !moves {
+            return Some(Ok(()));
+        }
+        self.done = (self.done + result as u64).min(self.transfer.len);
+        if self.done == self.transfer.len {
+            return Some(Ok(()));
+        }
+        // O_DIRECT goes on at whole blocks only. Less than one means the end of the file: for a read it was cut short
+        // by somebody else, for a write there is no room behind it.
+        self.done -= self.done % block_bytes;
+        if (result as u64) < block_bytes {
+            return Some(Err(match self.transfer.op {
+                Op::Read => Errno::OVERFLOW,
+                _ => Errno::NOSPC,
+            }));
+        }
+        self.retries = 0;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flight(op: Op, len: u64) -> InFlight<()> {
+        InFlight {
+            transfer: Transfer {
+                tag: (),
+                op,
+                offset: 0,
+                len,
+                fua: false,
+                buffer: None,
+            },
+            done: 0,
+            retries: 0,
+        }
+    }
+
+    #[test]
+    fn a_short_transfer_goes_on_at_a_whole_block() {
+        let mut write = flight(Op::Write, 4096);
+        assert_eq!(write.advance(1024 + 100, 512), None);
+        assert_eq!(write.done, 1024);
+        assert_eq!(write.advance(3072, 512), Some(Ok(())));
+    }
+
+    #[test]
+    fn no_progress_ends_a_transfer_instead_of_spinning() {
+        let end = Some(Err(Errno::NOSPC));
+        assert_eq!(flight(Op::Write, 4096).advance(0, 512), end);
+        let end = Some(Err(Errno::OVERFLOW));
+        assert_eq!(flight(Op::Read, 4096).advance(511, 512), end);
+        let mut busy = flight(Op::Read, 4096);
+        let again = -Errno::AGAIN.raw_os_error();
+        let tries = (0..1000).take_while(|_| busy.advance(again, 512).is_none());
+        assert_eq!(tries.count(), RETRIES_MAX as usize);
+    }
+
+    #[test]
+    fn an_error_ends_a_transfer_with_its_number() {
+        let mut read = flight(Op::Read, 4096);
+        let errno = -Errno::IO.raw_os_error();
+        assert_eq!(read.advance(errno, 512), Some(Err(Errno::IO)));
+        assert_eq!(flight(Op::Flush, 0).advance(0, 512), Some(Ok(())));
+    }
+}

@@ -1,0 +1,225 @@
+//! One addition of each kind, made to a copy of the workspace: that it compiles with as many files and lines as
+//! CONTRIBUTING.md promises.
+//!
+//! `tests/toys` has a file for each kind. An addition is something that is there once more, under another name: files
+//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes.
+
+use crate::{files, root};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Toy {
+    /// The heading of its recipe.
+    recipe: String,
+    /// The crate that must compile with it.
+    package: String,
+    /// Path and text.
+    files: Vec<(PathBuf, String)>,
+    lines: Vec<Line>,
+}
+
+/// What is added to a file before the first line that contains `like`: `text`, or that line and the `count - 1` after it
+/// under other names.
+struct Line {
+    path: PathBuf,
+    like: String,
+    count: usize,
+    text: Option<String>,
+    names: Vec<(String, String)>,
+}
+
+impl Toy {
+    /// What the file says, over the sources in `root`.
+    fn parse(text: &str, read: &dyn Fn(&Path) -> String) -> Toy {
+        let table: toml::Table = text.parse().unwrap();
+        let toy = serde_json::to_value(table).unwrap();
+        let said = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
+        let path = |value: &Value, key: &str| PathBuf::from(said(value, key).unwrap());
+        let each = |key: &str| toy[key].as_array().cloned().unwrap_or_default();
+        let names: Vec<(String, String)> = each("names")
+            .iter()
+            .map(|pair| {
+                [0, 1]
+                    .map(|at| pair[at].as_str().unwrap().to_owned())
+                    .into()
+            })
+            .collect();
+        let file = |file: &Value| {
+            let text = renamed(&read(&path(file, "like")), &names);
+            (path(file, "path"), text)
+        };
+        let line = |line: &Value| Line {
+            path: path(line, "path"),
+            like: said(line, "like").unwrap(),
+            count: line["count"].as_u64().unwrap_or(1) as usize,
+            text: said(line, "text"),
+            names: names.clone(),
+        };
+        Toy {
+            recipe: said(&toy, "recipe").unwrap(),
+            package: format!("fathom-{}", said(&toy, "crate").unwrap()),
+            files: each("file").iter().map(file).collect(),
+            lines: each("line").iter().map(line).collect(),
+        }
+    }
+
+    /// What CONTRIBUTING.md says of its size.
+    fn promise(&self) -> String {
+        let counted = |n: usize, what: &str| {
+            let word = [
+                "no", "one", "two", "three", "four", "five", "six", "seven", "eight",
+            ][n];
+            format!("{word} {what}{}", if n == 1 { "" } else { "s" })
+        };
+        let lines = self.lines.iter().map(|line| line.count).sum();
+        let files = self.files.len();
+        format!("{} and {}", counted(files, "file"), counted(lines, "line"))
+    }
+}
+
+impl Line {
+    /// The text of its file with it.
+    fn added_to(&self, file: &str) -> String {
+        let at = file.lines().position(|line| line.contains(&self.like));
+        let shown = self.path.display();
+        let at = at.unwrap_or_else(|| panic!("{shown}: no line contains `{}`", self.like));
+        let mut lines: Vec<&str> = file.lines().collect();
+        let these = lines[at..at + self.count].join("\n");
+        let text = match &self.text {
+            Some(text) => text.clone(),
+            None => renamed(&these, &self.names),
+        };
+        assert_ne!(text, these, "{shown}: a line is added as it is there");
+        lines.insert(at, &text);
+        lines.join("\n") + "\n"
+    }
+}
+
+fn renamed(text: &str, names: &[(String, String)]) -> String {
+    let mut text = text.to_owned();
+    for (from, to) in names {
+        text = text.replace(from, to);
+    }
+    text
+}
+
+fn toys() -> Vec<Toy> {
+    let read = |path: &Path| std::fs::read_to_string(root().join(path)).unwrap();
+    let texts = files(&root().join("xtask/tests/toys"), "toml");
+    let toys: Vec<Toy> = texts
+        .iter()
+        .map(|path| Toy::parse(&std::fs::read_to_string(path).unwrap(), &read))
+        .collect();
+    assert!(toys.len() >= 3, "no toys");
+    toys
+}
+
+#[test]
+fn an_addition_is_as_small_as_its_recipe_says() {
+    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    for toy in toys() {
+        let recipe = text
+            .split("\n## ")
+            .find(|section| section.lines().next() == Some(&toy.recipe));
+        let recipe = recipe.unwrap_or_else(|| panic!("CONTRIBUTING.md has no `{}`", toy.recipe));
+        let promise = toy.promise();
+        let recipe = recipe.to_lowercase().replace('\n', " ");
+        assert!(recipe.contains(&promise), "{}: {promise}", toy.recipe);
+    }
+}
+
+#[test]
+fn an_addition_of_each_kind_compiles() {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+    let copy = target.join("toys");
+    let toys = toys();
+    let manifests = ["Cargo.toml", "Cargo.lock"].map(PathBuf::from);
+    let dirs = ["crates", "xtask", "examples"];
+    let mut wanted: Vec<PathBuf> = dirs.iter().flat_map(|dir| files_below(dir)).collect();
+    wanted.extend(manifests);
+    // What was added or has gone since the last time.
+    for dir in dirs {
+        for path in every_file(&copy.join(dir)) {
+            let kept = path.strip_prefix(&copy).unwrap();
+            if !wanted.iter().any(|path| path == kept) {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+    }
+    for path in wanted {
+        let original = std::fs::read(root().join(&path)).unwrap();
+        let lines = toys.iter().flat_map(|toy| &toy.lines);
+        let mut lines = lines.filter(|line| line.path == path).peekable();
+        let text = match lines.peek() {
+            None => original,
+            Some(_) => lines
+                .fold(String::from_utf8(original).unwrap(), |text, line| {
+                    line.added_to(&text)
+                })
+                .into_bytes(),
+        };
+        write(&copy.join(&path), &text);
+    }
+    for (path, text) in toys.iter().flat_map(|toy| &toy.files) {
+        assert!(!root().join(path).exists(), "{} is there", path.display());
+        write(&copy.join(path), text.as_bytes());
+    }
+    let packages = toys.iter().flat_map(|toy| ["-p", &toy.package]);
+    let status = Command::new(env!("CARGO"))
+        .args(["check", "--quiet"])
+        .args(packages)
+        .current_dir(&copy)
+        .env("CARGO_TARGET_DIR", &target)
+        .status();
+    assert!(status.unwrap().success(), "{} holds it", copy.display());
+}
+
+/// Every file of the repository in a directory, from its root.
+fn files_below(dir: &str) -> Vec<PathBuf> {
+    let found = every_file(&root().join(dir));
+    let relative = |path: &PathBuf| path.strip_prefix(root()).unwrap().to_owned();
+    found.iter().map(relative).collect()
+}
+
+fn every_file(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => every_file(&path),
+            false => vec![path],
+        })
+        .collect()
+}
+
+/// Leaves a file alone that is so already: cargo compiles what is newer.
+fn write(path: &Path, text: &[u8]) {
+    if std::fs::read(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn files_and_lines_are_added_under_another_name() {
+    let text = r#"
+        recipe = "A thing"
+        crate = "x"
+        names = [["old", "new"]]
+        file = [{ like = "old.rs", path = "new.rs" }]
+        line = [{ path = "mod.rs", like = "old", count = 2 }, { path = "mod.rs", like = "use {", text = "use b;" }]
+    "#;
+    let toy = Toy::parse(text, &|_| "struct old;".to_owned());
+    assert_eq!(toy.files, [("new.rs".into(), "struct new;".into())]);
+    let added = toy.lines.iter();
+    let added = added.fold("use {\n/// old\nmod old;\n".to_owned(), |text, line| {
+        line.added_to(&text)
+    });
+    assert_eq!(
+        added,
+        "use b;\nuse {\n/// new\nmod new;\n/// old\nmod old;\n"
+    );
+    assert_eq!(toy.promise(), "one file and three lines");
+}
