@@ -3,9 +3,9 @@
 use super::outcome::count;
 use super::page;
 use super::table::table;
-use fathom_lab::ab::{Ab, Difference};
 use fathom_report::run::Table;
 use fathom_report::screen::Screen;
+use fathom_run::ab::{Ab, Difference};
 use std::fmt::Write as _;
 
 fn rows(found: &Ab) -> Vec<Vec<String>> {

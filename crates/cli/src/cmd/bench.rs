@@ -8,12 +8,14 @@ use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
 use fathom_block::Subject;
-use fathom_lab::ab::{Ab, KernelScheduler, Stack, ab as in_turn};
-use fathom_lab::replay::{Outcome, Plan, RunError, of_model, prepared, run as run_on};
+use fathom_lab::ab::{KernelScheduler, ab as in_turn};
+use fathom_lab::replay::{Plan, RunError, of_model, prepared, run as run_on};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::TargetName;
 use fathom_model::Model;
+use fathom_run::RunRecord;
+use fathom_run::ab::{Ab, Stack};
 use fathom_workload::step::Arrival;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
@@ -115,16 +117,16 @@ fn over(
 }
 
 /// Prints, what cannot be written as well.
-fn told(args: &BenchArgs, outcome: &Outcome, set: Option<Staging>) -> Result<Exit, Failure> {
+fn told(args: &BenchArgs, outcome: &RunRecord, set: Option<Staging>) -> Result<Exit, Failure> {
     let saved = set.map(|set| {
         let html = page::of_run(outcome);
-        store::save_outcome(set, outcome, Some(&html))
+        store::save_run_record(set, outcome, Some(&html))
     });
     match args.json {
         true => out::json(outcome)?,
         // The notes stand on standard error already.
         false => {
-            let outcome = Outcome {
+            let outcome = RunRecord {
                 notes: Vec::new(),
                 ..outcome.clone()
             };

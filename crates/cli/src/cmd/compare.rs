@@ -5,12 +5,12 @@ use super::table::table;
 use crate::args::CompareArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::compare::{Change, Compared, ComparedSide, Comparison, Named, compare};
-use fathom_lab::replay::Outcome;
 use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE, RUN_FILE};
 use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
+use fathom_run::RunRecord;
 use fathom_run::compare::{Basis, Ratio, Verdict};
+use fathom_run::compare::{Change, Compared, ComparedSide, Comparison, Named, compare};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             out::note(&format!("warning: {}: {warning}", run.name));
         }
     }
-    let outcomes: Vec<&Outcome> = runs.iter().map(|run| &run.outcome).collect();
+    let outcomes: Vec<&RunRecord> = runs.iter().map(|run| &run.run).collect();
     if let Some(dir) = &args.out {
         store::check_output(dir)?;
         let html = page::of_comparison(&comparison, &outcomes);
@@ -73,15 +73,15 @@ pub(super) fn instead(
 /// Accesses that cannot be read are told and done without.
 fn named(path: &Path) -> Result<Named, Failure> {
     input::run(path)?;
-    let (outcome, responses) = out::loaded(store::load_run(path)?);
+    let (run, responses) = out::loaded(store::load_run(path)?);
     Ok(Named {
         name: out::shown(path),
-        outcome,
+        run,
         responses,
     })
 }
 
-fn text(comparison: &Comparison, outcomes: &[&Outcome], screen: Screen) -> String {
+fn text(comparison: &Comparison, outcomes: &[&RunRecord], screen: Screen) -> String {
     let mut text = String::new();
     let mut runs = comparison.runs.iter();
     if let Some(base) = runs.next() {
@@ -213,7 +213,7 @@ fn side_row(name: &str, side: &ComparedSide) -> Vec<String> {
 }
 
 /// The rows of the whole run, the head first; the fairness where any run had several processes.
-pub(super) fn whole_rows(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+pub(super) fn whole_rows(comparison: &Comparison, outcomes: &[&RunRecord]) -> Vec<Vec<String>> {
     let fairness: Vec<Option<f64>> = outcomes.iter().map(|o| o.totals.fairness()).collect();
     let fair = fairness.iter().any(Option::is_some);
     let head = ["run", "accesses/s", "throughput", "fairness (Jain)"];

@@ -1,9 +1,9 @@
 //! A run as text for the terminal.
 
 use fathom_block::DriveStats;
-use fathom_lab::replay::Outcome;
 use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
+use fathom_run::RunRecord;
 use fathom_run::{Bucket, Precondition, Process, Side, Totals};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) mod counted;
 /// Columns of the timeline where there is room for them.
 const STRETCHES: usize = 60;
 
-pub(super) fn text(outcome: &Outcome, screen: Screen) -> String {
+pub(super) fn text(outcome: &RunRecord, screen: Screen) -> String {
     let mut text = heading(outcome);
     for warning in warnings(outcome) {
         let _ = writeln!(text, "{warning}\n");
@@ -76,23 +76,25 @@ fn accesses(totals: &Totals) -> String {
     }
 }
 
-fn heading(outcome: &Outcome) -> String {
+fn heading(outcome: &RunRecord) -> String {
     let plan = &outcome.plan;
     let arrival = arrival(outcome);
     format!(
         "{} on {}, {arrival}, seed {}\n\n",
-        plan.workload.name, plan.target, plan.seed
+        plan.workload.name(),
+        plan.target,
+        plan.seed
     )
 }
 
 /// What a reader must know before the figures.
-pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+pub(super) fn warnings(outcome: &RunRecord) -> Vec<String> {
     let own = outcome.warnings.iter().cloned();
     warning(outcome).into_iter().chain(own).collect()
 }
 
 /// That the run did not come to its end, and how; or that nothing was measured.
-fn warning(outcome: &Outcome) -> Option<String> {
+fn warning(outcome: &RunRecord) -> Option<String> {
     let Some(cut) = outcome.cut_short.as_ref() else {
         return nothing(outcome);
     };
@@ -109,7 +111,7 @@ fn warning(outcome: &Outcome) -> Option<String> {
 }
 
 /// That no access counts, and why that may be.
-fn nothing(outcome: &Outcome) -> Option<String> {
+fn nothing(outcome: &RunRecord) -> Option<String> {
     let totals = &outcome.totals;
     let counted = totals.all.map_or(0, |side| side.count) + totals.others;
     (counted == 0).then(|| {
@@ -123,7 +125,7 @@ fn nothing(outcome: &Outcome) -> Option<String> {
 }
 
 /// How accesses were handed over, in words.
-pub(super) fn arrival(outcome: &Outcome) -> String {
+pub(super) fn arrival(outcome: &RunRecord) -> String {
     match outcome.plan.arrival {
         _ if outcome.plan.workload.is_program() => "as its processes ask".to_owned(),
         Arrival::Open => "at its own times".to_owned(),
@@ -139,7 +141,7 @@ pub(super) fn arrival(outcome: &Outcome) -> String {
 }
 
 /// What was done to the drive before, in words.
-pub(super) fn before(outcome: &Outcome) -> String {
+pub(super) fn before(outcome: &RunRecord) -> String {
     match outcome.plan.precondition {
         Precondition::Fresh if outcome.drive.is_none() => "as it was".into(),
         Precondition::Fresh => "fresh".into(),
@@ -166,7 +168,7 @@ const HEAD: [&str; 9] = [
 const PROCESSES_SHOWN: usize = 16;
 
 /// What each process got, numbered from 0 as where priorities are given; of many, the first ones, and the rest together.
-pub(super) fn processes(outcome: &Outcome) -> Vec<Vec<String>> {
+pub(super) fn processes(outcome: &RunRecord) -> Vec<Vec<String>> {
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let all = &outcome.totals.processes;
@@ -200,7 +202,7 @@ fn process_row(name: String, process: &Process) -> Vec<String> {
 }
 
 /// Response times: from when an access is asked for until it is done.
-pub(super) fn times(outcome: &Outcome) -> Vec<Vec<String>> {
+pub(super) fn times(outcome: &RunRecord) -> Vec<Vec<String>> {
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows[0][0] = "response time".into();
     rows.extend(outcome.sides().map(|(name, side)| row(name, side)));

@@ -2,17 +2,17 @@
 
 use super::compare::{beside, columns};
 use super::{compare, outcome, queue};
-use fathom_lab::compare::{Change, Compared, Comparison};
-use fathom_lab::replay::Outcome;
 use fathom_report::run::{RunPage, Table, render};
 use fathom_report::text::human_duration;
+use fathom_run::RunRecord;
+use fathom_run::compare::{Change, Compared, Comparison};
 use lines::lines;
 use std::collections::BTreeSet;
 
 mod lines;
 
 /// The page of one run.
-pub(super) fn of_run(outcome: &Outcome) -> String {
+pub(super) fn of_run(outcome: &RunRecord) -> String {
     let totals = &outcome.totals;
     let rate = format!("{:.0}", totals.accesses_per_second());
     let mut facts = vec![
@@ -48,7 +48,11 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
     tables.extend(each);
     let details = outcome.drive.iter();
     render(&RunPage {
-        title: format!("{} on {}", outcome.plan.workload.name, outcome.plan.target),
+        title: format!(
+            "{} on {}",
+            outcome.plan.workload.name(),
+            outcome.plan.target
+        ),
         about: String::new(),
         facts: named(facts),
         warnings: outcome::warnings(outcome),
@@ -63,7 +67,7 @@ pub(super) fn of_run(outcome: &Outcome) -> String {
 }
 
 /// What each process got.
-fn each(outcome: &Outcome, fairness: f64) -> Table {
+fn each(outcome: &RunRecord, fairness: f64) -> Table {
     let note = format!(
         "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
     );
@@ -71,7 +75,7 @@ fn each(outcome: &Outcome, fairness: f64) -> Table {
 }
 
 /// What the block layer, the drive and a program did, a column for each run.
-fn beneath(names: &[&str], outcomes: &[&Outcome]) -> Vec<Table> {
+fn beneath(names: &[&str], outcomes: &[&RunRecord]) -> Vec<Table> {
     let tables = beside::tables(names, outcomes).into_iter();
     tables
         .map(|beside| with_head(beside.title, beside.note, beside.rows))
@@ -89,7 +93,7 @@ fn with_head(title: &str, note: &str, mut rows: Vec<Vec<String>>) -> Table {
 }
 
 /// The page of runs over one another.
-pub(super) fn of_comparison(comparison: &Comparison, outcomes: &[&Outcome]) -> String {
+pub(super) fn of_comparison(comparison: &Comparison, outcomes: &[&RunRecord]) -> String {
     let comparison = &renamed(comparison);
     let names: Vec<&str> = comparison.runs.iter().map(|r| r.name.as_str()).collect();
     let warnings = comparison.runs.iter().flat_map(|run| {
@@ -123,7 +127,7 @@ pub(super) fn side_by_side(
     title: String,
     tables: Vec<Table>,
     names: &[&str],
-    outcomes: &[&Outcome],
+    outcomes: &[&RunRecord],
 ) -> String {
     let runs = names.iter().zip(outcomes);
     render(&RunPage {
@@ -135,7 +139,7 @@ pub(super) fn side_by_side(
     })
 }
 
-fn tables(comparison: &Comparison, outcomes: &[&Outcome]) -> Vec<Table> {
+fn tables(comparison: &Comparison, outcomes: &[&RunRecord]) -> Vec<Table> {
     let mut tables = Vec::new();
     let changed = changed(comparison);
     if changed.len() > 1 {

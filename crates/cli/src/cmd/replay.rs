@@ -5,12 +5,11 @@ use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
 use crate::{input, out, watch};
-use fathom_lab::replay::{
-    Outcome, Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched,
-};
+use fathom_lab::replay::{Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched};
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Setting, TargetName};
 use fathom_model::Model;
+use fathom_run::RunRecord;
 use std::str::FromStr as _;
 
 /// A write buffer for a drive that has none: the default of `epo` Table I.
@@ -55,7 +54,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             // What cannot be written is still printed.
             let saved = set.map(|set| {
                 let html = page::of_run(&outcome);
-                store::save_outcome(set, &outcome, Some(&html))
+                store::save_run_record(set, &outcome, Some(&html))
             });
             show(&outcome, args.json)?;
             saved.transpose()?;
@@ -67,7 +66,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn show(outcome: &Outcome, json: bool) -> Result<(), Failure> {
+fn show(outcome: &RunRecord, json: bool) -> Result<(), Failure> {
     if json {
         return out::json(outcome);
     }
@@ -93,7 +92,7 @@ fn play(
     model: &Model,
     plan: &Plan,
     requests: Option<&mut Staging>,
-) -> Result<Result<Outcome, RunError>, Failure> {
+) -> Result<Result<RunRecord, RunError>, Failure> {
     watch::listen()?;
     let drive = model
         .build(plan.seed)
@@ -120,7 +119,7 @@ fn real(
     name: &TargetName,
     plan: &Plan,
     requests: Option<&mut Staging>,
-) -> Result<Result<Outcome, RunError>, Failure> {
+) -> Result<Result<RunRecord, RunError>, Failure> {
     let modelled = [
         ("--ftl", args.ftl.is_some()),
         ("--buffer", args.buffer.is_some()),

@@ -21,7 +21,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     input::run(dir)?;
     let of_workload = store::holds(dir, RUN_FILE) && !store::holds(dir, RECORD_FILE);
     let html = match of_workload {
-        true => page::of_run(&out::loaded(store::load_outcome(dir)?)),
+        true => page::of_run(&out::loaded(store::load_run_record(dir)?)),
         false => measurement(&args.dir)?,
     };
     store::write_whole(&args.dir, &[(REPORT_FILE, html.as_bytes())])?;

@@ -1,9 +1,8 @@
 //! One run of a reproduction, in the figures that claims are about.
 
 use super::claim::Metric;
-use crate::replay::{Outcome, Reshaped};
 use crate::study::Finished;
-use fathom_run::Interval;
+use fathom_run::{Interval, Reshaped, RunRecord};
 use serde::Serialize;
 
 /// Elements at work on average in a stretch of a run.
@@ -54,7 +53,7 @@ pub struct Cell {
 impl Cell {
     /// Of a run.
     pub fn of(finished: &Finished) -> Cell {
-        let outcome = &finished.outcome;
+        let outcome = &finished.record;
         let reshape = finished.run.plan.workload.reshape.clone();
         let page = reshape.map_or(0, |reshape| reshape.page.0) as f64;
         let reshaped = outcome.reshaped.clone().unwrap_or_default();
@@ -105,7 +104,7 @@ impl Cell {
 }
 
 /// Elements at work from one stretch of the timeline to the next.
-fn over_time(outcome: &Outcome) -> Vec<Busy> {
+fn over_time(outcome: &RunRecord) -> Vec<Busy> {
     let width = outcome.totals.bucket.0 as f64;
     let stretch = |(index, pair): (usize, &[fathom_run::Bucket])| Busy {
         at_s: (index as f64 + 0.5) * width / 1e9,

@@ -8,7 +8,7 @@ mod save;
 mod work;
 
 pub use reshape::{Reshape, Rounding};
-pub use rooms::{HostWait, Rooms, WatchedRooms};
+pub use rooms::{Rooms, WatchedRooms};
 pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 

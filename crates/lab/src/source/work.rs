@@ -5,6 +5,7 @@ use fathom_block::DeviceInfo;
 use fathom_block::program::{Done, Next, Program};
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed};
+use fathom_run::WorkloadRecord;
 use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
 use fathom_workload::program::{Config, Processes, Stream};
 use fathom_workload::step::Arrival;
@@ -100,6 +101,19 @@ impl Workload {
     /// Whether it is a program, which hands its accesses over itself.
     pub fn is_program(&self) -> bool {
         self.jobs.is_some() || self.job.is_some() || self.program.is_some()
+    }
+
+    /// As plain data. A path that is not UTF-8 is put as near as UTF-8 comes.
+    pub fn record(&self) -> WorkloadRecord {
+        let near =
+            |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned().into());
+        let named = Workload {
+            trace: near(&self.trace),
+            jobs: near(&self.jobs),
+            ..self.clone()
+        };
+        // Plain data with names for keys: putting it as JSON cannot fail.
+        WorkloadRecord::of(&named).unwrap_or_default()
     }
 
     /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.

@@ -4,8 +4,8 @@
 use super::super::outcome::counted;
 use super::super::{outcome, queue};
 use fathom_iosched::{Bundled, Dispatched, QueueStats};
-use fathom_lab::replay::Outcome;
 use fathom_report::text::human_bytes;
+use fathom_run::RunRecord;
 
 /// A table with a column for each run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(in super::super) struct Beside {
 }
 
 /// The tables that any of the runs has something for.
-pub(in super::super) fn tables(names: &[&str], outcomes: &[&Outcome]) -> Vec<Beside> {
+pub(in super::super) fn tables(names: &[&str], outcomes: &[&RunRecord]) -> Vec<Beside> {
     let head = || {
         let names = names.iter().map(|&name| name.to_owned());
         std::iter::once(String::new()).chain(names).collect()
@@ -50,8 +50,8 @@ pub(in super::super) fn tables(names: &[&str], outcomes: &[&Outcome]) -> Vec<Bes
 /// A row, of which the runs that have nothing for it have a dash; `None` where none has.
 fn row(
     name: &str,
-    outcomes: &[&Outcome],
-    of: impl Fn(&Outcome) -> Option<String>,
+    outcomes: &[&RunRecord],
+    of: impl Fn(&RunRecord) -> Option<String>,
 ) -> Option<Vec<String>> {
     let cells: Vec<Option<String>> = outcomes.iter().map(|outcome| of(outcome)).collect();
     let some = cells.iter().any(Option::is_some);
@@ -102,7 +102,7 @@ const BUNDLES: [(&str, Of<Bundled>); 3] = [
     }),
 ];
 
-fn block_layer(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+fn block_layer(outcomes: &[&RunRecord]) -> Vec<Vec<String>> {
     let mut rows = vec![
         row("scheduler", outcomes, |o| {
             Some(o.plan.queue.as_ref()?.scheduler.name().into())
@@ -140,7 +140,7 @@ fn over_time(requests_ns: u64, stats: &QueueStats) -> Option<String> {
     (stats.elapsed_ns > 0).then(|| format!("{mean:.1}"))
 }
 
-fn drive(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+fn drive(outcomes: &[&RunRecord]) -> Vec<Vec<String>> {
     let bytes = |name: &str, of: outcome::Work| {
         let some = outcomes.iter().any(|o| o.work.as_ref().map_or(0, of) > 0);
         some.then(|| row(name, outcomes, |o| Some(human_bytes(of(&o.work?)))))?
@@ -163,7 +163,7 @@ fn drive(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
     rows.into_iter().flatten().collect()
 }
 
-fn counters(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+fn counters(outcomes: &[&RunRecord]) -> Vec<Vec<String>> {
     let mut names: Vec<&str> = Vec::new();
     for counted in outcomes.iter().flat_map(|o| &o.counters) {
         if !names.contains(&counted.name.as_str()) {
@@ -185,19 +185,18 @@ mod tests {
     use fathom_base::Bytes;
     use fathom_block::DriveStats;
     use fathom_iosched::QueueConfig;
-    use fathom_lab::replay::{Counted, Plan};
-    use fathom_lab::source::Workload;
+    use fathom_run::{Counted, Plan, WorkloadRecord};
     use fathom_run::{Precondition, Totals};
     use fathom_workload::step::Arrival;
     use std::collections::BTreeMap;
 
     /// A run of nothing, without a block layer.
-    fn outcome() -> Outcome {
-        Outcome {
+    fn outcome() -> RunRecord {
+        RunRecord {
             fathom: String::new(),
             plan: Plan {
                 target: "model:small".into(),
-                workload: Workload::default(),
+                workload: WorkloadRecord::default(),
                 arrival: Arrival::Open,
                 precondition: Precondition::Fresh,
                 seed: 0,
@@ -217,7 +216,7 @@ mod tests {
         }
     }
 
-    fn queued() -> Outcome {
+    fn queued() -> RunRecord {
         let sizes = BTreeMap::from([(4096, 6), (256 << 10, 1), (512 << 10, 1)]);
         let writes = Dispatched {
             count: 8,

@@ -1,8 +1,8 @@
 //! Columns of runs on the terminal: what they are called, and how many of them stand beside one another.
 
 use super::table;
-use fathom_lab::compare::Comparison;
 use fathom_report::screen::Screen;
+use fathom_run::compare::Comparison;
 
 /// How wide a table with a column for each run may be where no screen says: beyond it, the runs go into one more table.
 const WIDTH: usize = 100;
@@ -32,7 +32,7 @@ pub(super) fn narrow(rows: &[Vec<String>], screen: Screen) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_lab::compare::Compared;
+    use fathom_run::compare::Compared;
 
     #[test]
     fn the_directories_of_all_runs_are_left_out_where_room_is_short() {

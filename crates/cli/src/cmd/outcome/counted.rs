@@ -1,8 +1,8 @@
 //! What a program has counted, in words.
 
-use fathom_lab::replay::Counted;
 use fathom_report::screen::Screen;
 use fathom_report::text::{human_bytes, human_duration};
+use fathom_run::Counted;
 
 /// What it is.
 pub(in super::super) fn name(name: &str) -> String {

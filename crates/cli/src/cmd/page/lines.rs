@@ -1,8 +1,8 @@
 //! What is drawn of a run, out of what was measured.
 
 use fathom_block::DriveStats;
-use fathom_lab::replay::Outcome;
 use fathom_report::run::{Distribution, Given, ProcessLine, RunLines, Stretch};
+use fathom_run::RunRecord;
 use fathom_run::{Bucket, Process, Quantile, Totals};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const COARSE_STRETCHES: usize = 48;
 
 /// Everything of a run that is drawn.
-pub(super) fn lines(name: &str, outcome: &Outcome) -> RunLines {
+pub(super) fn lines(name: &str, outcome: &RunRecord) -> RunLines {
     let totals = &outcome.totals;
     let kind = |name: &str, points: &[Quantile]| Distribution {
         name: name.to_owned(),
@@ -33,7 +33,7 @@ pub(super) fn lines(name: &str, outcome: &Outcome) -> RunLines {
     }
 }
 
-fn given(outcome: &Outcome) -> Given {
+fn given(outcome: &RunRecord) -> Given {
     let Some(stats) = &outcome.queue else {
         return Given::default();
     };

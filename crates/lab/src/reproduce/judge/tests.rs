@@ -1,9 +1,8 @@
 //! Claims judged on made-up runs.
 
 use super::*;
-use crate::replay::Reshaped;
 use crate::reproduce::traces::Kind;
-use fathom_run::Interval;
+use fathom_run::{Interval, Reshaped};
 
 fn cell(setting: &str, scheme: &str, ms: f64, half_ms: f64) -> Cell {
     let mean = ms * 1e6;

@@ -98,7 +98,7 @@ pub(super) fn points_of<'a>(runs: &[&'a Finished], axis: &str) -> Vec<&'a str> {
 
 /// The mean of a metric over runs; `None` where there are none, or one of them has no such thing.
 pub(super) fn mean(runs: &[&Finished], metric: Metric) -> Option<f64> {
-    let values: Option<Vec<f64>> = runs.iter().map(|run| metric.of(&run.outcome)).collect();
+    let values: Option<Vec<f64>> = runs.iter().map(|run| metric.of(&run.record)).collect();
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }

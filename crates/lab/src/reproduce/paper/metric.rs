@@ -1,9 +1,8 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::replay::Outcome;
 use fathom_block::DriveStats;
 use fathom_iosched::Dispatched;
-use fathom_run::{Side, Totals};
+use fathom_run::{RunRecord, Side, Totals};
 use fathom_workload::step::Arrival;
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +117,7 @@ impl Metric {
     }
 
     /// Its value on a run; `None` where the run has no such thing.
-    pub fn of(self, outcome: &Outcome) -> Option<f64> {
+    pub fn of(self, outcome: &RunRecord) -> Option<f64> {
         let totals = &outcome.totals;
         let seconds = totals.duration.0 as f64 / 1e9;
         let rate = |bytes: u64| (seconds > 0.0).then(|| bytes as f64 / 1e6 / seconds);
@@ -176,13 +175,13 @@ fn written_through(totals: &Totals) -> Option<f64> {
     (stretches >= 8).then(|| bytes as f64 / 1e6 / seconds)
 }
 
-fn counted(outcome: &Outcome, name: &str) -> Option<f64> {
+fn counted(outcome: &RunRecord, name: &str) -> Option<f64> {
     let mut counters = outcome.counters.iter();
     Some(counters.find(|counted| counted.name == name)?.value)
 }
 
 /// Seconds that each of those that wait spent on one kind of access.
-fn waited(outcome: &Outcome, side: Side) -> Option<f64> {
+fn waited(outcome: &RunRecord, side: Side) -> Option<f64> {
     let waiting = match outcome.plan.arrival {
         Arrival::Open => return None,
         Arrival::Closed { outstanding } => u64::from(outstanding.get()),
@@ -194,7 +193,7 @@ fn waited(outcome: &Outcome, side: Side) -> Option<f64> {
     Some(side.response_ns.mean * side.count as f64 / 1e9 / waiting as f64)
 }
 
-fn first_to_last(outcome: &Outcome) -> Option<f64> {
+fn first_to_last(outcome: &RunRecord) -> Option<f64> {
     let finished = outcome.totals.processes.iter().map(|p| p.finished.0);
     let first = finished.clone().min()?;
     let last = finished.max().filter(|last| *last > 0)?;
@@ -202,20 +201,20 @@ fn first_to_last(outcome: &Outcome) -> Option<f64> {
 }
 
 /// Requests that the drive was given, by a count over each kind.
-fn given(outcome: &Outcome) -> Option<(u64, [&Dispatched; 2])> {
+fn given(outcome: &RunRecord) -> Option<(u64, [&Dispatched; 2])> {
     let queue = outcome.queue.as_ref()?;
     let sides = [&queue.reads, &queue.writes];
     let count = sides.iter().map(|side| side.count).sum();
     (count > 0).then_some((count, sides))
 }
 
-fn share(outcome: &Outcome, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
+fn share(outcome: &RunRecord, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
     let (count, sides) = given(outcome)?;
     let found: u64 = sides.into_iter().map(of).sum();
     Some(100.0 * found as f64 / count as f64)
 }
 
-fn per_thousand(outcome: &Outcome, of: u64) -> Option<f64> {
+fn per_thousand(outcome: &RunRecord, of: u64) -> Option<f64> {
     let writes = outcome.totals.writes?.count;
     Some(1e3 * of as f64 / writes as f64)
 }

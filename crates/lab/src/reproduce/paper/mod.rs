@@ -221,7 +221,7 @@ fn over_time(timeline: &Timeline, runs: &[Finished]) -> TimelineFound {
     let Some(run) = runs.iter().find(|run| selected(run, &timeline.at)) else {
         return TimelineFound::default();
     };
-    let totals = &run.outcome.totals;
+    let totals = &run.record.totals;
     let per = totals.timeline.len().div_ceil(STRETCHES_MAX).max(1);
     let width = totals.bucket.as_secs_f64() * per as f64;
     let stretches = totals.timeline.len().div_ceil(per);
@@ -248,7 +248,7 @@ fn in_sequence(sequence: &Sequence, runs: &[Finished]) -> SequenceFound {
     let line = |name: &str| {
         let wanted = Selector::from([(sequence.lines.clone(), name.to_owned())]);
         let run = here.iter().find(|run| selected(run, &wanted))?;
-        Some(sequence_of(name, &run.outcome.totals))
+        Some(sequence_of(name, &run.record.totals))
     };
     SequenceFound {
         lines: lines.filter_map(line).collect(),
