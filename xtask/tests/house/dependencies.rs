@@ -24,7 +24,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("hostio", &["base", "block"]),
     ("stats", &["base"]),
     ("probe", &["base", "block", "stats"]),
-    ("report", &["base", "probe"]),
+    (
+        "report",
+        &["base", "block", "iosched", "workload", "run", "probe"],
+    ),
     (
         "lab",
         &[

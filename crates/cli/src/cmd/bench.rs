@@ -3,7 +3,7 @@
 mod stacks;
 
 use super::workload::no_drive_file;
-use super::{ab, outcome, page, queue, real};
+use super::{queue, real};
 use crate::args::BenchArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -119,7 +119,7 @@ fn over(
 /// Prints, what cannot be written as well.
 fn told(args: &BenchArgs, outcome: &RunRecord, set: Option<Staging>) -> Result<Exit, Failure> {
     let saved = set.map(|set| {
-        let html = page::of_run(outcome);
+        let html = fathom_report::run::page(outcome);
         store::save_run_record(set, outcome, Some(&html))
     });
     match args.json {
@@ -130,7 +130,7 @@ fn told(args: &BenchArgs, outcome: &RunRecord, set: Option<Staging>) -> Result<E
                 notes: Vec::new(),
                 ..outcome.clone()
             };
-            out::text(&outcome::text(&outcome, out::screen()))?;
+            out::text(&fathom_report::run::text(&outcome, out::screen()))?;
         }
     }
     saved.transpose()?;
@@ -145,12 +145,15 @@ fn told_ab(args: &BenchArgs, found: &Ab, set: Option<Staging>) -> Result<Exit, F
         // Plain numbers, names and lists: serialising them cannot fail.
         let json = serde_json::to_vec_pretty(found).unwrap_or_default();
         set.add(store::AB_FILE, &json)?;
-        set.add(store::REPORT_FILE, ab::page(found).as_bytes())?;
+        set.add(
+            store::REPORT_FILE,
+            fathom_report::ab::page(found).as_bytes(),
+        )?;
         set.commit(&[])
     });
     match args.json {
         true => out::json(found)?,
-        false => out::text(&ab::text(found, out::screen()))?,
+        false => out::text(&fathom_report::ab::text(found, out::screen()))?,
     }
     saved.transpose()?;
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 //! `fathom convert`: a workload written out as a trace.
 
-use super::{outcome, workload};
+use super::workload;
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -63,8 +63,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     for note in notes {
         out::note(&format!("note: {note}"));
     }
-    let count = outcome::count(count, "access", "accesses");
-    out::data(&format!("{count} in {}\n", out::shown(to)))?;
+    let what = if count == 1 { "access" } else { "accesses" };
+    out::data(&format!("{count} {what} in {}\n", out::shown(to)))?;
     Ok(Exit::Done)
 }
 

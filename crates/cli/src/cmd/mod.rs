@@ -1,6 +1,5 @@
 //! The subcommands, one file each.
 
-mod ab;
 mod accuracy;
 mod answer;
 mod bench;
@@ -12,8 +11,6 @@ mod diff;
 mod explain;
 mod list;
 mod man;
-mod outcome;
-mod page;
 mod probe;
 mod queue;
 mod real;

@@ -1,6 +1,6 @@
 //! `fathom replay`: a trace, or a generated workload, through a drive.
 
-use super::{outcome, page, queue, real, workload};
+use super::{queue, real, workload};
 use crate::args::ReplayArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         Ok(outcome) => {
             // What cannot be written is still printed.
             let saved = set.map(|set| {
-                let html = page::of_run(&outcome);
+                let html = fathom_report::run::page(&outcome);
                 store::save_run_record(set, &outcome, Some(&html))
             });
             show(&outcome, args.json)?;
@@ -70,7 +70,7 @@ fn show(outcome: &RunRecord, json: bool) -> Result<(), Failure> {
     if json {
         return out::json(outcome);
     }
-    out::text(&outcome::text(outcome, out::screen()))
+    out::text(&fathom_report::run::text(outcome, out::screen()))
 }
 
 /// The modelled drive with what the flags change in it; `None` for a real one.

@@ -8,8 +8,8 @@ use super::why::reasons;
 use super::words::{rules, tally, tone};
 use fathom_lab::reproduce::{Cell, Figure, Judgement, Metric, Reproduction, Results, Source};
 use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
-use fathom_report::run::Table;
 use fathom_report::study::{ClaimRow, Section, StudyPage, render};
+use fathom_report::table::Table;
 use std::collections::BTreeSet;
 
 /// Means this far apart are drawn on a logarithmic axis.

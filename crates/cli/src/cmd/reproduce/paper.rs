@@ -10,9 +10,9 @@ use fathom_lab::reproduce::paper::{
 };
 use fathom_lab::reproduce::{Paper, Verdict};
 use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
-use fathom_report::run::Table;
 use fathom_report::screen::Screen;
 use fathom_report::study::{ClaimRow, Section, StudyPage, render};
+use fathom_report::table::Table;
 use std::fmt::Write as _;
 
 /// Every panel with what came of it.

@@ -1,19 +1,21 @@
 //! Two stacks in turn, as text and as a page.
 
-use super::outcome::count;
-use super::page;
-use super::table::table;
-use fathom_report::run::Table;
-use fathom_report::screen::Screen;
+use crate::run::drawn::Drawn;
+use crate::run::given;
+use crate::run::layout::{RunPage, render};
+use crate::run::words::count;
+use crate::screen::Screen;
+use crate::table::Table;
 use fathom_run::ab::{Ab, Difference};
 use std::fmt::Write as _;
 
-fn rows(found: &Ab) -> Vec<Vec<String>> {
+fn table(found: &Ab) -> Table {
     let [a, b] = &found.stacks;
     let head = ["", &a.name, &b.name, "difference", "95 % interval", ""];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(found.differences.iter().map(row));
-    rows
+    Table {
+        rows: found.differences.iter().map(row).collect(),
+        ..Table::new("What is between them", HOW_TO_READ, head)
+    }
 }
 
 fn row(difference: &Difference) -> Vec<String> {
@@ -66,40 +68,39 @@ fn heading(found: &Ab) -> String {
 const HOW_TO_READ: &str = "The difference is the mean of the ratios of the rounds; its interval holds the true one in 95 of \
                            100 cases. It is about this drive and these jobs.";
 
-pub(super) fn text(found: &Ab, screen: Screen) -> String {
+/// As text for the terminal.
+pub fn text(found: &Ab, screen: Screen) -> String {
     let mut text = format!(
         "{}\n\n{}\n{HOW_TO_READ}\n",
         heading(found),
-        table(&rows(found), screen)
+        table(found).text(screen)
     );
-    for (stack, outcome) in found
+    for (stack, run) in found
         .stacks
         .iter()
         .zip(found.rounds.last().into_iter().flatten())
     {
-        if let Some((config, stats)) = stack.queue.as_ref().zip(outcome.queue.as_ref()) {
+        if let Some((config, stats)) = stack.queue.as_ref().zip(run.queue.as_ref()) {
             let _ = write!(text, "\n{}, the last round: ", stack.name);
-            text += &super::queue::text(config, stats, screen);
+            text += &given::text(config, stats, screen);
         }
     }
     text
 }
 
 /// The page: the differences, and the last round of both over one another.
-pub(super) fn page(found: &Ab) -> String {
-    let mut rows = rows(found);
-    let table = Table {
-        title: "What is between them".into(),
-        note: HOW_TO_READ.into(),
-        head: rows.remove(0),
-        rows,
-    };
-    let names = found.stacks.iter().map(|stack| stack.name.as_str());
-    let last: Vec<_> = found.rounds.last().into_iter().flatten().collect();
-    page::side_by_side(
-        heading(found),
-        vec![table],
-        &names.collect::<Vec<_>>(),
-        &last,
-    )
+pub fn page(found: &Ab) -> String {
+    let last = found.rounds.last().into_iter().flatten();
+    let runs = found.stacks.iter().zip(last);
+    render(&RunPage {
+        title: heading(found),
+        tables: vec![table(found)],
+        runs: runs
+            .map(|(stack, run)| Drawn {
+                name: &stack.name,
+                run,
+            })
+            .collect(),
+        ..RunPage::default()
+    })
 }
