@@ -1,5 +1,6 @@
 //! Two stacks in turn, as text and as a page.
 
+use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
 use crate::run::drawn::Drawn;
 use crate::run::given;
 use crate::run::layout::{RunPage, render};
@@ -42,16 +43,83 @@ fn row(difference: &Difference) -> Vec<String> {
     ]
 }
 
+const BETTER: &str = "better";
+const WORSE: &str = "worse";
+const EQUAL: &str = "no difference told";
+
 /// What the interval says of the second stack.
 fn verdict(difference: &Difference) -> &'static str {
     let sign = if difference.more_is_better { 1.0 } else { -1.0 };
     match difference.interval {
         None => "",
         Some([low, high]) if low > 0.0 || high < 0.0 => match difference.percent * sign > 0.0 {
-            true => "better",
-            false => "worse",
+            true => BETTER,
+            false => WORSE,
         },
-        Some(_) => "no difference told",
+        Some(_) => EQUAL,
+    }
+}
+
+/// In how many figures the second stack is better or worse, in a sentence.
+fn summary(found: &Ab) -> String {
+    let [a, b] = &found.stacks;
+    let of = |word: &str| {
+        let told = found.differences.iter().map(verdict);
+        told.filter(|told| *told == word).count()
+    };
+    let all = count(found.differences.len() as u64, "figure", "figures");
+    match found.differences.iter().any(|d| d.interval.is_some()) {
+        true => format!(
+            "Of {all}, {} are better with {} than with {}, {} are worse, and in {} no difference can be told.",
+            of(BETTER),
+            b.name,
+            a.name,
+            of(WORSE),
+            of(EQUAL)
+        ),
+        false => "There are too few rounds for an interval, so that no difference can be told."
+            .to_owned(),
+    }
+}
+
+/// The differences with their intervals.
+fn figure(found: &Ab) -> Chart {
+    let places = || (0..).zip(&found.differences);
+    let line = |(look, name, more): (usize, &str, bool)| {
+        let some = || places().filter(move |(_, d)| d.more_is_better == more);
+        let end = |of: fn([f64; 2]) -> f64| {
+            let ends = some().map(|(_, d)| d.interval.map_or(f64::NAN, of));
+            ends.collect()
+        };
+        Series {
+            name: name.to_owned(),
+            look,
+            mode: Mode::Marks,
+            x: some().map(|(place, _)| f64::from(place)).collect(),
+            y: some().map(|(_, d)| Some(d.percent)).collect(),
+            interval: Some(Interval {
+                what: "95 % interval".to_owned(),
+                drawn: true,
+                low: end(|[low, _]| low),
+                high: end(|[_, high]| high),
+            }),
+            columns: Vec::new(),
+        }
+    };
+    let [a, b] = &found.stacks;
+    let names = found.differences.iter().map(|d| d.what.to_owned());
+    let lines = [(0, "more is better", true), (1, "less is better", false)].map(line);
+    Chart {
+        id: "differences".to_owned(),
+        title: format!("By how much {} is above {}", b.name, a.name),
+        see: "A bar is the 95 % interval: where it holds 0, no difference can be told.".to_owned(),
+        x: Axis::names("", names.collect()),
+        y: Axis::new("difference (%)", Unit::Number, Scale::Linear),
+        series: lines
+            .into_iter()
+            .filter(|line| !line.x.is_empty())
+            .collect(),
+        ..Chart::default()
     }
 }
 
@@ -94,6 +162,8 @@ pub fn page(found: &Ab) -> String {
     let runs = found.stacks.iter().zip(last);
     render(&RunPage {
         title: heading(found),
+        verdict: summary(found),
+        lead: Some(figure(found)),
         tables: vec![table(found)],
         runs: runs
             .map(|(stack, run)| Drawn {

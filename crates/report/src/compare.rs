@@ -1,5 +1,6 @@
 //! Runs of workloads side by side: as text for the terminal, and as a page with their figures over one another.
 
+use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
 use crate::run::beside;
 use crate::run::drawn::Drawn;
 use crate::run::layout::{RunPage, render};
@@ -10,6 +11,7 @@ use crate::words::duration;
 use fathom_run::compare::{
     Basis, Change, Compared, ComparedSide, Comparison, Named, Ratio, Verdict,
 };
+use std::cmp::Ordering::Equal;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -18,6 +20,9 @@ const SIDES: [&str; 3] = ["reads", "writes", "all"];
 
 /// How wide a table with a column for each run may be where no screen says: beyond it, the runs go into one more table.
 const WIDTH: usize = 100;
+
+/// So many differences stand above the response times; more of them follow below.
+const CHANGES_FIRST: usize = 8;
 
 const HOW_TO_READ: &str = "Ratio: the mean response time divided by the base's; below 1 is faster. \
     Intervals hold the true value in 95 of 100 cases.";
@@ -64,21 +69,23 @@ pub fn text(comparison: &Comparison, runs: &[Named], screen: Screen) -> String {
 /// The page of runs over one another.
 pub fn page(comparison: &Comparison, runs: &[Named]) -> String {
     let names = short_names(comparison);
-    let warnings = comparison.runs.iter().zip(&names).flat_map(|(run, name)| {
-        let told = run.warnings.iter();
-        told.map(move |warning| format!("{name}: {warning}."))
-    });
-    let changes = Some(changes(comparison, &names)).filter(|table| !table.rows.is_empty());
-    let whole = whole(comparison, &names, runs);
+    let warned = comparison.runs.iter().zip(&names);
+    let warned = warned.filter(|(run, _)| !run.warnings.is_empty());
+    let warnings = warned.map(|(run, name)| format!("{name}: {}.", run.warnings.join("; ")));
+    let mut tables = sides(comparison, &names);
+    tables.push(whole(comparison, &names, runs));
+    let changes = changes(comparison, &names);
+    match changes.rows.len() {
+        0 => {}
+        1..=CHANGES_FIRST => tables.insert(0, changes),
+        _ => tables.push(changes),
+    }
     render(&RunPage {
         title: format!("{} runs side by side", names.len()),
-        about: format!("The base is {}.", names.first().map_or("", String::as_str)),
+        verdict: verdict(comparison, &names),
+        lead: Some(ratio_figure(comparison, &names)),
         warnings: warnings.collect(),
-        tables: changes
-            .into_iter()
-            .chain(sides(comparison, &names))
-            .chain([whole])
-            .collect(),
+        tables,
         runs: drawn(&names, runs),
         ..RunPage::default()
     })
@@ -107,6 +114,80 @@ fn short_names(comparison: &Comparison) -> Vec<String> {
     names()
         .map(|name| name[common.len()..].to_owned())
         .collect()
+}
+
+/// The ratio of all reads and writes of a run, or of what it had of them.
+fn overall(run: &Compared) -> Option<&Ratio> {
+    let of = |name: &&str| run.sides.iter().find(|side| side.side == *name);
+    SIDES.iter().rev().find_map(of)?.ratio.as_ref()
+}
+
+/// Which run is fastest, in a sentence.
+fn verdict(comparison: &Comparison, names: &[String]) -> String {
+    let Some((base, others)) = names.split_first() else {
+        return String::new();
+    };
+    let ratios = comparison.runs.iter().skip(1).map(overall);
+    let ratios = others.iter().zip(ratios);
+    let ratios: Vec<(&String, &Ratio)> = ratios.filter_map(|(name, r)| Some((name, r?))).collect();
+    let said = |name: &str, ratio: &Ratio| {
+        let value = ratio.value.map_or_else(|| "-".into(), three);
+        let ends = ends(ratio.low, ratio.high, three);
+        format!(
+            "The mean response time of {name} is {value} times that of {base} (95 % interval {ends})"
+        )
+    };
+    if let [(name, ratio)] = ratios[..] {
+        return format!("{}: {}.", said(name, ratio), told(ratio.verdict));
+    }
+    let faster = ratios
+        .iter()
+        .filter(|(_, ratio)| ratio.verdict == Verdict::Faster);
+    let fastest = faster.min_by(|(_, a), (_, b)| a.value.partial_cmp(&b.value).unwrap_or(Equal));
+    match fastest {
+        Some((name, ratio)) => format!("{}: the fastest of {}.", said(name, ratio), names.len()),
+        None => format!("The base is {base}. No run is told to be faster."),
+    }
+}
+
+/// The ratios of the mean response times, with their intervals.
+fn ratio_figure(comparison: &Comparison, names: &[String]) -> Chart {
+    let line = |(look, name): (usize, &str)| {
+        let ratio = |run: &Compared| run.sides.iter().find(|side| side.side == name)?.ratio;
+        let ratios: Vec<Option<Ratio>> = comparison.runs.iter().map(ratio).collect();
+        let drawn = ratios.iter().any(Option::is_some);
+        let base = |(index, ratio): (usize, &Option<Ratio>)| match index {
+            0 => Some(1.0),
+            _ => (*ratio)?.value,
+        };
+        let end = |of: fn(&Ratio) -> Option<f64>| {
+            let ends = ratios.iter().map(|ratio| ratio.as_ref().and_then(of));
+            ends.map(|end| end.unwrap_or(f64::NAN)).collect()
+        };
+        drawn.then(|| Series {
+            name: name.to_owned(),
+            look,
+            mode: Mode::Marks,
+            x: (0..ratios.len()).map(|place| place as f64).collect(),
+            y: ratios.iter().enumerate().map(base).collect(),
+            interval: Some(Interval {
+                what: "95 % interval".to_owned(),
+                drawn: true,
+                low: end(|ratio| ratio.low),
+                high: end(|ratio| ratio.high),
+            }),
+            columns: Vec::new(),
+        })
+    };
+    Chart {
+        id: "ratios".to_owned(),
+        title: "Mean response time, in multiples of the base's".to_owned(),
+        see: "Below 1 is faster than the base. A bar is the 95 % interval: where it holds 1, no difference can be told.".to_owned(),
+        x: Axis::names("", names.to_vec()),
+        y: Axis::new("ratio", Unit::Number, Scale::Zero),
+        series: SIDES[..2].iter().copied().enumerate().filter_map(line).collect(),
+        ..Chart::default()
+    }
 }
 
 fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {

@@ -9,7 +9,7 @@ use fathom_run::{Bucket, RunRecord};
 use layout::RunPage;
 use std::fmt::Write as _;
 use tables::{processes, times};
-use words::{accesses, arrival, before, flash, rate, time, warnings};
+use words::{accesses, arrival, before, flash, rate, time, verdict, warnings};
 
 mod beside;
 mod block_layer;
@@ -149,17 +149,19 @@ pub fn page(run: &RunRecord) -> String {
     facts.push(("Fathom", run.fathom.clone()));
     let fairness = totals.fairness();
     let each = fairness.map(|fairness| processes(run, fairness));
+    let runs = vec![Drawn {
+        name: "this run",
+        run,
+    }];
     layout::render(&RunPage {
+        verdict: verdict(totals),
+        lead: Some(figures::response_times(&runs)),
         title: format!("{} on {}", run.plan.workload.name(), run.plan.target),
         facts,
         warnings: warnings(run),
         tables: std::iter::once(times(run)).chain(each).collect(),
-        runs: vec![Drawn {
-            name: "this run",
-            run,
-        }],
+        runs,
         notes: run.notes.clone(),
         drive: run.drive.as_deref(),
-        ..RunPage::default()
     })
 }

@@ -12,7 +12,7 @@ use fathom_block::DriveStats;
 use fathom_iosched::{Bundled, Dispatched, QueueStats};
 use fathom_report::{compare, run};
 use fathom_run::compare::{Named, compare as compared};
-use fathom_run::{Bucket, Distribution, Process, Quantile, RunRecord, Waiting};
+use fathom_run::{Bucket, Distribution, Interval, Process, Quantile, RunRecord, Side, Waiting};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -72,6 +72,23 @@ fn plain(slower: f64) -> RunRecord {
         writes: kind(3),
         ..Distribution::default()
     };
+    let mean = slower * 100_000.0;
+    let reads = Some(Side {
+        count: 1000,
+        bytes: 4_000_000,
+        response_ns: Interval {
+            mean,
+            low: Some(mean - 1_000.0),
+            high: Some(mean + 1_000.0),
+        },
+        service_mean_ns: mean,
+        p50_ns: 90_000,
+        p90_ns: 120_000,
+        p99_ns: 400_000,
+        p999_ns: 800_000,
+        max_ns: 900_000,
+    });
+    (run.totals.reads, run.totals.all) = (reads, reads);
     run.work = Some(DriveStats {
         full_merges: 40207,
         ..DriveStats::default()
@@ -153,6 +170,7 @@ fn everything_that_is_known_of_a_run_is_on_its_page() {
     assert_eq!(html, run::page(&given.clone()));
     for text in [
         "uniform on model:small",
+        "Half of 1000 reads and writes took up to 90\u{a0}µs, and one in a hundred longer than 400\u{a0}µs; 10000 accesses a second.",
         "the drive began empty",
         "40207",
         "3 records were left out",
@@ -162,22 +180,22 @@ fn everything_that_is_known_of_a_run_is_on_its_page() {
     }
     assert_eq!(
         ids(&html),
-        ["response", "throughput", "distribution", "amplification"]
+        ["distribution", "response", "throughput", "amplification"]
     );
     let figures = data(&html);
-    let response = &figures[0]["series"];
+    let response = &figures[1]["series"];
     assert_eq!(
         (&response[0]["name"], &response[1]["name"]),
         (&"mean".into(), &"longest".into())
     );
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
-    assert_eq!(figures[1]["series"][0]["y"][0], 40_000_000);
+    assert_eq!(figures[2]["series"][0]["y"][0], 40_000_000);
     // A point every third stretch but in the last, and a line through them: between gaps there would be nothing to see.
     let amplified = figures[3]["series"][0]["y"].as_array().unwrap();
     assert_eq!(amplified.len(), 33);
     assert_eq!((&amplified[0], &amplified[1]), (&1.into(), &2.into()));
     // The share above; the longest access of all has none.
-    let tail = figures[2]["series"][1]["y"].as_array().unwrap();
+    let tail = figures[0]["series"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);
     assert_eq!(tail[1], 0.5);
 }
@@ -185,10 +203,24 @@ fn everything_that_is_known_of_a_run_is_on_its_page() {
 #[test]
 fn several_runs_lie_over_one_another() {
     let html = beside(vec![("a/lru", plain(1.0)), ("a/epo", plain(0.7))]);
-    assert!(html.contains("The base is lru."));
+    // Standard errors of about 1 % each.
+    let verdict =
+        "The mean response time of epo is 0.700 times that of lru (95\u{a0}% interval 0.6";
+    assert!(html.contains(verdict) && html.contains("): faster."));
+    assert_eq!(names(&html, "ratios"), ["reads"]);
+    let ratios = &figure(&html, "ratios")["series"][0]["y"];
+    assert_eq!((&ratios[0], &ratios[1]), (&1.into(), &json!(0.7)));
+    // A run that is no faster is not called the fastest.
+    let slower = beside(vec![
+        ("a", plain(1.0)),
+        ("b", plain(2.0)),
+        ("c", plain(3.0)),
+    ]);
+    assert!(slower.contains("The base is a. No run is told to be faster."));
     assert_eq!(
         ids(&html),
         [
+            "ratios",
             "response",
             "longest",
             "throughput",
@@ -211,11 +243,11 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     assert_eq!(
         ids(&html),
         [
+            "distribution",
             "response",
             "throughput",
             "waiting",
             "processes",
-            "distribution",
             "sizes",
             "bundles",
             "amplification",

@@ -92,20 +92,25 @@ type Kind = fn(&Totals) -> &[Quantile];
 const READS: (&str, Kind) = ("reads", |totals| &totals.distribution.reads);
 const WRITES: (&str, Kind) = ("writes", |totals| &totals.distribution.writes);
 
-/// Of one run, reads and writes are in one figure; of several, each has its own.
-fn distributions(runs: &[Drawn<'_>]) -> [Option<Chart>; 2] {
+/// How the response times of one run are distributed: the figure on top of its page.
+pub(super) fn response_times(runs: &[Drawn<'_>]) -> Chart {
+    let lines = tails(runs, &[READS, WRITES]);
+    distribution("distribution", "Distribution of response times", lines)
+}
+
+/// Of several runs, reads and writes have a figure each.
+fn distributions(runs: &[Drawn<'_>]) -> Vec<Option<Chart>> {
     if runs.len() == 1 {
-        let title = "Distribution of response times";
-        let both = tails(runs, &[READS, WRITES]);
-        return [Some(distribution("distribution", title, both)), None];
+        return Vec::new();
     }
-    [READS, WRITES].map(|kind| {
+    let figure = |kind: (&str, Kind)| {
         let (id, title) = (
             format!("distribution-{}", kind.0),
             format!("Distribution of response times of {}", kind.0),
         );
         Some(distribution(&id, &title, tails(runs, &[kind])))
-    })
+    };
+    [READS, WRITES].map(figure).into()
 }
 
 fn distribution(id: &str, title: &str, lines: Vec<Series>) -> Chart {

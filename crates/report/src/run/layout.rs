@@ -14,8 +14,10 @@ use maud::{Markup, html};
 pub(crate) struct RunPage<'a> {
     /// The heading.
     pub(crate) title: String,
-    /// What it is about, in a sentence.
-    pub(crate) about: String,
+    /// What came of it, in a sentence.
+    pub(crate) verdict: String,
+    /// The figure that shows it.
+    pub(crate) lead: Option<Chart>,
     /// Facts by name, in the order shown.
     pub(crate) facts: Vec<(&'static str, String)>,
     /// What a reader must know before the figures.
@@ -32,20 +34,22 @@ pub(crate) struct RunPage<'a> {
 
 /// The page.
 pub(crate) fn render(run: &RunPage<'_>) -> String {
+    let lead = run.lead.iter().filter(|chart| !chart.series.is_empty());
     let charts = figures(&run.runs);
     let body = html! {
         header {
             h1 { (run.title) }
-            @if !run.about.is_empty() { p.identity { (unbroken(&run.about)) } }
-            dl.facts { @for (name, value) in &run.facts { (fact(name, value)) } }
+            @if !run.verdict.is_empty() { p.told { (unbroken(&run.verdict)) } }
+            @if !run.facts.is_empty() { dl.facts { @for (name, value) in &run.facts { (fact(name, value)) } } }
         }
         main {
             @for warning in &run.warnings { p.notice { (warning) } }
             (chart::without_script())
+            div.figures { @for chart in lead.clone() { (chart::figure(chart)) } }
             @for table in &run.tables { (section(table)) }
             section {
                 h2 { "Figures" }
-                @if charts.is_empty() { p.empty { "No access was played: there is nothing to draw." } }
+                @if charts.is_empty() && lead.clone().count() == 0 { p.empty { "No access was played: there is nothing to draw." } }
                 div.figures.even { @for chart in &charts { (chart::figure(chart)) } }
             }
             div.beside { @for table in &beside::tables(&run.runs) { (section(table)) } }
@@ -58,7 +62,7 @@ pub(crate) fn render(run: &RunPage<'_>) -> String {
             }
         }
     };
-    let charts: Vec<&Chart> = charts.iter().collect();
+    let charts: Vec<&Chart> = lead.clone().chain(&charts).collect();
     page(&format!("Fathom: {}", run.title), &body, &charts)
 }
 

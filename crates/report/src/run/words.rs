@@ -21,6 +21,20 @@ pub(crate) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", bytes(bytes_per_second as u64))
 }
 
+/// What came of a run, in a sentence; empty where it has no read and no write.
+pub(super) fn verdict(totals: &Totals) -> String {
+    let Some(all) = totals.all else {
+        return String::new();
+    };
+    format!(
+        "Half of {} took up to {}, and one in a hundred longer than {}; {:.0} accesses a second.",
+        count(all.count, "read or write", "reads and writes"),
+        duration(all.p50_ns),
+        duration(all.p99_ns),
+        totals.accesses_per_second()
+    )
+}
+
 /// Both ends of an interval; a dash where it has none.
 pub(crate) fn ends(low: Option<f64>, high: Option<f64>, put: fn(f64) -> String) -> String {
     match (low, high) {
