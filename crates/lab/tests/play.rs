@@ -1,5 +1,7 @@
 //! The run loop on modelled drives.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
+
 use fathom_base::{Dur, Time};
 use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, Busy, Completion, Device, DeviceInfo, Op, Request, Subject};
