@@ -1,4 +1,4 @@
-//! Probes a drive of one's own, any `Device`: `cargo run --release -p fathom-run --example probe`.
+//! Probes a drive of one's own, any `Device`: `cargo run --release -p fathom-lab --example probe`.
 
 use fathom_model::Model;
 use fathom_probe::run::{run, solve};

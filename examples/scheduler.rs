@@ -1,4 +1,4 @@
-//! A scheduler of one's own, the shortest request first, beside noop: `cargo run --release -p fathom-run --example scheduler`.
+//! A scheduler of one's own, the shortest request first, beside noop: `cargo run --release -p fathom-lab --example scheduler`.
 
 use fathom_base::Time;
 use fathom_iosched::{BlockQueue, Io, QueueConfig, Scheduler};

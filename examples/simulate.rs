@@ -1,4 +1,4 @@
-//! A million random writes on a drive with a write buffer: `cargo run --release -p fathom-run --example simulate`.
+//! A million random writes on a drive with a write buffer: `cargo run --release -p fathom-lab --example simulate`.
 
 use fathom_base::Dur;
 use fathom_model::Model;

@@ -1,18 +1,26 @@
 //! What a device can tell of what it has done, beside its answers: a drive's own counters, and those of a block layer
 //! above it. A real drive tells nothing.
 
-use crate::{Device, Narrow};
+use crate::{Device, Narrow, NullDevice};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
 /// What a workload is played on: a device that may tell what it has done.
 pub trait Subject: Device {
     /// What it has done so far, where it can tell.
-    fn stats(&self) -> Option<DriveStats>;
+    fn stats(&self) -> Option<DriveStats> {
+        None
+    }
 
     /// What has gone through a block layer above it so far, if there is one.
     fn queue(&self) -> Option<QueueWork> {
         None
+    }
+
+    /// Has a new drive written in order from its beginning on, in no time; how many bytes are, up to its capacity. The rest is
+    /// to be written by requests, which bring buffers into the state that they leave.
+    fn fill(&mut self) -> u64 {
+        0
     }
 }
 
@@ -34,14 +42,16 @@ impl<D: Subject + ?Sized> Subject for &mut D {
     fn queue(&self) -> Option<QueueWork> {
         (**self).queue()
     }
-}
 
-/// A real drive tells nothing.
-impl Subject for Box<dyn Device> {
-    fn stats(&self) -> Option<DriveStats> {
-        None
+    fn fill(&mut self) -> u64 {
+        (**self).fill()
     }
 }
+
+impl Subject for NullDevice {}
+
+/// A real drive tells nothing.
+impl Subject for Box<dyn Device> {}
 
 /// What a drive has done since it was made, as far as its kind knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -46,7 +46,7 @@ fn every_process_does_what_its_job_says() {
 /// The mean number of accesses that are waited for, and that the drive has, by Little's law.
 fn depths(output: &Output) -> (f64, f64) {
     assert!(output.status.success(), "{output:?}");
-    let outcome: fathom_lab::replay::Outcome = serde_json::from_slice(&output.stdout).unwrap();
+    let outcome: fathom_run::RunRecord = serde_json::from_slice(&output.stdout).unwrap();
     let side = outcome.totals.all.unwrap();
     let per_ns = side.count as f64 / outcome.totals.duration.0 as f64;
     let had = match &outcome.queue {
@@ -207,7 +207,7 @@ fn of_many_processes_the_rest_are_told_together() {
     );
 }
 
-fn outcome(output: &Output) -> fathom_lab::replay::Outcome {
+fn outcome(output: &Output) -> fathom_run::RunRecord {
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }

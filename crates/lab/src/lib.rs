@@ -4,7 +4,6 @@
 
 pub mod ab;
 pub mod accuracy;
-pub mod compare;
 pub mod parse;
 pub mod queue;
 pub mod replay;

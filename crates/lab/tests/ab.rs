@@ -4,11 +4,12 @@
 
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
-use fathom_lab::ab::{Ab, Difference, Stack, ab};
+use fathom_lab::ab::ab;
 use fathom_lab::replay::{Plan, Watch, prepared};
 use fathom_lab::source::Workload;
 use fathom_model::{Drive, Model, find};
 use fathom_run::Precondition;
+use fathom_run::ab::{Ab, Difference, Stack};
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 

@@ -7,7 +7,7 @@ use fathom_lab::replay::{Plan, prepared, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{
     Loaded, RECORD_FILE, SUMS_FILE, Staging, StoreError, load_measurement, load_record, load_run,
-    save_outcome, save_run,
+    save_run, save_run_record,
 };
 use fathom_model::{Model, find};
 use fathom_probe::Parameter;
@@ -63,10 +63,10 @@ fn workload(dir: &Path) {
     };
     let mut set = Staging::new(dir).unwrap();
     let fresh = prepared(drive().build(1).unwrap(), plan.precondition, 1).unwrap();
-    let mut outcome = run_model(&drive(), fresh, &plan, Some(&mut set), || false).unwrap();
-    outcome.totals.timeline.truncate(4);
-    outcome.drive = Some("# a drive\n".into());
-    save_outcome(set, &outcome, Some("<html>")).unwrap();
+    let mut record = run_model(&drive(), fresh, &plan, Some(&mut set), || false).unwrap();
+    record.totals.timeline.truncate(4);
+    record.drive = Some("# a drive\n".into());
+    save_run_record(set, &record, Some("<html>")).unwrap();
 }
 
 /// Whether what is read is what was written, or told.

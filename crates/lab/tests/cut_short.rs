@@ -6,11 +6,11 @@ use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_iosched::QueueConfig;
-use fathom_lab::replay::{Outcome, Plan, RunError, run};
+use fathom_lab::replay::{Plan, RunError, run};
 use fathom_lab::source::Workload;
-use fathom_lab::store::{Staging, load_run, save_outcome};
+use fathom_lab::store::{Staging, load_run, save_run_record};
 use fathom_lab::target::{OpenOptions, TargetName};
-use fathom_run::Precondition;
+use fathom_run::{Precondition, RunRecord};
 use fathom_workload::generate::{Config, Name, Range};
 use fathom_workload::step::Arrival;
 
@@ -54,15 +54,15 @@ fn failing(nth: u64, kind: IoErrorKind) -> Box<dyn Device> {
     ))
 }
 
-fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (Outcome, usize) {
+fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (RunRecord, usize) {
     let dir = tempfile::tempdir().unwrap();
     let mut set = Staging::new(dir.path()).unwrap();
     let mut device = failing(300, kind);
-    let outcome = run(&mut device, &plan(queue), Some(&mut set), || false).unwrap();
-    save_outcome(set, &outcome, None).unwrap();
+    let record = run(&mut device, &plan(queue), Some(&mut set), || false).unwrap();
+    save_run_record(set, &record, None).unwrap();
     let (kept, accesses) = load_run(dir.path()).unwrap().value;
-    assert_eq!(kept, outcome);
-    (outcome, accesses.unwrap().len())
+    assert_eq!(kept, record);
+    (record, accesses.unwrap().len())
 }
 
 #[test]
@@ -70,9 +70,9 @@ fn what_completed_before_the_drive_went_away_is_reported() {
     let queue = QueueConfig::default();
     for queue in [None, Some(queue)] {
         for kind in [IoErrorKind::Gone, IoErrorKind::NoSpace, IoErrorKind::Medium] {
-            let (outcome, rows) = cut(kind, queue.clone());
-            let cut = outcome.cut_short.unwrap();
-            let done = outcome.totals.writes.unwrap().count;
+            let (record, rows) = cut(kind, queue.clone());
+            let cut = record.cut_short.unwrap();
+            let done = record.totals.writes.unwrap().count;
             // 299 writes reach the drive; of the four in flight at the failure some may be done.
             assert!((296..=299).contains(&done), "{kind:?}: {done}");
             assert_eq!(rows as u64, done);

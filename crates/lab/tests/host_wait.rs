@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Bytes;
-use fathom_lab::replay::{Outcome, Plan, run_model};
+use fathom_lab::replay::{Plan, run_model};
 use fathom_lab::source::{Reshape, Workload};
 use fathom_model::{Model, find};
-use fathom_run::Precondition;
+use fathom_run::{Precondition, RunRecord};
 use fathom_ssd::spec::WritePolicy;
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ const CHANNEL_NS: f64 = 1_907.2;
 const WRITES: u64 = 97;
 
 /// The writes through a buffer of 48 pages, with a driver that holds nothing back.
-fn outcome(policy: WritePolicy, arrival: Arrival) -> Outcome {
+fn record(policy: WritePolicy, arrival: Arrival) -> RunRecord {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pages.trace");
     let mut text = String::new();
@@ -63,13 +63,13 @@ fn near(found: u64, expected_ns: f64) {
 #[test]
 fn a_write_that_needs_room_waits_for_the_first_page_that_is_done() {
     let of = |policy| {
-        let outcome = outcome(policy, Arrival::Open);
-        let host = outcome.reshaped.unwrap().host.unwrap();
+        let record = record(policy, Arrival::Open);
+        let host = record.reshaped.unwrap().host.unwrap();
         (
             host.waited,
             host.total_ns,
             host.max_ns,
-            outcome.totals.busy.0,
+            record.totals.busy.0,
         )
     };
     for (policy, waited, busy) in [
@@ -89,6 +89,6 @@ fn a_write_that_needs_room_waits_for_the_first_page_that_is_done() {
 #[test]
 fn nothing_is_said_of_a_closed_loop() {
     let outstanding = 4.try_into().unwrap();
-    let outcome = outcome(WritePolicy::Lru, Arrival::Closed { outstanding });
-    assert_eq!(outcome.reshaped.unwrap().host, None);
+    let record = record(WritePolicy::Lru, Arrival::Closed { outstanding });
+    assert_eq!(record.reshaped.unwrap().host, None);
 }

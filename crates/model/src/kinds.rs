@@ -53,11 +53,6 @@ trait Modelled: Subject + Clone {
     fn wear(&self) -> Option<Wear> {
         None
     }
-
-    /// Has a new drive written in order from its beginning on, in no time, as far as its kind can; how many bytes are.
-    fn fill(&mut self) -> u64 {
-        0
-    }
 }
 
 /// The line of a drive file that says what it describes.
@@ -155,14 +150,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// Has a new drive written in order from its beginning on, in no time; how many bytes are, up to its capacity.
-            /// The rest is to be written by requests, which bring buffers into the state that they leave.
-            pub fn fill(&mut self) -> u64 {
-                match self {
-                    $(Drive::$kind(drive) => Modelled::fill(&mut **drive),)*
-                }
-            }
-
             /// How often its blocks were erased; `None` for a drive that does not count it. O(blocks).
             pub fn wear(&self) -> Option<Wear> {
                 match self {
@@ -181,6 +168,12 @@ macro_rules! kinds {
             fn queue(&self) -> Option<QueueWork> {
                 match self {
                     $(Drive::$kind(drive) => drive.queue(),)*
+                }
+            }
+
+            fn fill(&mut self) -> u64 {
+                match self {
+                    $(Drive::$kind(drive) => Subject::fill(&mut **drive),)*
                 }
             }
         }

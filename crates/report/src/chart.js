@@ -68,7 +68,9 @@ function layout(state) {
   const lines = marks.filter((mark) => mark.kind === "line" && mark.x.every((x) => hasPlace(chart.x, x)));
   const xs = shown.filter((series) => series.mode !== "points").flatMap((series) => series.x);
   const allX = shown.flatMap((series) => series.x).concat(lines.flatMap((mark) => mark.x));
-  const drawn = (series) => (series.interval && series.interval.drawn ? series.interval.high : []);
+  // On a logarithmic axis a low end may be far below everything else.
+  const ends = ({ low, high }) => (chart.y.scale === "log" ? high : [...low, ...high]);
+  const drawn = (series) => (series.interval && series.interval.drawn ? ends(series.interval) : []);
   const ys = shown.flatMap((series) => series.y.concat(drawn(series)));
   const x = state.zoom ? state.zoom.x : fullRange(chart.x, allX, true);
   const y = state.zoom ? state.zoom.y : fullRange(chart.y, ys, state.all);

@@ -4,7 +4,7 @@
 //! colours and pixels. Values are in base units (nanoseconds, bytes, bytes per second), and the script chooses the
 //! unit that is shown. What is not finite has no place in JSON and is written as `null`, which is not drawn.
 
-use crate::text;
+use crate::wrap::unbroken;
 use json::{maybe, maybes, numbers};
 use maud::{Markup, html};
 use serde::Serialize;
@@ -262,16 +262,16 @@ pub(crate) fn figure(chart: &Chart) -> Markup {
         figure {
             figcaption {
                 h3 { (chart.title) }
-                @if !chart.see.is_empty() { p.see { (text::unbroken(&chart.see)) } }
+                @if !chart.see.is_empty() { p.see { (unbroken(&chart.see)) } }
             }
             div.chart {
                 div.plot id=(chart.id) role="img" aria-label=(chart.title) {}
             }
             @if !chart.note.is_empty() || !chart.outside.is_empty() {
                 div.note {
-                    (text::unbroken(&chart.note))
+                    (unbroken(&chart.note))
                     @if !chart.outside.is_empty() {
-                        " " strong { (text::unbroken(&chart.outside)) }
+                        " " strong { (unbroken(&chart.outside)) }
                         " " button type="button" data-all=(chart.id) { "Show all" }
                     }
                 }

@@ -5,8 +5,9 @@
 
 use crate::screen::Screen;
 use crate::table::{Kind, table};
-use crate::text::{at_most, clean};
+use crate::text::at_most;
 use crate::words;
+use crate::wrap::clean;
 use fathom_probe::{Estimate, Method, Parameter, Profile, Value, Verdict};
 use serde::{Deserialize, Serialize};
 

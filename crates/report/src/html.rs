@@ -5,17 +5,13 @@
 //! a function of both, to the byte.
 
 use crate::chart::{self, Chart};
+use crate::page::{fact, page};
+use crate::wrap::unbroken;
 use crate::{figure, text, words};
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Record, Verdict};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 mod details;
-
-const STYLE: &str = include_str!("../assets/report.css");
-/// First of all scripts: an error of a later one is shown on the page instead of leaving an empty figure.
-const ON_ERROR: &str = include_str!("../assets/on-error.js");
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-                      img-src data: blob:";
 
 /// The page of a run: its record (samples, steps) and what was concluded from it.
 pub fn render(record: &Record, profile: &Profile) -> String {
@@ -42,30 +38,6 @@ pub fn render(record: &Record, profile: &Profile) -> String {
     };
     let charts: Vec<&Chart> = parts.iter().flat_map(|p| &p.figures).collect();
     page(&title, &body, &charts)
-}
-
-/// A page around its body, with the data of its charts and the script that draws them.
-pub(crate) fn page(title: &str, body: &Markup, charts: &[&Chart]) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-                script { (PreEscaped(ON_ERROR)) }
-            }
-            body {
-                (body)
-                script id="figures" type="application/json" { (PreEscaped(chart::json(charts))) }
-                script { (PreEscaped(chart::script())) }
-            }
-        }
-    };
-    page.into_string()
 }
 
 struct Part<'a> {
@@ -120,10 +92,6 @@ fn header(record: &Record, profile: &Profile) -> Markup {
     }
 }
 
-pub(crate) fn fact(name: &str, value: &str) -> Markup {
-    html! { div { dt { (name) } dd { (value) } } }
-}
-
 fn notices(record: &Record, profile: &Profile) -> Markup {
     let meta = &record.meta;
     let same =
@@ -176,7 +144,7 @@ fn answer(part: &Part) -> Markup {
             td.value data-label="value" { (words::value(estimate)) }
             td data-label="interval" { (words::interval(estimate)) }
             td data-label="verdict" { (verdict(estimate.verdict)) }
-            td.why data-label="why" { (text::unbroken(&estimate.evidence.reason)) }
+            td.why data-label="why" { (unbroken(&estimate.evidence.reason)) }
             td.spent data-label="cost" { (spent(&estimate.cost)) }
         }
     }

@@ -1,181 +1,167 @@
-//! The one-file page of a run of a workload, or of several runs over one another: what they were, tables, and
-//! figures of response time, throughput, what waited, what each process got and what the drive did over the run, of
-//! the distribution and of the sizes of requests.
+//! A run of a workload: as text for the terminal, and as a page.
 //!
-//! What comes in is plain: whoever knows runs and drives fills in a [`RunPage`]. Nothing is computed here but what
-//! a figure needs. The page works offline as the one of a measurement does ([`crate::html`]).
+//! Pure functions of its record. The page works offline as the one of a measurement does ([`crate::html`]).
 
-use crate::chart::{self, Chart};
-use crate::html::{fact, page};
-use crate::text;
-use maud::{Markup, html};
-use std::collections::BTreeMap;
+use crate::screen::Screen;
+use crate::words::duration;
+use drawn::Drawn;
+use fathom_run::{Bucket, RunRecord};
+use layout::RunPage;
+use std::fmt::Write as _;
+use tables::{processes, times};
+use words::{accesses, arrival, before, flash, rate, time, verdict, warnings};
 
+mod beside;
+mod block_layer;
+mod counters;
+pub(crate) mod drawn;
 mod drive;
 mod figures;
-mod queue;
+pub(crate) mod given;
+pub(crate) mod layout;
+#[cfg(test)]
+mod sample;
+mod stretch;
+mod tables;
+pub(crate) mod words;
 
-/// What a page shows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunPage {
-    /// The heading.
-    pub title: String,
-    /// What it is about, in a sentence.
-    pub about: String,
-    /// Facts by name, in the order shown.
-    pub facts: Vec<(String, String)>,
-    /// What a reader must know before the figures.
-    pub warnings: Vec<String>,
-    /// Tables above the figures.
-    pub tables: Vec<Table>,
-    /// The runs that are drawn: one, or several over one another.
-    pub runs: Vec<RunLines>,
-    /// Tables below the figures.
-    pub beneath: Vec<Table>,
-    /// Remarks below the figures.
-    pub notes: Vec<String>,
-    /// What is folded away, with its heading, such as a drive file.
-    pub details: Vec<(String, String)>,
-}
+pub(crate) use beside::tables as beside;
 
-/// A table with a heading and a sentence on how to read it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// The heading.
-    pub title: String,
-    /// How to read it.
-    pub note: String,
-    /// The names of the columns.
-    pub head: Vec<String>,
-    /// The cells; the first of a row is its name.
-    pub rows: Vec<Vec<String>>,
-}
+/// Columns of the timeline where there is room for them.
+const STRETCHES: usize = 60;
 
-/// What is drawn of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunLines {
-    /// What it is called in the legend.
-    pub name: String,
-    /// The run from its start to its end.
-    pub stretches: Vec<Stretch>,
-    /// How the response times of each kind of access are distributed.
-    pub distributions: Vec<Distribution>,
-    /// What each process got; drawn where there is one run.
-    pub processes: Vec<ProcessLine>,
-    /// What a block layer gave the drive; empty where there is none.
-    pub given: Given,
-}
-
-/// What one of several processes got over the run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ProcessLine {
-    /// What it is called in the legend.
-    pub name: String,
-    /// Nanoseconds since the start of the run, and bytes per second around then; rising.
-    pub points: Vec<(u64, f64)>,
-}
-
-/// How many requests a drive was given of how many bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
-    /// Reads by their bytes.
-    pub reads: BTreeMap<u64, u64>,
-    /// Writes by their bytes.
-    pub writes: BTreeMap<u64, u64>,
-    /// Bundles of writes by their bytes.
-    pub bundles: BTreeMap<u64, u64>,
-}
-
-/// A stretch of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stretch {
-    /// Its middle, in nanoseconds since the start of the run.
-    pub at_ns: u64,
-    /// Mean response time of the accesses that ended in it; `None` where none did.
-    pub mean_ns: Option<f64>,
-    /// The longest of them.
-    pub max_ns: Option<u64>,
-    /// Bytes per second.
-    pub bytes_per_second: f64,
-    /// Bytes programmed for each byte that the host wrote; `None` where it wrote none or the drive cannot tell.
-    pub write_amplification: Option<f64>,
-    /// Requests that were not done, on average; `None` without a block layer.
-    pub not_done: Option<f64>,
-    /// Requests that the drive had, on average.
-    pub at_drive: Option<f64>,
-    /// Switch, partial and full merges per second; `None` where it is not told.
-    pub merges_per_second: Option<[f64; 3]>,
-    /// Blocks erased per second; `None` where it is not told.
-    pub erases_per_second: Option<f64>,
-}
-
-/// The distribution of response times of one kind of access.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Distribution {
-    /// Which accesses: `reads` or `writes`.
-    pub name: String,
-    /// The share of them, from 0 to 1, that took at most so many nanoseconds; rising.
-    pub points: Vec<(f64, u64)>,
-}
-
-/// The page.
-pub fn render(run: &RunPage) -> String {
-    let charts = figures::figures(run);
-    let body = html! {
-        header {
-            h1 { (run.title) }
-            @if !run.about.is_empty() { p.identity { (text::unbroken(&run.about)) } }
-            dl.facts { @for (name, value) in &run.facts { (fact(name, value)) } }
-        }
-        main {
-            @for warning in &run.warnings { p.notice { (warning) } }
-            (chart::without_script())
-            @for table in &run.tables { (section(table)) }
-            section {
-                h2 { "Figures" }
-                @if charts.is_empty() { p.empty { "No access was played: there is nothing to draw." } }
-                div.figures.even { @for chart in &charts { (chart::figure(chart)) } }
-            }
-            div.beside { @for table in &run.beneath { (section(table)) } }
-            @if !run.notes.is_empty() {
-                section {
-                    h2 { "Notes" }
-                    ul { @for note in &run.notes { li { (note) } } }
-                }
-            }
-            @if !run.details.is_empty() {
-                section {
-                    h2 { "Details" }
-                    @for (name, text) in &run.details {
-                        details { summary { (name) } pre { (text) } }
-                    }
-                }
-            }
-        }
-    };
-    let charts: Vec<&Chart> = charts.iter().collect();
-    page(&format!("Fathom: {}", run.title), &body, &charts)
-}
-
-fn section(table: &Table) -> Markup {
-    html! {
-        section {
-            h2 { (table.title) }
-            @if !table.note.is_empty() { p.question { (text::unbroken(&table.note)) } }
-            div.wide {
-                table.numbers.figured {
-                    thead { tr { @for name in &table.head { th { (name) } } } }
-                    tbody {
-                        @for row in &table.rows {
-                            tr {
-                                @for (index, cell) in row.iter().enumerate() {
-                                    @if index == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+/// A run as text for the terminal.
+pub fn text(run: &RunRecord, screen: Screen) -> String {
+    let mut text = heading(run);
+    for warning in warnings(run) {
+        let _ = writeln!(text, "{warning}\n");
     }
+    text += &times(run).text(screen);
+    let totals = &run.totals;
+    let _ = write!(
+        text,
+        "\n{} in {}: {:.0} accesses a second, {}\n",
+        accesses(totals),
+        duration(totals.duration.0),
+        totals.accesses_per_second(),
+        rate(totals.bytes_per_second()),
+    );
+    text += &counters::text(&run.counters, screen);
+    if let Some(fairness) = totals.fairness() {
+        let _ = writeln!(
+            text,
+            "fairness over processes (Jain's index): {fairness:.3}\n"
+        );
+        text += &processes(run, fairness).text(screen);
+        text.push('\n');
+    }
+    if let Some((config, stats)) = run.plan.queue.as_ref().zip(run.queue.as_ref()) {
+        text += &given::text(config, stats, screen);
+    }
+    if let Some(work) = &run.work {
+        text += &flash(work);
+    }
+    if let Some(wear) = &run.wear
+        && wear.max > 0
+    {
+        let _ = writeln!(
+            text,
+            "erases of a block: {} to {}, {:.2} on average",
+            wear.min, wear.max, wear.mean
+        );
+    }
+    text += &timeline(&totals.timeline, totals.bucket.0, screen);
+    for note in &run.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn heading(run: &RunRecord) -> String {
+    let plan = &run.plan;
+    let arrival = arrival(run);
+    format!(
+        "{} on {}, {arrival}, seed {}\n\n",
+        plan.workload.name(),
+        plan.target,
+        plan.seed
+    )
+}
+
+/// Mean response time over the run, as a row of bars.
+fn timeline(buckets: &[Bucket], bucket_ns: u64, screen: Screen) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    if buckets.len() < 2 {
+        return String::new();
+    }
+    let stretches = screen
+        .width
+        .map_or(STRETCHES, |width| width.clamp(1, STRETCHES));
+    let per = buckets.len().div_ceil(stretches);
+    let means: Vec<Option<f64>> = buckets
+        .chunks(per)
+        .map(|chunk| {
+            let count: u64 = chunk.iter().map(|b| b.count).sum();
+            let total: u64 = chunk.iter().map(|b| b.response_ns).sum();
+            (count > 0).then(|| total as f64 / count as f64)
+        })
+        .collect();
+    let highest = means.iter().flatten().copied().fold(0.0, f64::max);
+    let bars: String = means
+        .iter()
+        .map(|mean| match mean {
+            Some(mean) if highest > 0.0 => BARS[((mean / highest * 8.0) as usize).min(7)],
+            _ => ' ',
+        })
+        .collect();
+    format!(
+        "\nmean response time over the run, a column is {}, the highest mean {}\n{}\n",
+        duration(bucket_ns * per as u64),
+        time(highest),
+        bars.trim_end()
+    )
+}
+
+/// The page of a run.
+pub fn page(run: &RunRecord) -> String {
+    let totals = &run.totals;
+    let mut facts = vec![
+        ("drive", run.plan.target.clone()),
+        ("arrival", arrival(run)),
+        ("drive before", before(run)),
+        ("seed", run.plan.seed.to_string()),
+        ("took", duration(totals.duration.0)),
+        (
+            "accesses a second",
+            format!("{:.0}", totals.accesses_per_second()),
+        ),
+        ("throughput", rate(totals.bytes_per_second())),
+    ];
+    if let Some(work) = &run.work {
+        if let Some(waf) = work.write_amplification() {
+            facts.push(("write amplification", format!("{waf:.3}")));
+        }
+        facts.push(("blocks erased", work.erases.to_string()));
+    }
+    if let Some(config) = &run.plan.queue {
+        facts.push(("block layer", given::name(config)));
+    }
+    facts.push(("Fathom", run.fathom.clone()));
+    let fairness = totals.fairness();
+    let each = fairness.map(|fairness| processes(run, fairness));
+    let runs = vec![Drawn {
+        name: "this run",
+        run,
+    }];
+    layout::render(&RunPage {
+        verdict: verdict(totals),
+        lead: Some(figures::response_times(&runs)),
+        title: format!("{} on {}", run.plan.workload.name(), run.plan.target),
+        facts,
+        warnings: warnings(run),
+        tables: std::iter::once(times(run)).chain(each).collect(),
+        runs,
+        notes: run.notes.clone(),
+        drive: run.drive.as_deref(),
+    })
 }

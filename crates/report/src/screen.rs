@@ -2,7 +2,7 @@
 //!
 //! Whose terminal it is, is the caller's business; here text is set for it.
 
-use crate::text::{columns, wrap};
+use crate::wrap::{columns, wrap};
 
 /// The terminal, or whatever else text is printed to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

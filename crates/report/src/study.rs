@@ -4,9 +4,9 @@
 //! page works offline as the one of a measurement does ([`crate::html`]).
 
 use crate::chart::{self, Chart};
-use crate::html::{fact, page};
-use crate::run::Table;
-use crate::text;
+use crate::page::{self, fact, page};
+use crate::table::Table;
+use crate::wrap::unbroken;
 use maud::{Markup, html};
 
 /// What a page shows.
@@ -97,8 +97,8 @@ pub fn render(study: &StudyPage) -> String {
     let body = html! {
         header {
             h1 { (study.title) }
-            @if !study.about.is_empty() { p.identity { (text::unbroken(&study.about)) } }
-            @if !study.verdict.is_empty() { p { strong { (text::unbroken(&study.verdict)) } } }
+            @if !study.about.is_empty() { p.identity { (unbroken(&study.about)) } }
+            @if !study.verdict.is_empty() { p { strong { (unbroken(&study.verdict)) } } }
             dl.facts { @for (name, value) in &study.facts { (fact(name, value)) } }
         }
         main {
@@ -106,12 +106,7 @@ pub fn render(study: &StudyPage) -> String {
             (chart::without_script())
             @for (part, charts) in study.sections.iter().zip(&charts) { (section(part, charts)) }
             (claims(&study.claims, &study.rules))
-            @if !study.notes.is_empty() {
-                section {
-                    h2 { "Notes" }
-                    ul { @for note in &study.notes { li { (note) } } }
-                }
-            }
+            (page::notes(&study.notes))
         }
     };
     let charts: Vec<&Chart> = charts.iter().flatten().collect();
@@ -124,7 +119,7 @@ fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
         @if !claims.is_empty() {
             section {
                 h2 { "What the paper says, and what was measured" }
-                @if !rules.is_empty() { p.question { (text::unbroken(rules)) } }
+                @if !rules.is_empty() { p.question { (unbroken(rules)) } }
                 table.answers {
                     thead {
                         tr {
@@ -136,7 +131,7 @@ fn claims(claims: &[ClaimRow], rules: &str) -> Markup {
                     tbody {
                         @for claim in claims {
                             tr {
-                                th scope="row" { (text::unbroken(&claim.text)) }
+                                th scope="row" { (unbroken(&claim.text)) }
                                 td data-label="where" { (claim.place) }
                                 @if some_on { td data-label="workload" { (claim.on) } }
                                 td data-label="claimed" { (claim.claimed) }
@@ -164,37 +159,16 @@ fn section(part: &Section, charts: &[Chart]) -> Markup {
     html! {
         section {
             h2 { (part.title) }
-            @if !part.text.is_empty() { p.question { (text::unbroken(&part.text)) } }
+            @if !part.text.is_empty() { p.question { (unbroken(&part.text)) } }
             @if !part.points.is_empty() {
-                ul { @for point in &part.points { li { (text::unbroken(point)) } } }
+                ul { @for point in &part.points { li { (unbroken(point)) } } }
             }
             div.figures.even {
                 @for chart in charts { (chart::figure(chart)) }
             }
-            @for one in &part.tables { (table(one)) }
-        }
-    }
-}
-
-/// Headings of tables that are longer than this, in bytes, take several lines.
-const LONG: usize = 40;
-
-fn table(table: &Table) -> Markup {
-    html! {
-        @if !table.title.is_empty() { h3 { (table.title) } }
-        @if !table.note.is_empty() { p.question { (text::unbroken(&table.note)) } }
-        div.wide {
-            table.numbers.figured {
-                thead { tr { @for name in &table.head { th.long[name.len() > LONG] { (name) } } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for (index, cell) in row.iter().enumerate() {
-                                @if index == 0 { th.long[cell.len() > LONG] scope="row" { (cell) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
+            @for one in &part.tables {
+                @if !one.title.is_empty() { h3 { (one.title) } }
+                (page::table(one))
             }
         }
     }

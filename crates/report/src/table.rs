@@ -4,7 +4,7 @@
 //! table of numbers goes on below itself with its first column again; a row becomes a list, a line for each of its cells.
 
 use crate::screen::Screen;
-use crate::text::{columns, joined, wrap};
+use crate::wrap::{columns, joined, wrap};
 
 const GAP: &str = "  ";
 /// A column of sentences is not read where it is narrower, in columns.
@@ -12,6 +12,41 @@ const SENTENCE_MIN: usize = 24;
 /// Lines of a cell of numbers, and of its head: a table of more is read worse than two tables.
 const CELL_LINES_MAX: usize = 2;
 const HEAD_LINES_MAX: usize = 3;
+
+/// A table of numbers with a heading and a sentence on how to read it: for a terminal or a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The heading.
+    pub title: String,
+    /// How to read it.
+    pub note: String,
+    /// The names of the columns.
+    pub head: Vec<String>,
+    /// The cells; the first of a row is its name.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without a row.
+    pub fn new<N: Into<String>>(
+        title: &str,
+        note: &str,
+        head: impl IntoIterator<Item = N>,
+    ) -> Self {
+        Self {
+            title: title.to_owned(),
+            note: note.to_owned(),
+            head: head.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Head and rows as the screen has room for them.
+    pub fn text(&self, screen: Screen) -> String {
+        let head = std::slice::from_ref(&self.head);
+        table(&[head, &self.rows].concat(), Kind::Numbers, screen)
+    }
+}
 
 /// What stands in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 use crate::screen::Screen;
 use crate::table::{self, Kind};
 use crate::words;
+use crate::wrap::clean;
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Verdict};
 
 /// The widest line, in columns.
@@ -13,11 +14,6 @@ pub const WIDTH: usize = 100;
 
 /// The column of verdicts.
 const VERDICT: usize = 3;
-const UNITS: [&str; 18] = [
-    "B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "µs", "ms", "s", "min", "h", "%", "MB/s", "B/s",
-    "KiB/s", "MiB/s", "GiB/s",
-];
-
 /// A size in bytes for people: `16 KiB`, `1.5 MiB`, `55.9 GiB` (rounded to two decimals where it must be).
 pub fn human_bytes(bytes: u64) -> String {
     words::bytes(bytes)
@@ -101,12 +97,6 @@ fn header(profile: &Profile) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// Without control characters: what a drive says of itself may not steer the terminal.
-pub(crate) fn clean(text: &str) -> String {
-    let keep = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(keep).collect()
-}
-
 struct Row {
     cells: [String; 5],
     verdict: Verdict,
@@ -149,77 +139,4 @@ pub(crate) fn coloured(text: &str, verdict: Verdict) -> String {
         Verdict::Inconclusive => 31,
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
-}
-
-/// Columns of the terminal: one per character, as all the words used here are.
-pub(crate) fn columns(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// Lines of at most `width` columns, broken at spaces but not between a number and its unit; a longer word has a line of its
-/// own.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in joined(text) {
-        match lines.last_mut() {
-            Some(line) if columns(line) + 1 + columns(&word) <= width => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
-}
-
-/// The text with spaces that do not break between numbers and units.
-pub(crate) fn unbroken(text: &str) -> String {
-    let words = joined(text).into_iter();
-    words
-        .map(|w| w.replace(' ', "\u{a0}"))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// The words, a unit as one word with the number before it.
-pub(crate) fn joined(text: &str) -> Vec<String> {
-    let unit = |word: &str| UNITS.contains(&word.trim_end_matches(|c: char| ",.;:)".contains(c)));
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match words.last_mut() {
-            Some(last) if unit(word) && last.ends_with(|c: char| c.is_ascii_digit()) => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => words.push(word.to_owned()),
-        }
-    }
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrapping_keeps_every_word_and_the_width() {
-        let text = "a page of 16 KiB, averyveryverylongwordindeed, and the rest";
-        let expected = [
-            "a page of",
-            "16 KiB,",
-            "averyveryverylongwordindeed,",
-            "and the rest",
-        ];
-        assert_eq!(wrap(text, 12), expected);
-        assert!(wrap("", 10).is_empty());
-        assert_eq!(
-            wrap("up to 16 KiB, as is", 9),
-            ["up to", "16 KiB,", "as is"]
-        );
-    }
-
-    #[test]
-    fn a_drive_may_not_steer_the_terminal() {
-        assert_eq!(clean("disk\u{1b}[2J\n"), "disk\u{fffd}[2J\u{fffd}");
-    }
 }

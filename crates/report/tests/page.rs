@@ -379,7 +379,7 @@ fn the_write_policy_is_drawn_around_the_capacity() {
     assert_eq!(chart["marks"][0]["x"], json!([256 << 10]));
     assert_eq!(chart["y"]["scale"], "log");
     assert!(page.contains("the capacity of the memory (here at 256\u{a0}KiB)"));
-    assert!(page.contains("some of them longer than others"));
+    assert!(page.contains("not every one and not all equally long"));
 }
 
 /// What a question does not draw has no sentence of the question's above it.

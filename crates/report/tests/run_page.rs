@@ -1,4 +1,4 @@
-//! The page of a run of a workload: its text, what may not be in it, and that a browser draws it.
+//! The pages of runs of workloads: their text, what may not be in it, and that a browser draws them.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
@@ -7,21 +7,47 @@ mod common;
 
 use browser::{all_drawn, chromium, complaints, data, drawing, open, up};
 use common::NASTY;
-use fathom_report::run::{
-    Distribution, Given, ProcessLine, RunLines, RunPage, Stretch, Table, render,
-};
+use fathom_base::{Dur, Time};
+use fathom_block::DriveStats;
+use fathom_iosched::{Bundled, Dispatched, QueueStats};
+use fathom_report::{compare, run};
+use fathom_run::compare::{Named, compare as compared};
+use fathom_run::{Bucket, Distribution, Interval, Process, Quantile, RunRecord, Side, Waiting};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-fn lines(name: &str, slower: f64) -> RunLines {
-    let stretch = |i: u64| Stretch {
-        at_ns: i * 1_000_000,
+/// A run of nothing.
+fn nothing(workload: &str) -> RunRecord {
+    let interval = Dur::ZERO;
+    serde_json::from_value(json!({
+        "fathom": "0.1.0",
+        "plan": {
+            "target": "model:small", "workload": { "name": workload }, "arrival": "open", "precondition": "fresh", "seed": 0
+        },
+        "drive": "capacity = \"1GiB\"",
+        "totals": {
+            "all": null, "reads": null, "writes": null, "others": 0, "duration": interval, "bucket": interval, "timeline": []
+        },
+        "work": null, "wear": null, "notes": ["3 records were left out"], "warnings": ["the drive began empty"]
+    }))
+    .unwrap()
+}
+
+/// A hundred accesses, one in each millisecond but one.
+fn plain(slower: f64) -> RunRecord {
+    let bucket = |i: u64| Bucket {
         // Nothing ended in one of the stretches.
-        mean_ns: (i != 7).then_some(slower * (100_000.0 + 1_000.0 * (i % 9) as f64)),
-        max_ns: (i != 7).then_some((slower * 900_000.0) as u64 + i),
-        bytes_per_second: 4e7 / slower,
-        write_amplification: (i % 4 == 2).then_some(1.0 + i as f64 / 100.0),
-        ..Stretch::default()
+        count: u64::from(i != 7),
+        bytes: (40_000.0 / slower) as u64,
+        response_ns: (slower * (100_000.0 + 1_000.0 * (i % 9) as f64)) as u64,
+        max_ns: (slower * 900_000.0) as u64 + i,
+        // Three milliseconds without amplification, then twice what was written.
+        drive: DriveStats {
+            host_bytes_written: 1000 * i,
+            flash_bytes_programmed: 1000 * (i + i.saturating_sub(3)),
+            ..DriveStats::default()
+        },
+        queue: None,
     };
     let points = [
         (0.0, 50_000),
@@ -30,64 +56,90 @@ fn lines(name: &str, slower: f64) -> RunLines {
         (0.99, 400_000),
         (1.0, 900_000),
     ];
-    let kind = |name: &str, factor: u64| Distribution {
-        name: name.to_owned(),
-        points: points.map(|(share, ns)| (share, ns * factor)).into(),
+    let kind = |factor: u64| {
+        let point = |(share, ns)| Quantile {
+            share,
+            ns: ns * factor,
+        };
+        points.map(point).into()
     };
-    RunLines {
-        name: name.to_owned(),
-        stretches: (0..100).map(stretch).collect(),
-        distributions: vec![kind("reads", 1), kind("writes", 3)],
-        ..RunLines::default()
-    }
-}
-
-/// The same under a block layer, by two processes, on a drive that merges.
-fn queued(name: &str, waiting: f64) -> RunLines {
-    let mut run = lines(name, 1.0);
-    for (i, stretch) in run.stretches.iter_mut().enumerate() {
-        (stretch.not_done, stretch.at_drive) = (Some(waiting), Some(2.0));
-        if i % 4 == 2 {
-            stretch.merges_per_second = Some([0.0, 1.0, 3.0]);
-            stretch.erases_per_second = Some(7.0);
-        }
-    }
-    let process = |name: &str| ProcessLine {
-        name: name.to_owned(),
-        points: vec![(1_000_000, 2e6), (3_000_000, 4e6)],
+    let mut run = nothing("uniform");
+    run.totals.bucket = Dur(1_000_000);
+    run.totals.duration = Dur(100_000_000);
+    run.totals.timeline = (0..100).map(bucket).collect();
+    run.totals.distribution = Distribution {
+        reads: kind(1),
+        writes: kind(3),
+        ..Distribution::default()
     };
-    run.processes = vec![process("process 1"), process("process 2")];
-    run.given = Given {
-        reads: BTreeMap::from([(4096, 30)]),
-        writes: BTreeMap::from([(4096, 1), (12288, 1)]),
-        bundles: BTreeMap::from([(1 << 20, 5)]),
-    };
+    let mean = slower * 100_000.0;
+    let reads = Some(Side {
+        count: 1000,
+        bytes: 4_000_000,
+        response_ns: Interval {
+            mean,
+            low: Some(mean - 1_000.0),
+            high: Some(mean + 1_000.0),
+        },
+        service_mean_ns: mean,
+        p50_ns: 90_000,
+        p90_ns: 120_000,
+        p99_ns: 400_000,
+        p999_ns: 800_000,
+        max_ns: 900_000,
+    });
+    (run.totals.reads, run.totals.all) = (reads, reads);
+    run.work = Some(DriveStats {
+        full_merges: 40207,
+        ..DriveStats::default()
+    });
     run
 }
 
-fn page(runs: Vec<RunLines>) -> RunPage {
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    RunPage {
-        title: "uniform on model:small".into(),
-        about: "The base is lru.".into(),
-        facts: vec![("seed".into(), "0".into())],
-        warnings: vec!["the seeds differ".into()],
-        tables: vec![Table {
-            title: "Response times".into(),
-            note: "Below 1 is faster.".into(),
-            head: words(&["run", "mean"]),
-            rows: vec![words(&["lru", "47.1 µs"])],
-        }],
-        runs,
-        beneath: vec![Table {
-            title: "What the drive did".into(),
-            head: words(&["", "lru"]),
-            rows: vec![words(&["full merges", "40207"])],
-            ..Table::default()
-        }],
-        notes: vec!["3 records were left out".into()],
-        details: vec![("The modelled drive".into(), "capacity = \"1GiB\"".into())],
+/// The same under a block layer, by two processes, on a drive that merges.
+fn queued(waiting: u64, at_drive: u64) -> RunRecord {
+    let mut run = plain(1.0);
+    for (i, bucket) in (0..).zip(&mut run.totals.timeline) {
+        bucket.queue = Some(Waiting {
+            at: Time(i * 1_000_000),
+            held_ns: i * waiting * 1_000_000,
+            in_flight_ns: i * at_drive * 1_000_000,
+        });
+        bucket.drive.partial_merges = i;
+        bucket.drive.full_merges = 3 * i;
+        bucket.drive.erases = 7 * i;
     }
+    let process = Process {
+        timeline: vec![2000, 2000, 2000, 4000, 4000, 4000],
+        finished: Dur(6_000_000),
+        ..Process::default()
+    };
+    run.totals.processes = vec![process.clone(), process];
+    let sizes = |sizes: &[(u64, u64)]| Dispatched {
+        by_len: sizes.iter().copied().collect(),
+        ..Dispatched::default()
+    };
+    run.queue = Some(QueueStats {
+        reads: sizes(&[(4096, 30)]),
+        writes: sizes(&[(4096, 1), (12288, 1)]),
+        bundles: Some(Bundled {
+            by_bytes: BTreeMap::from([(1 << 20, 5)]),
+            ..Bundled::default()
+        }),
+        ..QueueStats::default()
+    });
+    run
+}
+
+/// The page of runs side by side.
+fn beside(runs: Vec<(&str, RunRecord)>) -> String {
+    let named = |(name, run): (&str, RunRecord)| Named {
+        name: name.to_owned(),
+        run,
+        responses: None,
+    };
+    let runs: Vec<Named> = runs.into_iter().map(named).collect();
+    compare::page(&compared(&runs), &runs)
 }
 
 fn figure(page: &str, id: &str) -> serde_json::Value {
@@ -112,16 +164,14 @@ fn ids(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_that_was_given_is_on_the_page() {
-    let given = page(vec![lines("", 1.0)]);
-    let html = render(&given);
-    assert_eq!(html, render(&given.clone()));
+fn everything_that_is_known_of_a_run_is_on_its_page() {
+    let given = plain(1.0);
+    let html = run::page(&given);
+    assert_eq!(html, run::page(&given.clone()));
     for text in [
         "uniform on model:small",
-        "The base is lru.",
-        "the seeds differ",
-        "Below 1 is faster.",
-        "47.1 µs",
+        "Half of 1000 reads and writes took up to 90\u{a0}µs, and one in a hundred longer than 400\u{a0}µs; 10000 accesses a second.",
+        "the drive began empty",
         "40207",
         "3 records were left out",
         "capacity = &quot;1GiB&quot;",
@@ -130,32 +180,47 @@ fn everything_that_was_given_is_on_the_page() {
     }
     assert_eq!(
         ids(&html),
-        ["response", "throughput", "distribution", "amplification"]
+        ["distribution", "response", "throughput", "amplification"]
     );
     let figures = data(&html);
-    let response = &figures[0]["series"];
+    let response = &figures[1]["series"];
     assert_eq!(
         (&response[0]["name"], &response[1]["name"]),
         (&"mean".into(), &"longest".into())
     );
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
-    assert_eq!(figures[1]["series"][0]["y"][0], 40_000_000);
-    // A point every fourth stretch, and a line through them: between gaps there would be nothing to see.
+    assert_eq!(figures[2]["series"][0]["y"][0], 40_000_000);
+    // A point every third stretch but in the last, and a line through them: between gaps there would be nothing to see.
     let amplified = figures[3]["series"][0]["y"].as_array().unwrap();
-    assert_eq!(amplified.len(), 25);
-    assert_eq!(amplified[1], 1.06);
+    assert_eq!(amplified.len(), 33);
+    assert_eq!((&amplified[0], &amplified[1]), (&1.into(), &2.into()));
     // The share above; the longest access of all has none.
-    let tail = figures[2]["series"][1]["y"].as_array().unwrap();
+    let tail = figures[0]["series"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);
     assert_eq!(tail[1], 0.5);
 }
 
 #[test]
 fn several_runs_lie_over_one_another() {
-    let html = render(&page(vec![lines("lru", 1.0), lines("epo", 0.7)]));
+    let html = beside(vec![("a/lru", plain(1.0)), ("a/epo", plain(0.7))]);
+    // Standard errors of about 1 % each.
+    let verdict =
+        "The mean response time of epo is 0.700 times that of lru (95\u{a0}% interval 0.6";
+    assert!(html.contains(verdict) && html.contains("): faster."));
+    assert_eq!(names(&html, "ratios"), ["reads"]);
+    let ratios = &figure(&html, "ratios")["series"][0]["y"];
+    assert_eq!((&ratios[0], &ratios[1]), (&1.into(), &json!(0.7)));
+    // A run that is no faster is not called the fastest.
+    let slower = beside(vec![
+        ("a", plain(1.0)),
+        ("b", plain(2.0)),
+        ("c", plain(3.0)),
+    ]);
+    assert!(slower.contains("The base is a. No run is told to be faster."));
     assert_eq!(
         ids(&html),
         [
+            "ratios",
             "response",
             "longest",
             "throughput",
@@ -174,15 +239,15 @@ fn several_runs_lie_over_one_another() {
 
 #[test]
 fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() {
-    let html = render(&page(vec![queued("", 9.0)]));
+    let html = run::page(&queued(9, 2));
     assert_eq!(
         ids(&html),
         [
+            "distribution",
             "response",
             "throughput",
             "waiting",
             "processes",
-            "distribution",
             "sizes",
             "bundles",
             "amplification",
@@ -196,7 +261,7 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     assert_eq!(waiting["series"][1]["y"][5], 2);
     // Lines of one run are told apart by their colours.
     assert_eq!(waiting["series"][1]["look"], 1);
-    assert_eq!(names(&html, "processes"), ["process 1", "process 2"]);
+    assert_eq!(names(&html, "processes"), ["process 0", "process 1"]);
     let second = &figure(&html, "processes")["series"][1];
     assert_eq!(
         (&second["y"][1], &second["look"]),
@@ -210,39 +275,39 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     assert_eq!(writes["y"], json!([25, 75]));
     // There was no switch merge.
     assert_eq!(names(&html, "merges"), ["partial", "full"]);
-    assert_eq!(figure(&html, "erases")["series"][0]["y"][0], 7);
+    assert_eq!(figure(&html, "erases")["series"][0]["y"][1], 7000);
 }
 
 #[test]
 fn stacks_side_by_side_have_a_line_each() {
-    let html = render(&page(vec![
-        queued("noop", 9.0),
-        queued("bfq", 5.0),
-        lines("none", 1.0),
-    ]));
+    let html = beside(vec![
+        ("noop", queued(9, 2)),
+        ("bfq", queued(5, 2)),
+        ("none", plain(1.0)),
+    ]);
     for id in [
         "waiting",
         "at-drive",
         "sizes-reads",
         "sizes-writes",
         "bundles",
-        "merges",
-        "erases",
     ] {
         assert_eq!(names(&html, id), ["noop", "bfq"], "{id}");
     }
     let second = &figure(&html, "waiting")["series"][1];
     assert_eq!((&second["y"][0], &second["look"]), (&5.into(), &1.into()));
     // All kinds together.
-    assert_eq!(figure(&html, "merges")["series"][0]["y"][0], 4);
+    assert_eq!(figure(&html, "merges")["series"][0]["y"][1], 4000);
     assert!(!ids(&html).contains(&"processes".to_owned()));
-    // One at a time, everywhere: nothing to see.
-    let mut alone = vec![queued("noop", 9.0), queued("bfq", 5.0)];
-    for stretch in alone.iter_mut().flat_map(|run| &mut run.stretches) {
-        stretch.at_drive = Some(1.0);
-        stretch.merges_per_second = Some([0.0; 3]);
-    }
-    let ids = ids(&render(&page(alone)));
+    // One at a time, everywhere, and nothing merged: nothing to see.
+    let idle = |mut run: RunRecord| {
+        for bucket in &mut run.totals.timeline {
+            (bucket.drive.partial_merges, bucket.drive.full_merges) = (0, 0);
+        }
+        run
+    };
+    let alone = vec![("noop", idle(queued(9, 1))), ("bfq", idle(queued(5, 1)))];
+    let ids = ids(&beside(alone));
     assert!(
         !ids.iter().any(|id| id == "at-drive" || id == "merges"),
         "{ids:?}"
@@ -251,32 +316,35 @@ fn stacks_side_by_side_have_a_line_each() {
 
 #[test]
 fn what_cannot_be_drawn_is_left_out() {
-    let mut run = lines("", 1.0);
-    run.distributions.clear();
-    for stretch in &mut run.stretches {
-        stretch.write_amplification = None;
+    let mut none = plain(1.0);
+    none.totals.distribution = Distribution::default();
+    none.work = None;
+    for bucket in &mut none.totals.timeline {
         // Neither has a place on a logarithmic axis.
-        (stretch.mean_ns, stretch.max_ns) = (Some(0.0), None);
+        (bucket.response_ns, bucket.max_ns) = (0, 0);
     }
-    assert_eq!(ids(&render(&page(vec![run]))), ["throughput"]);
-    let empty = render(&page(Vec::new()));
+    assert_eq!(ids(&run::page(&none)), ["throughput"]);
+    let empty = run::page(&nothing("uniform"));
     assert!(ids(&empty).is_empty() && empty.contains("nothing to draw"));
 }
 
 #[test]
 fn names_from_outside_are_escaped_and_nothing_is_fetched() {
-    let mut nasty = page(vec![lines(NASTY, 1.0), lines(NASTY, 2.0)]);
-    let plain = render(&nasty).matches("<script").count();
-    (nasty.title, nasty.about) = (NASTY.into(), NASTY.into());
-    nasty.facts.push((NASTY.into(), NASTY.into()));
-    nasty.tables[0].rows.push(vec![NASTY.into(), NASTY.into()]);
-    nasty.details.push((NASTY.into(), NASTY.into()));
+    let mut nasty = nothing(NASTY);
+    let scripts = |html: &str| html.matches("<script").count();
+    let plain_page = scripts(&run::page(&plain(1.0)));
+    nasty.plan.target = NASTY.into();
+    nasty.drive = Some(NASTY.into());
     nasty.notes.push(NASTY.into());
     nasty.warnings.push(NASTY.into());
-    let html = render(&nasty);
-    assert!(!html.contains("alert(1)</script>"));
-    assert_eq!(html.matches("<script").count(), plain);
-    assert!(html.contains("default-src 'none'") && !html.contains(" src=\"http"));
+    for html in [
+        run::page(&nasty),
+        beside(vec![(NASTY, nasty.clone()), ("b", plain(2.0))]),
+    ] {
+        assert!(!html.contains("alert(1)</script>"));
+        assert_eq!(scripts(&html), plain_page);
+        assert!(html.contains("default-src 'none'") && !html.contains(" src=\"http"));
+    }
 }
 
 #[test]
@@ -285,17 +353,23 @@ fn a_browser_draws_every_figure_without_an_error() {
         println!("skipped: no chromium in /usr/bin");
         return;
     };
-    let runs = [
-        ("one-run", vec![lines("", 1.0)]),
+    let pages = [
+        ("one-run", run::page(&plain(1.0))),
         (
             "more-runs",
-            vec![lines(NASTY, 1.0), lines("epo", 0.7), lines("c", 2.0)],
+            beside(vec![
+                (NASTY, plain(1.0)),
+                ("epo", plain(0.7)),
+                ("c", plain(2.0)),
+            ]),
         ),
-        ("one-stack", vec![queued("", 9.0)]),
-        ("more-stacks", vec![queued(NASTY, 9.0), queued("bfq", 5.0)]),
+        ("one-stack", run::page(&queued(9, 2))),
+        (
+            "more-stacks",
+            beside(vec![(NASTY, queued(9, 2)), ("bfq", queued(5, 2))]),
+        ),
     ];
-    for (name, runs) in runs {
-        let html = render(&page(runs));
+    for (name, html) in pages {
         let (dom, log) = open(&browser, name, &html);
         assert_eq!(complaints(&log), [""; 0]);
         all_drawn(&dom, &html);
@@ -305,7 +379,7 @@ fn a_browser_draws_every_figure_without_an_error() {
 /// SVG 2, 8.2: `y` grows downwards.
 #[test]
 fn the_slow_tail_is_where_its_sentence_says() {
-    let html = render(&page(vec![lines("", 1.0)]));
+    let html = run::page(&plain(1.0));
     assert!(html.contains("The slow tail is at the top: at 99\u{a0}%"));
     let Some(browser) = chromium() else {
         println!("skipped: no chromium in /usr/bin");
@@ -327,8 +401,7 @@ fn a_failing_script_is_seen_on_the_page() {
         println!("skipped: no chromium in /usr/bin");
         return;
     };
-    let html = render(&page(vec![lines("", 1.0)]))
-        .replace("states.forEach(draw)", "states.forEach(missing)");
+    let html = run::page(&plain(1.0)).replace("states.forEach(draw)", "states.forEach(missing)");
     let (dom, log) = open(&browser, "run-fails", &html);
     assert!(
         !complaints(&log).is_empty(),

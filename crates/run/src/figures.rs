@@ -1,8 +1,8 @@
 //! What a run gives: figures with their units in their names.
 
-use crate::Interval;
 use fathom_base::{Dur, Time};
 use fathom_block::{DriveStats, QueueWork};
+use fathom_stats::batches::Interval;
 use serde::{Deserialize, Serialize};
 
 /// Figures of one kind of access. Response times count from when an access was asked for, service times from

@@ -6,11 +6,13 @@
 //! steps and the arrival of `fathom_workload::step` say. It opens no file, starts no thread and reads no clock.
 //!
 //! ```
-//! use fathom_model::Model;
+//! use fathom_base::Dur;
+//! use fathom_block::{DeviceInfo, NullDevice};
 //! use fathom_run::{Precondition, measure, prepare};
 //! use fathom_workload::{generate::Config, program::closed_loop};
 //!
-//! let mut drive = "nvme".parse::<Model>()?.build(1)?;
+//! // Any device will do, such as a drive of `fathom_model`; this one takes 20 microseconds for everything.
+//! let mut drive = NullDevice::new(DeviceInfo::default(), Dur::us(20));
 //! prepare(&mut drive, Precondition::Filled, 1)?;
 //! let mut load = Config::of("zipf".parse()?);
 //! load.accesses = Some(1_000);
@@ -20,18 +22,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod ab;
 mod agenda;
 pub mod compare;
 mod figures;
 mod measure;
+mod observer;
+mod plan;
 mod play;
 mod prepare;
+mod record;
 mod recorder;
 mod refused;
 
 pub use fathom_stats::batches::{Batches, Interval, half_width};
 pub use figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
 pub use measure::{Measured, measure};
-pub use play::{PlayError, Played, play};
+pub use observer::{Moment, Observer, Played};
+pub use plan::{Plan, WorkloadRecord};
+pub use play::{PlayError, play};
 pub use prepare::{Precondition, prepare};
-pub use recorder::{Moment, Observer, Recorder, Sink};
+pub use record::{Counted, CutShort, HostWait, Reshaped, RunRecord};
+pub use recorder::{Recorder, Sink};

@@ -1,6 +1,8 @@
 //! A program on a device, measured: what a library's user calls.
 
-use crate::{PlayError, Recorder, Totals, play};
+use crate::figures::Totals;
+use crate::play::{PlayError, play};
+use crate::recorder::Recorder;
 use fathom_block::program::Program;
 use fathom_block::{DriveStats, Subject};
 

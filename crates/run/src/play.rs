@@ -2,33 +2,12 @@
 //! what is done.
 
 use crate::agenda::Agenda;
-use crate::recorder::{Moment, Observer};
+use crate::observer::{Moment, Observer, Played};
 use crate::refused::Refused;
 use fathom_base::{Dur, Slab, Time};
 use fathom_block::Access;
 use fathom_block::program::{self, Done, Next, Program};
 use fathom_block::{Completion, Device, IoError, Op, Request, Subject, Tag};
-
-/// An access that is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Played {
-    /// Which access of the workload, counted from 0.
-    pub number: u64,
-    /// Which process asked for it, counted from 0; all is one process unless the program has several.
-    pub process: u32,
-    /// What it was. Its time is that of the workload.
-    pub access: Access,
-    /// When it was asked for, on the device's clock.
-    pub asked: Time,
-    /// When the device took it.
-    pub submitted: Time,
-    /// When it was done.
-    pub completed: Time,
-    /// Where it was done before that, it counts in no figure.
-    pub counts: Time,
-    /// How long, in all so far, the device has had at least one access: from when it took one until it had none.
-    pub busy: Dur,
-}
 
 /// A workload that could not be played to its end.
 #[derive(Debug, thiserror::Error)]
@@ -328,7 +307,3 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             .map_err(PlayError::Program)
     }
 }
-
-#[cfg(test)]
-#[path = "play_tests.rs"]
-mod tests;

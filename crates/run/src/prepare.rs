@@ -1,8 +1,7 @@
-//! What is done to a modelled drive before a run, so that it starts as a drive in use.
+//! What is done to a drive before a run, so that it starts as a drive in use.
 
 use fathom_base::{BadValue, Bytes, Dur, Rng, Time};
-use fathom_block::{Device, IoError, Op, Request};
-use fathom_model::{Drive, Model};
+use fathom_block::{IoError, Op, Request, Subject};
 use serde::{Deserialize, Serialize};
 
 /// The state in which a run finds its drive.
@@ -50,8 +49,8 @@ impl std::str::FromStr for Precondition {
 impl Precondition {
     /// What is done where the user says nothing: a drive that holds nothing when it is new is filled, since no drive in use
     /// answers from erased flash; any other is taken as it is.
-    pub fn usual(model: &Model) -> Precondition {
-        match model.starts_empty() {
+    pub fn usual(starts_empty: bool) -> Precondition {
+        match starts_empty {
             true => Precondition::Filled,
             false => Precondition::Fresh,
         }
@@ -69,7 +68,7 @@ const REST: Dur = Dur(1_000_000_000);
 ///
 /// # Errors
 /// What the drive answered to a write.
-pub fn prepare(drive: &mut Drive, state: Precondition, seed: u64) -> Result<(), IoError> {
+pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Result<(), IoError> {
     let info = drive.info();
     let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);
     let block = u64::from(info.logical_block_bytes);
@@ -99,10 +98,13 @@ pub fn prepare(drive: &mut Drive, state: Precondition, seed: u64) -> Result<(), 
     Ok(())
 }
 
-fn write_all(drive: &mut Drive, writes: impl Iterator<Item = (u64, u64)>) -> Result<(), IoError> {
+fn write_all(
+    drive: &mut dyn Subject,
+    writes: impl Iterator<Item = (u64, u64)>,
+) -> Result<(), IoError> {
     let mut done = Vec::new();
     let mut in_flight = 0;
-    let mut settle = |drive: &mut Drive, in_flight: &mut usize| {
+    let mut settle = |drive: &mut dyn Subject, in_flight: &mut usize| {
         drive.wait(Time::MAX, &mut done);
         *in_flight -= done.len();
         done.drain(..).try_for_each(|completion| completion.result)

@@ -1,9 +1,10 @@
 //! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
 
 use crate::figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
-use crate::{Batches, Played};
+use crate::observer::{Moment, Observer, Played};
 use fathom_base::{Dur, Time};
-use fathom_block::{DriveStats, Op, QueueWork};
+use fathom_block::{DriveStats, Op};
+use fathom_stats::batches::Batches;
 use hdrhistogram::Histogram;
 
 /// When neighbouring buckets of the timeline are joined.
@@ -17,29 +18,6 @@ const DIGITS: u8 = 3;
 
 /// How far the tail of a distribution goes: 1 access in 10 to the power of this.
 const TAIL_DECADES: i32 = 6;
-
-/// What was done up to a moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Moment {
-    /// By the drive, where it can tell.
-    pub drive: Option<DriveStats>,
-    /// By the block layer above it, if there is one.
-    pub queue: Option<QueueWork>,
-}
-
-/// Watches a workload play.
-pub trait Observer {
-    /// The workload begins; `moment` is what was done before.
-    fn begin(&mut self, _start: Time, _moment: Moment) {}
-
-    /// An access is done. `moment` tells what the drive and the block layer above it have done so far.
-    fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment);
-
-    /// Whether to give up.
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
 
 /// Takes every access of a run that counts, besides the figures: a file, say.
 pub trait Sink {

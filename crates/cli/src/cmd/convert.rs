@@ -1,6 +1,6 @@
 //! `fathom convert`: a workload written out as a trace.
 
-use super::{outcome, workload};
+use super::workload;
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -63,8 +63,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     for note in notes {
         out::note(&format!("note: {note}"));
     }
-    let count = outcome::count(count, "access", "accesses");
-    out::data(&format!("{count} in {}\n", out::shown(to)))?;
+    let what = if count == 1 { "access" } else { "accesses" };
+    out::data(&format!("{count} {what} in {}\n", out::shown(to)))?;
     Ok(Exit::Done)
 }
 
@@ -77,7 +77,7 @@ fn drive(on: &str, workload: &Workload, seed: u64) -> Result<Drive, Failure> {
     let drive = model
         .build(seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let drive = prepared(drive, Precondition::usual(&model), seed)?;
+    let drive = prepared(drive, Precondition::usual(model.starts_empty()), seed)?;
     Ok(match workload.wants()?.data {
         true => drive.keep_data(),
         false => drive,

@@ -1,6 +1,5 @@
 //! The subcommands, one file each.
 
-mod ab;
 mod accuracy;
 mod answer;
 mod compare;
@@ -12,8 +11,6 @@ mod explain;
 mod file;
 mod list;
 mod man;
-mod outcome;
-mod page;
 mod probe;
 mod queue;
 mod report;
@@ -32,7 +29,11 @@ use fathom_run::Precondition;
 
 /// The state of a drive before a run: what the user says, else the usual one of its kind; a real drive is as it is.
 fn precondition(given: Option<Precondition>, model: Option<&Model>) -> Precondition {
-    let usual = || model.map_or(Precondition::Fresh, Precondition::usual);
+    let usual = || {
+        model.map_or(Precondition::Fresh, |model| {
+            Precondition::usual(model.starts_empty())
+        })
+    };
     given.unwrap_or_else(usual)
 }
 

@@ -1,6 +1,5 @@
 //! `fathom report`: renders the page again.
 
-use super::page;
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
@@ -21,7 +20,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     input::run(dir)?;
     let of_workload = store::holds(dir, RUN_FILE) && !store::holds(dir, RECORD_FILE);
     let html = match of_workload {
-        true => page::of_run(&out::loaded(store::load_outcome(dir)?)),
+        true => fathom_report::run::page(&out::loaded(store::load_run_record(dir)?)),
         false => measurement(&args.dir)?,
     };
     store::write_whole(&args.dir, &[(REPORT_FILE, html.as_bytes())])?;

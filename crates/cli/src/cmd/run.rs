@@ -14,13 +14,13 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_block::Subject;
-use fathom_lab::ab::{KernelScheduler, Stack, ab};
-use fathom_lab::replay::{
-    Outcome, Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched,
-};
+use fathom_lab::ab::{KernelScheduler, ab};
+use fathom_lab::replay::{Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched};
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Opened, TargetName};
 use fathom_model::{Drive, Model};
+use fathom_run::RunRecord;
+use fathom_run::ab::Stack;
 use fathom_workload::step::Arrival;
 
 /// What `run` was called before, as the alias `verb`.
@@ -113,12 +113,12 @@ impl Ready {
         plan: &Plan,
         requests: Option<&mut Staging>,
         watch: Watch<'_>,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<RunRecord, RunError> {
         match self {
             Self::Modelled { model, drive, note } => {
-                let mut outcome = run_model_watched(&model, *drive, plan, requests, watch)?;
-                outcome.notes.extend(note);
-                Ok(outcome)
+                let mut record = run_model_watched(&model, *drive, plan, requests, watch)?;
+                record.notes.extend(note);
+                Ok(record)
             }
             Self::Real(mut opened) => run_watched(&mut opened.device, plan, requests, watch),
         }
@@ -138,7 +138,7 @@ fn once(
     drop(playing);
     match played {
         Err(error) => ended(error),
-        Ok(outcome) => show::outcome(args.json, &outcome, set),
+        Ok(record) => show::record(args.json, &record, &plan.workload.job_notes()?, set),
     }
 }
 

@@ -8,13 +8,11 @@
 mod asked;
 mod kept;
 mod misfit;
-mod outcome;
 mod requests;
 mod run;
 
 pub use asked::asked;
 pub use misfit::Misfit;
-pub use outcome::{Counted, CutShort, Outcome, Reshaped};
 pub use requests::{RequestFile, read_responses};
 pub use run::{
     Plan, RunError, Seen, Watch, check, of_model, prepared, run, run_model, run_model_watched,

@@ -2,7 +2,6 @@
 
 use super::kept::Kept;
 use super::misfit::Misfit;
-use super::outcome::{Counted, CutShort, Outcome, Reshaped};
 use super::requests::RequestFile;
 use crate::queue::config_help;
 use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
@@ -11,34 +10,18 @@ use fathom_base::BadValue;
 use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
-use fathom_iosched::{BlockQueue, QueueConfig};
+use fathom_iosched::BlockQueue;
 use fathom_model::{Drive, Model};
-use fathom_run::{PlayError, Precondition, Recorder, play, prepare};
+use fathom_platform::Counter;
+use fathom_run::{
+    Counted, CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, play, prepare,
+};
+use fathom_ssd::reshape::Counters;
 use fathom_workload::step::Arrival;
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// What to run, beside the drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    /// What the user calls the drive.
-    pub target: String,
-    /// The accesses.
-    pub workload: Workload,
-    /// How they are handed over.
-    pub arrival: Arrival,
-    /// What is done to the drive before.
-    pub precondition: Precondition,
-    /// Of every random choice.
-    pub seed: u64,
-    /// The block layer above the drive; accesses go to the drive as they are where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<QueueConfig>,
-    /// Where there is no block layer: accesses that the drive has at a time; its own depth where it says nothing, or more.
-    /// A block layer has a depth of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth: Option<NonZeroU32>,
-}
+pub type Plan = fathom_run::Plan<Workload>;
 
 /// A run without a result.
 #[derive(Debug, thiserror::Error)]
@@ -209,7 +192,7 @@ impl Source {
     fn counters(&self) -> Vec<Counted> {
         match self {
             Self::Accesses(_) => Vec::new(),
-            Self::Program(work) => work.counters().into_iter().map(Counted::from).collect(),
+            Self::Program(work) => work.counters().into_iter().map(counted).collect(),
         }
     }
 
@@ -230,7 +213,7 @@ fn measure(
     plan: &Plan,
     mut source: Source,
     (requests, watch): (Option<&mut Staging>, Watch<'_>),
-) -> Result<Outcome, RunError> {
+) -> Result<RunRecord, RunError> {
     let stop = watch.stop;
     let reaches = source.reaches();
     let told = watch.seen.map(|seen| {
@@ -260,19 +243,16 @@ fn measure(
     let first = source.first();
     let reshaped = first.and_then(Accesses::buffered).map(|counters| Reshaped {
         host: rooms.map(|rooms| rooms.borrow().found()),
-        ..Reshaped::from(counters)
+        ..reshaped(counters)
     });
     let steps = first.map_or_else(Vec::new, |accesses| accesses.steps.clone());
     let workload = Workload {
         steps,
         ..plan.workload.clone()
     };
-    Ok(Outcome {
+    Ok(RunRecord {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
-        plan: Plan {
-            workload,
-            ..plan.clone()
-        },
+        plan: plan.with(workload.record()),
         drive: None,
         work: after
             .zip(before)
@@ -286,6 +266,28 @@ fn measure(
         totals,
         cut_short,
     })
+}
+
+fn counted(counter: Counter) -> Counted {
+    Counted {
+        name: counter.name.to_owned(),
+        value: counter.value,
+        unit: counter.unit.to_owned(),
+    }
+}
+
+/// What went through a write buffer in front of the drive.
+fn reshaped(counters: &Counters) -> Reshaped {
+    Reshaped {
+        requests: counters.requests,
+        pages: counters.pages,
+        hits: counters.hits,
+        batches: counters.batches,
+        batch_pages: counters.batch_pages.clone(),
+        pages_written: counters.pages_written,
+        pages_read: counters.pages_read,
+        host: None,
+    }
 }
 
 /// A prepared drive: [`Clone`] it for every run that starts from the same state.
@@ -308,7 +310,7 @@ pub fn run_model(
     plan: &Plan,
     requests: Option<&mut Staging>,
     stop: fn() -> bool,
-) -> Result<Outcome, RunError> {
+) -> Result<RunRecord, RunError> {
     run_model_watched(model, drive, plan, requests, Watch::stopping(stop))
 }
 
@@ -322,31 +324,31 @@ pub fn run_model_watched(
     plan: &Plan,
     requests: Option<&mut Staging>,
     watch: Watch<'_>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunRecord, RunError> {
     let mut drive = match plan.workload.wants()?.data {
         true => drive.keep_data(),
         false => drive,
     };
-    let outcome = of_model(model, run_watched(&mut drive, plan, requests, watch)?);
-    Ok(Outcome {
+    let record = of_model(model, run_watched(&mut drive, plan, requests, watch)?);
+    Ok(RunRecord {
         wear: drive.wear(),
-        ..outcome
+        ..record
     })
 }
 
 /// What a run found on a drive of this model, with the drive's file and what there is to warn of.
-pub fn of_model(model: &Model, outcome: Outcome) -> Outcome {
-    Outcome {
+pub fn of_model(model: &Model, record: RunRecord) -> RunRecord {
+    RunRecord {
         drive: Some(model.to_toml()),
-        warnings: empty_flash(model, &outcome).into_iter().collect(),
-        ..outcome
+        warnings: empty_flash(model, &record).into_iter().collect(),
+        ..record
     }
 }
 
 /// What a run on a drive that holds nothing does not show.
-fn empty_flash(model: &Model, outcome: &Outcome) -> Option<String> {
-    let empty = outcome.plan.precondition == Precondition::Fresh && model.starts_empty();
-    let missing = match (&outcome.totals.reads, &outcome.totals.writes) {
+fn empty_flash(model: &Model, record: &RunRecord) -> Option<String> {
+    let empty = record.plan.precondition == Precondition::Fresh && model.starts_empty();
+    let missing = match (&record.totals.reads, &record.totals.writes) {
         _ if !empty => return None,
         (Some(_), Some(_)) => {
             "reads of what was never written take no time in flash, and writes replace nothing"
@@ -383,7 +385,7 @@ pub fn run(
     plan: &Plan,
     requests: Option<&mut Staging>,
     stop: fn() -> bool,
-) -> Result<Outcome, RunError> {
+) -> Result<RunRecord, RunError> {
     run_watched(device, plan, requests, Watch::stopping(stop))
 }
 
@@ -396,7 +398,7 @@ pub fn run_watched(
     plan: &Plan,
     requests: Option<&mut Staging>,
     watch: Watch<'_>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunRecord, RunError> {
     let source = Source::open(plan, device.info())?;
     let Some(config) = &plan.queue else {
         let all = NonZeroU32::MAX;
@@ -413,9 +415,9 @@ pub fn run_watched(
         }
     }
     let mut queue = BlockQueue::new(device, config)?;
-    let outcome = measure(&mut queue, plan, source, (requests, watch))?;
-    Ok(Outcome {
+    let record = measure(&mut queue, plan, source, (requests, watch))?;
+    Ok(RunRecord {
         queue: Some(queue.stats().clone()),
-        ..outcome
+        ..record
     })
 }

@@ -158,7 +158,7 @@ pub(super) fn over_time(timeline: &Timeline, runs: &Look<'_>) -> TimelineFound {
             ..TimelineFound::default()
         };
     };
-    let totals = &run.outcome.totals;
+    let totals = &run.record.totals;
     let per = totals.timeline.len().div_ceil(STRETCHES_MAX).max(1);
     let width = totals.bucket.as_secs_f64() * per as f64;
     let stretches = totals.timeline.len().div_ceil(per);
@@ -184,7 +184,7 @@ pub(super) fn in_sequence(sequence: &Sequence, runs: &Look<'_>) -> SequenceFound
     let named = |line: &&str| sequence.among.is_empty() || sequence.among.iter().any(|a| a == line);
     let line = |name: &str| {
         let runs = here.only(&at(&sequence.lines, name)).runs;
-        Some(sequence_of(name, &runs.first()?.outcome.totals))
+        Some(sequence_of(name, &runs.first()?.record.totals))
     };
     let lines = here.points(&sequence.lines).into_iter().filter(named);
     SequenceFound {

@@ -108,11 +108,11 @@ impl<'a> Look<'a> {
     pub(super) fn each(&self, metric: Metric) -> Result<Vec<Number>, Missing> {
         let of = |run: &&Finished| {
             let half = match self.within {
-                true => metric.half(&run.outcome),
+                true => metric.half(&run.record),
                 false => 0.0,
             };
-            let number = metric.of(&run.outcome).map(|value| Number { value, half });
-            number.ok_or(match run.outcome.totals.all {
+            let number = metric.of(&run.record).map(|value| Number { value, half });
+            number.ok_or(match run.record.totals.all {
                 None => NOTHING_REACHED,
                 Some(_) => NO_SUCH_FIGURE,
             })

@@ -1,9 +1,9 @@
 //! What a figure or a claim is about: one number of one run.
 
-use crate::replay::{Outcome, Reshaped};
+use crate::source::Workload;
 use fathom_block::DriveStats;
 use fathom_iosched::Dispatched;
-use fathom_run::{Side, Totals};
+use fathom_run::{Reshaped, RunRecord, Side, Totals};
 use fathom_workload::step::Arrival;
 use serde::Deserialize;
 
@@ -149,26 +149,26 @@ impl Metric {
     }
 
     /// Its value on a run; `None` where the run has no such thing.
-    pub fn of(self, outcome: &Outcome) -> Option<f64> {
-        let totals = &outcome.totals;
+    pub fn of(self, record: &RunRecord) -> Option<f64> {
+        let totals = &record.totals;
         let seconds = totals.duration.0 as f64 / 1e9;
         let rate = |bytes: u64| (seconds > 0.0).then(|| bytes as f64 / 1e6 / seconds);
         let side = |side: Option<Side>| side.map(|side| side.response_ns.mean / 1e6);
         match self {
-            Self::ReadTime => waited(outcome, totals.reads?),
-            Self::WriteTime => waited(outcome, totals.writes?),
+            Self::ReadTime => waited(record, totals.reads?),
+            Self::WriteTime => waited(record, totals.writes?),
             Self::Duration => Some(seconds),
             Self::Throughput => rate(totals.all?.bytes),
             Self::WorkloadThroughput => {
                 totals.all?;
-                rate(outcome.reshaped.as_ref()?.pages * page(outcome))
+                rate(record.reshaped.as_ref()?.pages * page(record))
             }
             Self::ReadThroughput => rate(totals.reads?.bytes),
             Self::WriteThroughput => rate(totals.writes?.bytes),
             Self::WrittenThrough => written_through(totals),
-            Self::ProgramWrites => counted(outcome, "write-rate"),
-            Self::ProgramBandwidth => counted(outcome, "bandwidth")
-                .or_else(|| Some(counted(outcome, "read-rate")? + counted(outcome, "write-rate")?)),
+            Self::ProgramWrites => counted(record, "write-rate"),
+            Self::ProgramBandwidth => counted(record, "bandwidth")
+                .or_else(|| Some(counted(record, "read-rate")? + counted(record, "write-rate")?)),
             Self::MeanResponse => side(totals.all),
             Self::InverseResponse => side(totals.all).map(|ms| 1e3 / ms),
             Self::ReadResponse => side(totals.reads),
@@ -179,41 +179,41 @@ impl Metric {
                 (totals.processes.len() > 1).then(|| times.sum())
             }
             Self::Fairness => totals.fairness(),
-            Self::FirstToLast => first_to_last(outcome),
-            Self::Requests => Some(given(outcome)?.0 as f64 / 1e3),
-            Self::SmallShare => share(outcome, |side| {
+            Self::FirstToLast => first_to_last(record),
+            Self::Requests => Some(given(record)?.0 as f64 / 1e3),
+            Self::SmallShare => share(record, |side| {
                 side.by_len.range(..=SMALL_BYTES).map(|(_, n)| n).sum()
             }),
-            Self::AlignedShare => share(outcome, |side| side.aligned),
-            Self::WriteAmplification => outcome.work?.write_amplification(),
-            Self::FullMerges => per_thousand(outcome, outcome.work?.full_merges),
+            Self::AlignedShare => share(record, |side| side.aligned),
+            Self::WriteAmplification => record.work?.write_amplification(),
+            Self::FullMerges => per_thousand(record, record.work?.full_merges),
             Self::Merges => {
-                let work = outcome.work?;
+                let work = record.work?;
                 let all = work.full_merges + work.partial_merges + work.switch_merges;
-                per_thousand(outcome, all)
+                per_thousand(record, all)
             }
-            Self::FullMergesPerGib => per_gib(outcome.work?, |work| work.full_merges),
-            Self::PartialMergesPerGib => per_gib(outcome.work?, |work| work.partial_merges),
-            Self::SwitchMergesPerGib => per_gib(outcome.work?, |work| work.switch_merges),
-            Self::BufferHits => buffer(outcome, |b| ratio(100 * b.hits, b.pages)),
-            Self::BatchPages => buffer(outcome, |b| ratio(b.left(), b.batches)),
-            Self::PaddedWrites => buffer(outcome, |b| ratio(b.pages_written, b.left())),
+            Self::FullMergesPerGib => per_gib(record.work?, |work| work.full_merges),
+            Self::PartialMergesPerGib => per_gib(record.work?, |work| work.partial_merges),
+            Self::SwitchMergesPerGib => per_gib(record.work?, |work| work.switch_merges),
+            Self::BufferHits => buffer(record, |b| ratio(100 * b.hits, b.pages)),
+            Self::BatchPages => buffer(record, |b| ratio(b.left(), b.batches)),
+            Self::PaddedWrites => buffer(record, |b| ratio(b.pages_written, b.left())),
             Self::AtWork => {
-                let busy = outcome.work?.busy.0 as f64 / 1e9;
+                let busy = record.work?.busy.0 as f64 / 1e9;
                 (busy > 0.0 && seconds > 0.0).then(|| busy / seconds)
             }
-            Self::HostWait => buffer(outcome, |b| b.host_wait_ns().map(|ns| ns / 1e6)),
+            Self::HostWait => buffer(record, |b| b.host_wait_ns().map(|ns| ns / 1e6)),
             Self::PagesPerBusySecond => {
                 let busy = totals.busy.0 as f64 / 1e9;
-                let left = buffer(outcome, |b| Some(b.left() as f64))?;
+                let left = buffer(record, |b| Some(b.left() as f64))?;
                 (left > 0.0 && busy > 0.0).then(|| left / busy)
             }
         }
     }
 
     /// Half of the 95 % interval of its value within a run, by batch means; 0 for what has none.
-    pub(super) fn half(self, outcome: &Outcome) -> f64 {
-        let totals = &outcome.totals;
+    pub(super) fn half(self, record: &RunRecord) -> f64 {
+        let totals = &record.totals;
         let side = match self {
             Self::MeanResponse | Self::InverseResponse => totals.all,
             Self::ReadResponse => totals.reads,
@@ -233,13 +233,14 @@ impl Metric {
 }
 
 /// A figure of the buffer in front of the drive.
-fn buffer(outcome: &Outcome, of: impl Fn(&Reshaped) -> Option<f64>) -> Option<f64> {
-    of(outcome.reshaped.as_ref()?)
+fn buffer(record: &RunRecord, of: impl Fn(&Reshaped) -> Option<f64>) -> Option<f64> {
+    of(record.reshaped.as_ref()?)
 }
 
 /// Bytes of a page of that buffer.
-fn page(outcome: &Outcome) -> u64 {
-    let reshape = outcome.plan.workload.reshape.as_ref();
+fn page(record: &RunRecord) -> u64 {
+    let workload: Option<Workload> = record.plan.workload.parse().ok();
+    let reshape = workload.and_then(|workload| workload.reshape);
     reshape.map_or(0, |reshape| reshape.page.0)
 }
 
@@ -260,14 +261,14 @@ fn written_through(totals: &Totals) -> Option<f64> {
     (stretches >= 8).then(|| bytes as f64 / 1e6 / seconds)
 }
 
-fn counted(outcome: &Outcome, name: &str) -> Option<f64> {
-    let mut counters = outcome.counters.iter();
+fn counted(record: &RunRecord, name: &str) -> Option<f64> {
+    let mut counters = record.counters.iter();
     Some(counters.find(|counted| counted.name == name)?.value)
 }
 
 /// Seconds that each of those that wait spent on one kind of access.
-fn waited(outcome: &Outcome, side: Side) -> Option<f64> {
-    let waiting = match outcome.plan.arrival {
+fn waited(record: &RunRecord, side: Side) -> Option<f64> {
+    let waiting = match record.plan.arrival {
         Arrival::Open => return None,
         Arrival::Closed { outstanding } => u64::from(outstanding.get()),
         Arrival::Processes {
@@ -278,29 +279,29 @@ fn waited(outcome: &Outcome, side: Side) -> Option<f64> {
     Some(side.response_ns.mean * side.count as f64 / 1e9 / waiting as f64)
 }
 
-fn first_to_last(outcome: &Outcome) -> Option<f64> {
-    let finished = outcome.totals.processes.iter().map(|p| p.finished.0);
+fn first_to_last(record: &RunRecord) -> Option<f64> {
+    let finished = record.totals.processes.iter().map(|p| p.finished.0);
     let first = finished.clone().min()?;
     let last = finished.max().filter(|last| *last > 0)?;
     Some(first as f64 / last as f64)
 }
 
 /// Requests that the drive was given, by a count over each kind.
-fn given(outcome: &Outcome) -> Option<(u64, [&Dispatched; 2])> {
-    let queue = outcome.queue.as_ref()?;
+fn given(record: &RunRecord) -> Option<(u64, [&Dispatched; 2])> {
+    let queue = record.queue.as_ref()?;
     let sides = [&queue.reads, &queue.writes];
     let count = sides.iter().map(|side| side.count).sum();
     (count > 0).then_some((count, sides))
 }
 
-fn share(outcome: &Outcome, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
-    let (count, sides) = given(outcome)?;
+fn share(record: &RunRecord, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
+    let (count, sides) = given(record)?;
     let found: u64 = sides.into_iter().map(of).sum();
     Some(100.0 * found as f64 / count as f64)
 }
 
-fn per_thousand(outcome: &Outcome, of: u64) -> Option<f64> {
-    let writes = outcome.totals.writes?.count;
+fn per_thousand(record: &RunRecord, of: u64) -> Option<f64> {
+    let writes = record.totals.writes?.count;
     Some(1e3 * of as f64 / writes as f64)
 }
 

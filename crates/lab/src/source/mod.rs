@@ -11,7 +11,7 @@ mod workload;
 
 pub use error::SourceError;
 pub use reshape::{Reshape, Rounding};
-pub use rooms::{HostWait, Rooms, WatchedRooms};
+pub use rooms::{Rooms, WatchedRooms};
 pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 pub use workload::{Kind, Workload};

@@ -10,25 +10,14 @@
 //! trace says, and so does what leaves for them.
 
 use fathom_base::{Dur, Time};
+use fathom_run::HostWait;
 use fathom_ssd::reshape::Taken;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// [`Rooms`], which the stream and the one who measures share.
 pub type WatchedRooms = Rc<RefCell<Rooms>>;
-
-/// What the host waited for room. The mean over all original writes is `total_ns` over their number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostWait {
-    /// Original writes that waited at all.
-    pub waited: u64,
-    /// The sum of what they waited, in nanoseconds.
-    pub total_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-}
 
 /// Pages of one write that have no room yet.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@ use fathom_block::DeviceInfo;
 use fathom_block::program::{Done, Next, Program};
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed};
+use fathom_run::WorkloadRecord;
 use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
 use fathom_workload::program::{Config, Processes, Stream};
 use fathom_workload::step::Arrival;
@@ -115,6 +116,25 @@ impl Around for Beside<'_> {
 }
 
 impl Workload {
+    /// As plain data. A path that is not UTF-8 is put as near as UTF-8 comes.
+    pub fn record(&self) -> WorkloadRecord {
+        let near = |path: &Path| PathBuf::from(path.to_string_lossy().into_owned());
+        let kind = match &self.kind {
+            Kind::Trace { path, read } => Kind::Trace {
+                path: near(path),
+                read: read.clone(),
+            },
+            Kind::JobFile(path) => Kind::JobFile(near(path)),
+            other => other.clone(),
+        };
+        let named = Workload {
+            kind,
+            ..self.clone()
+        };
+        // Plain data with names for keys: putting it as JSON cannot fail.
+        WorkloadRecord::of(&named).unwrap_or_default()
+    }
+
     /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ mod commit;
 mod disk;
 mod error;
 mod kept;
-mod outcome;
 mod passing;
+mod run_record;
 mod staging;
 mod sums;
 #[cfg(test)]
@@ -20,8 +20,8 @@ mod tests;
 
 pub use error::StoreError;
 pub use kept::Loaded;
-pub use outcome::{load_outcome, load_run, save_outcome};
 pub use passing::Passing;
+pub use run_record::{load_run, load_run_record, save_run_record};
 pub use staging::{StagedFile, Staging};
 pub use sums::SUMS_FILE;
 

@@ -5,11 +5,11 @@ use super::commit::NEXT;
 use super::disk::fault::{self, Fault};
 use super::sums::{Sum, Sums};
 use super::*;
-use crate::replay::{Outcome, Plan, prepared, run_model};
+use crate::replay::{Plan, prepared, run_model};
 use crate::source::Workload;
 use fathom_probe::record::Target;
 use fathom_probe::{Cost, Method, Parameter, RecordMeta, Sample, Series, Step};
-use fathom_run::Precondition;
+use fathom_run::{Precondition, RunRecord};
 use fathom_workload::generate::{Config, Name};
 use fathom_workload::step::Arrival;
 use std::collections::BTreeMap;
@@ -95,11 +95,11 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
     };
     let mut set = Staging::new(dir)?;
     let drive = prepared(model.build(seed).unwrap(), plan.precondition, seed).unwrap();
-    let outcome = match run_model(&model, drive, &plan, Some(&mut set), || false) {
+    let record = match run_model(&model, drive, &plan, Some(&mut set), || false) {
         Err(crate::replay::RunError::Requests(error)) => return Err(error),
-        outcome => outcome.unwrap(),
+        record => record.unwrap(),
     };
-    save_outcome(set, &outcome, Some(&format!("page {seed}")))
+    save_run_record(set, &record, Some(&format!("page {seed}")))
 }
 
 /// What somebody reads in a directory: that of one set, or of none.
@@ -107,7 +107,7 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
 struct Read {
     record: Option<Record>,
     profile: Option<Profile>,
-    run: Option<(Outcome, usize)>,
+    run: Option<(RunRecord, usize)>,
     page: Option<String>,
 }
 
@@ -128,7 +128,7 @@ fn read(dir: &Path) -> Read {
     Read {
         record,
         profile: profile.flatten(),
-        run: present(load_run(dir)).map(|(outcome, all)| (outcome, all.unwrap().len())),
+        run: present(load_run(dir)).map(|(record, all)| (record, all.unwrap().len())),
         page: match page {
             Err(StoreError::Missing { .. }) => None,
             page => Some(String::from_utf8(page.unwrap().0).unwrap()),
@@ -349,12 +349,12 @@ fn damaged_sums_are_replaced_where_no_measurement_is_lost() {
     played(dir.path(), 1).unwrap();
     spoil();
     assert!(matches!(
-        load_outcome(dir.path()),
+        load_run_record(dir.path()),
         Err(StoreError::Damaged { .. })
     ));
     check_output(dir.path()).unwrap();
     played(dir.path(), 2).unwrap();
-    assert_eq!(load_outcome(dir.path()).unwrap().value.plan.seed, 2);
+    assert_eq!(load_run_record(dir.path()).unwrap().value.plan.seed, 2);
     interrupted(dir.path(), 3).unwrap();
     spoil();
     let refused = check_output(dir.path());

@@ -163,7 +163,7 @@ fn resolve(
             target: drive,
             workload,
             arrival,
-            precondition: precondition.unwrap_or_else(|| Precondition::usual(&model)),
+            precondition: precondition.unwrap_or_else(|| Precondition::usual(model.starts_empty())),
             seed,
             queue,
             depth: None,

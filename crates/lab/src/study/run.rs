@@ -1,10 +1,11 @@
 //! Runs a study: in parallel, each drive prepared once, each run written when it ends.
 
 use super::{Run, Study, StudyError};
-use crate::replay::{Outcome, RunError, prepared, run_model};
+use crate::replay::{RunError, prepared, run_model};
+use crate::source::Workload;
 use crate::store::{self, Staging, StoreError};
 use fathom_model::Drive;
-use fathom_run::Precondition;
+use fathom_run::{Precondition, RunRecord};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,13 +19,13 @@ pub trait Watcher: Sync {
     fn distrusted(&self, _runs: &[(String, String)]) {}
 }
 
-/// A run with what came of it.
+/// A run of a study with its record.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Which run.
     pub run: Run,
-    /// Its outcome.
-    pub outcome: Outcome,
+    /// Its record.
+    pub record: RunRecord,
 }
 
 /// Where the runs of a study lie in its directory.
@@ -43,7 +44,7 @@ impl Progress<'_> {
     }
 }
 
-/// Runs what is not there yet in `dir`, and gives every run with its outcome, in order. Runs fill all cores.
+/// Runs what is not there yet in `dir`, and gives every run with its record, in order. Runs fill all cores.
 ///
 /// # Errors
 /// The first run that fails, after those that were in flight have ended; what has ended is kept. With
@@ -62,14 +63,14 @@ pub fn run(
         done: 0.into(),
         of: runs.len(),
     };
-    let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
+    let mut records: BTreeMap<usize, RunRecord> = BTreeMap::new();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut distrusted = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         match present(run, &dir.join(RUNS).join(&run.name)) {
-            Present::Here(outcome) => {
+            Present::Here(record) => {
                 progress.step(&run.name, false);
-                outcomes.insert(index, *outcome);
+                records.insert(index, *record);
                 continue;
             }
             Present::Distrusted(why) => distrusted.push((run.name.clone(), why)),
@@ -85,14 +86,14 @@ pub fn run(
         let all: Vec<(usize, &Run)> = indices.iter().map(|&i| (i, &runs[i])).collect();
         run_group(study, &all, dir, &progress, stop)
     };
-    let done: Vec<Vec<(usize, Outcome)>> = groups
+    let done: Vec<Vec<(usize, RunRecord)>> = groups
         .par_iter()
         .map(of_group)
         .collect::<Result<_, StudyError>>()?;
-    outcomes.extend(done.into_iter().flatten());
-    let finished = outcomes.into_iter().map(|(index, outcome)| Finished {
+    records.extend(done.into_iter().flatten());
+    let finished = records.into_iter().map(|(index, record)| Finished {
         run: runs[index].clone(),
-        outcome,
+        record,
     });
     Ok(finished.collect())
 }
@@ -109,8 +110,8 @@ fn state_of(run: &Run) -> String {
 
 /// What is there of a run.
 enum Present {
-    /// Its outcome, of the same plan on the same drive.
-    Here(Box<Outcome>),
+    /// Its record, of the same plan on the same drive.
+    Here(Box<RunRecord>),
     /// Something that is damaged, or has no checksum: a run of a modelled drive is had again more surely than believed.
     Distrusted(String),
     /// Nothing, or another run.
@@ -118,20 +119,25 @@ enum Present {
 }
 
 fn present(run: &Run, dir: &Path) -> Present {
-    let loaded = match store::load_outcome(dir) {
+    let loaded = match store::load_run_record(dir) {
         Ok(loaded) => loaded,
         Err(StoreError::Missing { .. }) => return Present::Absent,
         Err(error) => return Present::Distrusted(error.to_string()),
     };
-    let outcome = loaded.value;
-    let mut asked = outcome.plan.clone();
-    // A first pass may have filled in what the study leaves open.
-    asked.workload.steps.clone_from(&run.plan.workload.steps);
-    let same = asked == run.plan && outcome.drive.as_deref() == Some(&run.model.to_toml());
+    let record = loaded.value;
+    let Ok(workload) = record.plan.workload.parse::<Workload>() else {
+        return Present::Absent;
+    };
+    let asked = record.plan.with(Workload {
+        // A first pass may have filled in what the study leaves open.
+        steps: run.plan.workload.steps.clone(),
+        ..workload
+    });
+    let same = asked == run.plan && record.drive.as_deref() == Some(&run.model.to_toml());
     match loaded.notes.into_iter().next() {
         _ if !same => Present::Absent,
         Some(note) => Present::Distrusted(note),
-        None => Present::Here(Box::new(outcome)),
+        None => Present::Here(Box::new(record)),
     }
 }
 
@@ -141,7 +147,7 @@ fn run_group(
     dir: &Path,
     progress: &Progress<'_>,
     stop: fn() -> bool,
-) -> Result<Vec<(usize, Outcome)>, StudyError> {
+) -> Result<Vec<(usize, RunRecord)>, StudyError> {
     let Some(&(_, first)) = runs.first() else {
         return Ok(Vec::new());
     };
@@ -186,14 +192,14 @@ fn run_group(
                 None => build(run)?,
             };
             let requests = study.requests.then_some(&mut set);
-            let outcome = run_model(&run.model, drive, &run.plan, requests, stop)
+            let record = run_model(&run.model, drive, &run.plan, requests, stop)
                 .map_err(|error| failed(run, error))?;
-            if let Some(cut) = outcome.cut_short {
+            if let Some(cut) = record.cut_short {
                 return Err(failed(run, RunError::CutShort(cut)));
             }
-            store::save_outcome(set, &outcome, None)?;
+            store::save_run_record(set, &record, None)?;
             progress.step(&run.name, true);
-            Ok((index, outcome))
+            Ok((index, record))
         })
         .collect()
 }

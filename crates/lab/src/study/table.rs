@@ -39,9 +39,9 @@ fn row(runs: &[Finished]) -> Option<Row> {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let sides: Vec<_> = runs.iter().filter_map(|r| r.outcome.totals.all).collect();
-    let works: Vec<_> = runs.iter().filter_map(|r| r.outcome.work).collect();
-    let totals = runs.iter().map(|r| r.outcome.totals.accesses_per_second());
+    let sides: Vec<_> = runs.iter().filter_map(|r| r.record.totals.all).collect();
+    let works: Vec<_> = runs.iter().filter_map(|r| r.record.work).collect();
+    let totals = runs.iter().map(|r| r.record.totals.accesses_per_second());
     Some(Row {
         workload: first.run.workload.clone(),
         points: first.run.points.clone(),

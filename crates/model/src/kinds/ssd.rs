@@ -41,10 +41,6 @@ impl Modelled for Ssd {
         Ssd::keep_data(self)
     }
 
-    fn fill(&mut self) -> u64 {
-        Ssd::fill(self)
-    }
-
     fn wear(&self) -> Option<Wear> {
         Wear::of(self.erase_counts())
     }

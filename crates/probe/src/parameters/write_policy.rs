@@ -26,9 +26,9 @@ const FIGURES: &[Figure] = &[Figure {
     side_by_side: true,
     ..Figure::latency(
         "Writes to the same places against writes to new places",
-        "Look right of the capacity of the memory{at}: from there on writes to new places wait for the flash, some \
-             of them longer than others. If writes to the same places never wait, the memory is a cache; if they \
-             wait as well, it is a FIFO buffer.",
+        "Look right of the capacity of the memory{at}. Writes to new places wait for the flash there, not every one \
+             and not all equally long: the points lie at several heights. If no write to the same places waits, the \
+             memory is a cache; if they wait like the others, it is a FIFO buffer.",
         &[
             (Series::REWRITE, "To the same places"),
             (Series::DISTINCT, "To new places"),

@@ -1,6 +1,5 @@
 //! Charts as JSON: compact, without what JSON has no word for, and safe within a script element.
 
-use super::Chart;
 use serde::{Serialize, Serializer};
 
 /// A number as short as it can be written: whole ones without a fraction, others to nine digits.
@@ -38,7 +37,7 @@ pub(super) fn maybes<S: Serializer>(
 }
 
 /// The charts as JSON that may stand in a script element: only `<` could end that, and in JSON it stands in strings alone.
-pub(crate) fn json(charts: &[&Chart]) -> String {
+pub(crate) fn json(charts: &[impl Serialize]) -> String {
     // Numbers, names and lists: serialising them cannot fail.
     let json = serde_json::to_string(charts).unwrap_or_default();
     json.replace('<', "\\u003c")
@@ -46,7 +45,7 @@ pub(crate) fn json(charts: &[&Chart]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Series;
+    use super::super::{Chart, Series};
     use super::*;
 
     fn chart(name: &str, y: Vec<Option<f64>>) -> Chart {

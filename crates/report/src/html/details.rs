@@ -1,6 +1,7 @@
 //! What the page folds away: the cost of each step, the figures behind the answers, the drive's description.
 
-use crate::{text, words};
+use crate::words;
+use crate::wrap::unbroken;
 use fathom_probe::profile::Evidence;
 use fathom_probe::{Parameter, Profile, Record};
 use maud::{Markup, html};
@@ -61,7 +62,7 @@ fn steps(record: &Record) -> Markup {
 fn evidence(parameter: Parameter, evidence: &Evidence) -> Markup {
     html! {
         h3 { (parameter.title()) }
-        p { (text::unbroken(&evidence.reason)) }
+        p { (unbroken(&evidence.reason)) }
         @if !evidence.figures.is_empty() {
             div.wide {
                 table.numbers {

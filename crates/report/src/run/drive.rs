@@ -1,33 +1,46 @@
 //! What the drive did over the run: write amplification, merges, erases.
 
-use super::figures::{chart, over_run, over_time, without_gaps};
-use super::{RunPage, Stretch};
+use super::drawn::{Drawn, chart, over_run, through_points};
 use crate::chart::{Chart, Series, Unit};
+use fathom_block::DriveStats;
 
 /// The figures, `None` for what no drive did.
-pub(super) fn figures(page: &RunPage) -> [Option<Chart>; 3] {
-    [amplification(page), merges(page), erases(page)]
+pub(super) fn figures(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
+    [amplification(runs), merges(runs), erases(runs)]
 }
 
-fn amplification(page: &RunPage) -> Option<Chart> {
+fn amplification(runs: &[Drawn<'_>]) -> Option<Chart> {
     Some(chart(
         "amplification",
         "Write amplification over the run",
         "Bytes that the drive programmed into flash for each byte it was given to write. Below 1, a buffer held data back \
          or took it together; above 1, data had to be moved.",
         over_run("programmed / written", Unit::Number),
-        work(page, "write amplification", 0, |s| s.write_amplification),
+        through_points(runs, ("write amplification", 0), |s| {
+            s.write_amplification()
+        }),
     ))
 }
 
+type Work = fn(&DriveStats) -> u64;
+
+const MERGES: [(&str, Work); 3] = [
+    ("switch", |work| work.switch_merges),
+    ("partial", |work| work.partial_merges),
+    ("full", |work| work.full_merges),
+];
+
 /// On a page of one run the three kinds apart; of several runs, all that each did.
-fn merges(page: &RunPage) -> Option<Chart> {
-    let lines: Vec<Series> = if page.runs.len() > 1 {
-        work(page, "", 0, |s| Some(s.merges_per_second?.iter().sum()))
+fn merges(runs: &[Drawn<'_>]) -> Option<Chart> {
+    let line = |number: usize, name: &str, of: &dyn Fn(&DriveStats) -> u64| {
+        through_points(runs, (name, number), |s| s.per_second(of))
+    };
+    let lines: Vec<Series> = if runs.len() > 1 {
+        line(0, "", &|work| MERGES.iter().map(|(_, of)| of(work)).sum())
     } else {
-        let kinds = ["switch", "partial", "full"].into_iter().enumerate();
+        let kinds = MERGES.iter().enumerate();
         kinds
-            .flat_map(|(kind, name)| work(page, name, kind, |s| Some(s.merges_per_second?[kind])))
+            .flat_map(|(number, (name, of))| line(number, name, of))
             .filter(|line| !idle(line))
             .collect()
     };
@@ -43,8 +56,10 @@ fn merges(page: &RunPage) -> Option<Chart> {
     })
 }
 
-fn erases(page: &RunPage) -> Option<Chart> {
-    let lines = work(page, "blocks erased", 0, |s| s.erases_per_second);
+fn erases(runs: &[Drawn<'_>]) -> Option<Chart> {
+    let lines = through_points(runs, ("blocks erased", 0), |s| {
+        s.per_second(|work| work.erases)
+    });
     (!lines.iter().all(idle)).then(|| {
         chart(
             "erases",
@@ -54,16 +69,6 @@ fn erases(page: &RunPage) -> Option<Chart> {
             lines,
         )
     })
-}
-
-fn work(
-    page: &RunPage,
-    name: &str,
-    line: usize,
-    of: impl Fn(&Stretch) -> Option<f64>,
-) -> Vec<Series> {
-    let lines = over_time(page, name, line, of).into_iter();
-    lines.map(without_gaps).collect()
 }
 
 /// Whether there was nothing all the time.

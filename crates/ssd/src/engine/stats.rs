@@ -49,4 +49,8 @@ impl Subject for Ssd {
             busy: Dur::ZERO,
         })
     }
+
+    fn fill(&mut self) -> u64 {
+        Ssd::fill(self)
+    }
 }

@@ -1,7 +1,7 @@
 //! Claims that assume something, as tables: what was measured under each assumption.
 
 use fathom_lab::reproduce::{Assumed, Judged, PanelFound};
-use fathom_report::run::Table;
+use fathom_report::table::Table;
 
 /// Assumptions that stand side by side; more of them stand below one another.
 const BESIDE: usize = 6;

@@ -7,9 +7,9 @@ use super::tally::{self, Group, groups, sentences, silent};
 use fathom_lab::reproduce::{
     ChartFound, Found, Judged, Measured, Panel, PanelFound, Paper, Prepared, Verdict,
 };
-use fathom_report::run::Table;
 use fathom_report::screen::Screen;
 use fathom_report::study::{ClaimRow, Section, StudyPage, Tone, render};
+use fathom_report::table::Table;
 use std::fmt::Write as _;
 
 const RULES: &str = "Every number is computed for each seed from runs that saw the same workload; what is shown is the mean over \

@@ -1,7 +1,7 @@
 //! How many statements came out how, by what they were tested on.
 
 use fathom_lab::reproduce::{Found, Judged, Kind, Prepared, Verdict};
-use fathom_report::run::Table;
+use fathom_report::table::Table;
 use std::collections::BTreeMap;
 
 /// Statements that are counted together.

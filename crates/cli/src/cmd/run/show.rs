@@ -1,39 +1,39 @@
 //! What a run prints and writes.
 
-use super::super::{ab as turns_of, outcome as words, page};
 use crate::failure::{Exit, Failure};
 use crate::out;
-use fathom_lab::ab::Ab;
-use fathom_lab::replay::Outcome;
 use fathom_lab::store::{self, Staging};
+use fathom_report::{ab as turns_of, run as words};
+use fathom_run::RunRecord;
+use fathom_run::ab::Ab;
 
 /// One run. It is printed also where it cannot be written.
-pub(super) fn outcome(
+pub(super) fn record(
     json: bool,
-    outcome: &Outcome,
+    record: &RunRecord,
+    job_notes: &[String],
     set: Option<Staging>,
 ) -> Result<Exit, Failure> {
     let saved = set.map(|set| {
-        let html = page::of_run(outcome);
-        store::save_outcome(set, outcome, Some(&html))
+        let html = words::page(record);
+        store::save_run_record(set, record, Some(&html))
     });
     match json {
-        true => out::json(outcome)?,
-        false => out::text(&words::text(&without_job_notes(outcome)?, out::screen()))?,
+        true => out::json(record)?,
+        false => out::text(&words::text(&without(record, job_notes), out::screen()))?,
     }
     saved.transpose()?;
-    Ok(match outcome.cut_short {
+    Ok(match record.cut_short {
         None => Exit::Done,
         Some(_) => Exit::Negative,
     })
 }
 
 /// The notes on jobs stand on standard error already.
-fn without_job_notes(outcome: &Outcome) -> Result<Outcome, Failure> {
-    let told = outcome.plan.workload.job_notes()?;
-    let mut outcome = outcome.clone();
-    outcome.notes.retain(|note| !told.contains(note));
-    Ok(outcome)
+fn without(record: &RunRecord, job_notes: &[String]) -> RunRecord {
+    let mut record = record.clone();
+    record.notes.retain(|note| !job_notes.contains(note));
+    record
 }
 
 /// Two stacks in turn.

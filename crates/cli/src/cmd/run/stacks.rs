@@ -4,8 +4,9 @@ use super::super::queue;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
 use crate::{out, watch};
-use fathom_lab::ab::{KernelScheduler, Stack};
+use fathom_lab::ab::KernelScheduler;
 use fathom_lab::target::{TargetError, TargetName};
+use fathom_run::ab::Stack;
 
 /// What stands before the name of a scheduler of the kernel's.
 const KERNEL: &str = "kernel:";

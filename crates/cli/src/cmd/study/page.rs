@@ -2,8 +2,8 @@
 
 use fathom_lab::study::{Finished, Row, Study};
 use fathom_report::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
-use fathom_report::run::Table;
 use fathom_report::study::{Section, StudyPage, render};
+use fathom_report::table::Table;
 use fathom_report::text::human_duration;
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn charts(study: &Study, rows: &[Row], workloads: &[String]) -> Vec<Chart> {
 }
 
 fn facts(study: &Study, finished: &[Finished]) -> Vec<(String, String)> {
-    let fathom = finished.first().map(|run| run.outcome.fathom.clone());
+    let fathom = finished.first().map(|run| run.record.fathom.clone());
     let seeds: Vec<String> = study.seeds.iter().map(ToString::to_string).collect();
     [
         ("drive", study.drive.clone()),
@@ -90,7 +90,7 @@ fn facts(study: &Study, finished: &[Finished]) -> Vec<(String, String)> {
 
 /// What a reader must know of any of the runs, once.
 fn warnings(finished: &[Finished]) -> Vec<String> {
-    let all = finished.iter().flat_map(|run| &run.outcome.warnings);
+    let all = finished.iter().flat_map(|run| &run.record.warnings);
     let all: BTreeSet<&String> = all.collect();
     all.into_iter().cloned().collect()
 }

@@ -3,11 +3,10 @@
 use super::super::assume::judge;
 use super::super::expected::Statements;
 use super::*;
-use crate::replay::Outcome;
 use crate::study::{self, Finished, Study};
 use Verdict::{CannotBeTold, DirectionOnly, DoesNotHold, Holds};
 use fathom_base::Dur;
-use fathom_run::{Interval, Side, Totals};
+use fathom_run::{Interval, RunRecord, Side, Totals};
 
 const STUDY: &str = r#"
 name = "s"
@@ -50,9 +49,9 @@ fn runs(epo: [f64; 2], half: f64) -> Vec<Finished> {
     let finished = runs.into_iter().zip([1.0, epo[0], 1.2, epo[1]]);
     finished
         .map(|(run, ms)| Finished {
-            outcome: Outcome {
+            record: RunRecord {
                 fathom: String::new(),
-                plan: run.plan.clone(),
+                plan: run.plan.with(run.plan.workload.record()),
                 drive: None,
                 totals: totals(ms, half),
                 reshaped: None,
@@ -150,7 +149,7 @@ fn wide_intervals_and_missing_runs_leave_a_claim_open_and_say_why() {
     assert_eq!(missing.verdict, CannotBeTold);
     assert_eq!(missing.why, "a run that it needs was left out");
     let mut never_full = runs([0.6, 0.72], 0.0);
-    never_full[3].outcome.totals.all = None;
+    never_full[3].record.totals.all = None;
     let never_full = judged("", GAIN, &never_full);
     assert_eq!(never_full.verdict, CannotBeTold);
     assert!(

@@ -2,8 +2,9 @@
 
 use super::kept::{Kept, Loaded, place_of};
 use super::{REPORT_FILE, REQUESTS_FILE, RUN_FILE, Staging, StoreError};
-use crate::replay::{Outcome, read_responses};
+use crate::replay::read_responses;
 use crate::text::unmarked;
+use fathom_run::RunRecord;
 use fathom_run::compare::Responses;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -16,7 +17,7 @@ const FORMAT: u32 = 1;
 struct Saved<'a> {
     format: u32,
     #[serde(flatten)]
-    outcome: &'a Outcome,
+    record: &'a RunRecord,
 }
 
 /// What tells a run from other JSON, and its format.
@@ -31,14 +32,14 @@ struct Head {
 ///
 /// # Errors
 /// [`StoreError::Io`] when it cannot be written; nothing half-written stays.
-pub fn save_outcome(
+pub fn save_run_record(
     mut set: Staging,
-    outcome: &Outcome,
+    record: &RunRecord,
     report_html: Option<&str>,
 ) -> Result<(), StoreError> {
     let saved = Saved {
         format: FORMAT,
-        outcome,
+        record,
     };
     let text = serde_json::to_string_pretty(&saved).map_err(|e| StoreError::Encode {
         what: RUN_FILE,
@@ -59,23 +60,23 @@ pub fn save_outcome(
 /// # Errors
 /// [`StoreError::Missing`], [`StoreError::Io`], [`StoreError::NotARun`] for another file,
 /// [`StoreError::Damaged`] with line and column, [`StoreError::Newer`].
-pub fn load_outcome(run: &Path) -> Result<Loaded<Outcome>, StoreError> {
+pub fn load_run_record(run: &Path) -> Result<Loaded<RunRecord>, StoreError> {
     let (dir, name) = place_of(run, RUN_FILE);
-    Kept::with(dir, |kept| outcome_in(kept, name))
+    Kept::with(dir, |kept| record_in(kept, name))
 }
 
 /// Reads the run of a workload with the response time of every access: `None` where the run kept no accesses, a `run.json`
 /// without its directory was named, or they are damaged, of which a note tells.
 ///
 /// # Errors
-/// As [`load_outcome`].
-pub fn load_run(run: &Path) -> Result<Loaded<(Outcome, Option<Responses>)>, StoreError> {
+/// As [`load_run_record`].
+pub fn load_run(run: &Path) -> Result<Loaded<(RunRecord, Option<Responses>)>, StoreError> {
     let (dir, name) = place_of(run, RUN_FILE);
     Kept::with(dir, |kept| {
         let Loaded {
-            value: outcome,
+            value: record,
             mut notes,
-        } = outcome_in(kept, name)?;
+        } = record_in(kept, name)?;
         let responses = match run.is_file() {
             true => None,
             false => responses_in(kept, &mut notes).unwrap_or_else(|error| {
@@ -83,12 +84,12 @@ pub fn load_run(run: &Path) -> Result<Loaded<(Outcome, Option<Responses>)>, Stor
                 None
             }),
         };
-        let value = (outcome, responses);
+        let value = (record, responses);
         Ok(Loaded { value, notes })
     })
 }
 
-fn outcome_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Outcome>, StoreError> {
+fn record_in(kept: &Kept, name: &OsStr) -> Result<Loaded<RunRecord>, StoreError> {
     let (bytes, opened) = kept.read(name)?;
     let path = &opened.path;
     let not_a_run = |detail: &str| StoreError::NotARun {

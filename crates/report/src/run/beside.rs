@@ -1,59 +1,43 @@
 //! What was beneath runs, a column for each: what the block layer did, what the drive did, what a program counted. For the
 //! page of one run or several, and for the terminal.
 
-use super::super::outcome::counted;
-use super::super::{outcome, queue};
+use super::drawn::Drawn;
+use super::words::{WORK, Work};
+use super::{counters, given};
+use crate::table::Table;
+use crate::words::bytes;
 use fathom_iosched::{Bundled, Dispatched, QueueStats};
-use fathom_lab::replay::Outcome;
-use fathom_report::text::human_bytes;
-
-/// A table with a column for each run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Beside {
-    /// The heading.
-    pub(in super::super) title: &'static str,
-    /// How to read it.
-    pub(in super::super) note: &'static str,
-    /// The head first; the first cell of a row is its name.
-    pub(in super::super) rows: Vec<Vec<String>>,
-}
+use fathom_run::RunRecord;
 
 /// The tables that any of the runs has something for.
-pub(in super::super) fn tables(names: &[&str], outcomes: &[&Outcome]) -> Vec<Beside> {
-    let head = || {
-        let names = names.iter().map(|&name| name.to_owned());
-        std::iter::once(String::new()).chain(names).collect()
+pub(crate) fn tables(runs: &[Drawn<'_>]) -> Vec<Table> {
+    let names = runs.iter().map(|drawn| drawn.name);
+    let table = |title, note, rows: Vec<Vec<String>>| Table {
+        rows,
+        ..Table::new(title, note, std::iter::once("").chain(names.clone()))
     };
-    let table = |title, note, rows: Vec<Vec<String>>| {
-        let mut with_head = vec![head()];
-        let some = !rows.is_empty();
-        with_head.extend(rows);
-        some.then_some(Beside {
-            title,
-            note,
-            rows: with_head,
-        })
-    };
+    let runs: Vec<&RunRecord> = runs.iter().map(|drawn| drawn.run).collect();
     let tables = [
         table(
             "What the block layer did",
             "Means are over time. Requests that are not done are counted as they were asked for, those at the drive \
              as it was given them, merged or split.",
-            block_layer(outcomes),
+            block_layer(&runs),
         ),
-        table("What the drive did", "", drive(outcomes)),
-        table("What the program counted", "", counters(outcomes)),
+        table("What the drive did", "", drive(&runs)),
+        table("What the program counted", "", counters(&runs)),
     ];
-    tables.into_iter().flatten().collect()
+    let some = tables.into_iter().filter(|table| !table.rows.is_empty());
+    some.collect()
 }
 
 /// A row, of which the runs that have nothing for it have a dash; `None` where none has.
 fn row(
     name: &str,
-    outcomes: &[&Outcome],
-    of: impl Fn(&Outcome) -> Option<String>,
+    runs: &[&RunRecord],
+    of: impl Fn(&RunRecord) -> Option<String>,
 ) -> Option<Vec<String>> {
-    let cells: Vec<Option<String>> = outcomes.iter().map(|outcome| of(outcome)).collect();
+    let cells: Vec<Option<String>> = runs.iter().map(|run| of(run)).collect();
     let some = cells.iter().any(Option::is_some);
     let cells = cells
         .into_iter()
@@ -84,49 +68,45 @@ const SIDES: [(&str, Side); 2] = [("reads", |s| &s.reads), ("writes", |s| &s.wri
 
 const GIVEN: [(&str, Of<Dispatched>); 5] = [
     ("given to the drive", |side| Some(side.count.to_string())),
-    ("mean size", |side| {
-        Some(human_bytes(side.bytes / side.count))
-    }),
-    ("longest", |side| Some(queue::longest(side))),
-    ("up to 256 KiB", |side| Some(queue::short(side))),
-    ("aligned", |side| Some(queue::aligned(side))),
+    ("mean size", |side| Some(bytes(side.bytes / side.count))),
+    ("longest", |side| Some(given::longest(side))),
+    ("up to 256 KiB", |side| Some(given::short(side))),
+    ("aligned", |side| Some(given::aligned(side))),
 ];
 
 const BUNDLES: [(&str, Of<Bundled>); 3] = [
     ("bundles of writes", |b| Some(b.count.to_string())),
-    ("bundles, mean size", |b| {
-        Some(human_bytes(b.bytes / b.count))
-    }),
+    ("bundles, mean size", |b| Some(bytes(b.bytes / b.count))),
     ("bundles, writes in one", |b| {
         Some(format!("{:.2}", b.writes as f64 / b.count as f64))
     }),
 ];
 
-fn block_layer(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+fn block_layer(runs: &[&RunRecord]) -> Vec<Vec<String>> {
     let mut rows = vec![
-        row("scheduler", outcomes, |o| {
+        row("scheduler", runs, |o| {
             Some(o.plan.queue.as_ref()?.scheduler.name().into())
         }),
-        row("splitter", outcomes, |o| {
+        row("splitter", runs, |o| {
             Some(o.plan.queue.as_ref()?.split.name().into())
         }),
     ];
-    rows.extend(REQUESTS.map(|(name, of)| row(name, outcomes, |o| of(o.queue.as_ref()?))));
+    rows.extend(REQUESTS.map(|(name, of)| row(name, runs, |o| of(o.queue.as_ref()?))));
     for (side, stats) in SIDES {
         rows.extend(GIVEN.map(|(name, of)| {
-            row(&format!("{side} {name}"), outcomes, |o| {
+            row(&format!("{side} {name}"), runs, |o| {
                 Some(stats(o.queue.as_ref()?))
                     .filter(|side| side.count > 0)
                     .and_then(of)
             })
         }));
     }
-    rows.push(row("aligned to multiples of", outcomes, |o| {
+    rows.push(row("aligned to multiples of", runs, |o| {
         let config = o.plan.queue.as_ref()?;
-        Some(human_bytes(config.alignment.0))
+        Some(bytes(config.alignment.0))
     }));
     rows.extend(BUNDLES.map(|(name, of)| {
-        row(name, outcomes, |o| {
+        row(name, runs, |o| {
             let bundles = o.queue.as_ref()?.bundles.as_ref()?;
             Some(bundles).filter(|b| b.count > 0).and_then(of)
         })
@@ -140,40 +120,40 @@ fn over_time(requests_ns: u64, stats: &QueueStats) -> Option<String> {
     (stats.elapsed_ns > 0).then(|| format!("{mean:.1}"))
 }
 
-fn drive(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
-    let bytes = |name: &str, of: outcome::Work| {
-        let some = outcomes.iter().any(|o| o.work.as_ref().map_or(0, of) > 0);
-        some.then(|| row(name, outcomes, |o| Some(human_bytes(of(&o.work?)))))?
+fn drive(runs: &[&RunRecord]) -> Vec<Vec<String>> {
+    let sized = |name: &str, of: Work| {
+        let some = runs.iter().any(|o| o.work.as_ref().map_or(0, of) > 0);
+        some.then(|| row(name, runs, |o| Some(bytes(of(&o.work?)))))?
     };
     let mut rows = vec![
-        bytes("written by the host", |work| work.host_bytes_written),
-        bytes("programmed into flash", |work| work.flash_bytes_programmed),
-        row("write amplification", outcomes, |o| {
+        sized("written by the host", |work| work.host_bytes_written),
+        sized("programmed into flash", |work| work.flash_bytes_programmed),
+        row("write amplification", runs, |o| {
             Some(format!("{:.3}", o.work?.write_amplification()?))
         }),
     ];
     // What no drive did is left out.
-    let erased: (&str, outcome::Work) = ("blocks erased", |work| work.erases);
-    let done = std::iter::once(erased).chain(outcome::WORK);
+    let erased: (&str, Work) = ("blocks erased", |work| work.erases);
+    let done = std::iter::once(erased).chain(WORK);
     let done = done.filter(|(_, of)| {
-        let work = outcomes.iter().filter_map(|o| o.work.as_ref());
+        let work = runs.iter().filter_map(|o| o.work.as_ref());
         work.map(of).any(|n| n > 0)
     });
-    rows.extend(done.map(|(name, of)| row(name, outcomes, |o| Some(of(&o.work?).to_string()))));
+    rows.extend(done.map(|(name, of)| row(name, runs, |o| Some(of(&o.work?).to_string()))));
     rows.into_iter().flatten().collect()
 }
 
-fn counters(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
+fn counters(runs: &[&RunRecord]) -> Vec<Vec<String>> {
     let mut names: Vec<&str> = Vec::new();
-    for counted in outcomes.iter().flat_map(|o| &o.counters) {
+    for counted in runs.iter().flat_map(|o| &o.counters) {
         if !names.contains(&counted.name.as_str()) {
             names.push(&counted.name);
         }
     }
     let rows = names.into_iter().map(|name| {
-        row(&counted::name(name), outcomes, |o| {
+        row(&counters::name(name), runs, |o| {
             let found = o.counters.iter().find(|counted| counted.name == name);
-            found.map(counted::value)
+            found.map(counters::value)
         })
     });
     rows.flatten().collect()
@@ -181,43 +161,20 @@ fn counters(outcomes: &[&Outcome]) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample::nothing;
     use super::*;
     use fathom_base::Bytes;
     use fathom_block::DriveStats;
     use fathom_iosched::QueueConfig;
-    use fathom_lab::replay::{Counted, Plan};
-    use fathom_lab::source::Workload;
-    use fathom_run::{Precondition, Totals};
-    use fathom_workload::step::Arrival;
+    use fathom_run::Counted;
     use std::collections::BTreeMap;
 
-    /// A run of nothing, without a block layer.
-    fn outcome() -> Outcome {
-        Outcome {
-            fathom: String::new(),
-            plan: Plan {
-                target: "model:small".into(),
-                workload: Workload::of_trace("trace".as_ref()),
-                arrival: Arrival::Open,
-                precondition: Precondition::Fresh,
-                seed: 0,
-                queue: None,
-                depth: None,
-            },
-            drive: None,
-            totals: Totals::default(),
-            reshaped: None,
-            queue: None,
-            counters: Vec::new(),
-            work: None,
-            wear: None,
-            cut_short: None,
-            notes: Vec::new(),
-            warnings: Vec::new(),
-        }
+    fn of(runs: &[(&str, &RunRecord)]) -> Vec<Table> {
+        let drawn = |&(name, run)| Drawn { name, run };
+        tables(&runs.iter().map(drawn).collect::<Vec<_>>())
     }
 
-    fn queued() -> Outcome {
+    fn queued() -> RunRecord {
         let sizes = BTreeMap::from([(4096, 6), (256 << 10, 1), (512 << 10, 1)]);
         let writes = Dispatched {
             count: 8,
@@ -225,12 +182,12 @@ mod tests {
             aligned: 2,
             by_len: sizes,
         };
-        let mut outcome = outcome();
-        outcome.plan.queue = Some(QueueConfig {
+        let mut run = nothing();
+        run.plan.queue = Some(QueueConfig {
             alignment: Bytes(16384),
             ..QueueConfig::default()
         });
-        outcome.queue = Some(QueueStats {
+        run.queue = Some(QueueStats {
             submitted: 10,
             pieces: 12,
             back_merges: 3,
@@ -247,10 +204,10 @@ mod tests {
             }),
             ..QueueStats::default()
         });
-        outcome
+        run
     }
 
-    fn cells<'a>(table: &'a Beside, name: &str) -> Vec<&'a str> {
+    fn cells<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
         let row = table.rows.iter().find(|row| row[0] == name);
         let row = row.unwrap_or_else(|| panic!("no row {name}: {:?}", table.rows));
         row[1..].iter().map(String::as_str).collect()
@@ -258,12 +215,12 @@ mod tests {
 
     #[test]
     fn runs_with_and_without_a_block_layer_have_a_column_each() {
-        let (without, with) = (outcome(), queued());
-        let tables = tables(&["none", "noop"], &[&without, &with]);
+        let (without, with) = (nothing(), queued());
+        let tables = of(&[("none", &without), ("noop", &with)]);
         let [layer] = tables.as_slice() else {
             panic!("{tables:?}");
         };
-        assert_eq!(layer.rows[0], ["", "none", "noop"]);
+        assert_eq!(layer.head, ["", "none", "noop"]);
         for (name, cell) in [
             ("merged", "4"),
             ("not done, mean", "7.5"),
@@ -283,7 +240,7 @@ mod tests {
         }
         // There were no reads.
         assert!(layer.rows.iter().all(|row| row[0] != "reads aligned"));
-        assert_eq!(super::tables(&["none"], &[&without]), []);
+        assert_eq!(of(&[("none", &without)]), []);
     }
 
     #[test]
@@ -295,14 +252,14 @@ mod tests {
             full_merges,
             ..DriveStats::default()
         };
-        let (mut a, mut b) = (outcome(), outcome());
+        let (mut a, mut b) = (nothing(), nothing());
         (a.work, b.work) = (Some(work(0)), Some(work(5)));
-        let tables = tables(&["a", "b"], &[&a, &b]);
+        let tables = of(&[("a", &a), ("b", &b)]);
         let drive = &tables[0];
         assert_eq!(cells(drive, "write amplification"), ["1.500", "1.500"]);
         assert_eq!(cells(drive, "full merges"), ["0", "5"]);
         assert_eq!(cells(drive, "blocks erased"), ["9", "9"]);
-        assert_eq!(drive.rows.len(), 6);
+        assert_eq!(drive.rows.len(), 5);
     }
 
     #[test]
@@ -312,10 +269,10 @@ mod tests {
             value,
             unit: String::new(),
         };
-        let (mut a, mut b) = (outcome(), outcome());
+        let (mut a, mut b) = (nothing(), nothing());
         a.counters = vec![counted("files-read", 3.0)];
         b.counters = vec![counted("files-read", 4.0), counted("stalls", 1.0)];
-        let tables = tables(&["a", "b"], &[&a, &b]);
+        let tables = of(&[("a", &a), ("b", &b)]);
         assert_eq!(cells(&tables[0], "files read"), ["3", "4"]);
         assert_eq!(cells(&tables[0], "stalls"), ["-", "1"]);
     }

@@ -1,17 +1,18 @@
 //! What waited above the drive and at it, what each process got of it, and the sizes of what it was given.
 
-use super::figures::{chart, look, over_run, over_time, without_gaps};
-use super::{Given, RunPage};
+use super::drawn::{Drawn, chart, line, over_run, through_points};
+use super::stretch::rates;
 use crate::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use crate::words;
+use fathom_iosched::QueueStats;
 use std::collections::BTreeMap;
 
 /// On a page of one run with what the drive had.
-pub(super) fn waiting(page: &RunPage) -> Option<Chart> {
-    let one = page.runs.len() == 1;
-    let mut lines = over_time(page, "not done", 0, |s| s.not_done);
+pub(super) fn waiting(runs: &[Drawn<'_>]) -> Option<Chart> {
+    let one = runs.len() == 1;
+    let mut lines = through_points(runs, ("not done", 0), |s| s.not_done());
     if one {
-        lines.extend(over_time(page, "at the drive", 1, |s| s.at_drive));
+        lines.extend(through_points(runs, ("at the drive", 1), |s| s.at_drive()));
     }
     let see = if one {
         "How many requests were not done, held by the block layer or at the drive, and how many the drive had. \
@@ -25,57 +26,54 @@ pub(super) fn waiting(page: &RunPage) -> Option<Chart> {
         "Requests waiting over the run",
         see,
         over_run("requests", Unit::Number),
-        lines.into_iter().map(without_gaps).collect(),
+        lines,
     ))
 }
 
 /// On a page of several runs, unless no drive ever had more than one request.
-pub(super) fn at_drive(page: &RunPage) -> Option<Chart> {
-    let lines = over_time(page, "", 0, |s| s.at_drive);
+pub(super) fn at_drive(runs: &[Drawn<'_>]) -> Option<Chart> {
+    let lines = through_points(runs, ("", 0), |s| s.at_drive());
     let had = lines.iter().flat_map(|line| line.y.iter().flatten());
     let several = had.fold(0.0, |most: f64, &at| most.max(at)) > 1.0;
-    (page.runs.len() > 1 && several).then(|| {
+    (runs.len() > 1 && several).then(|| {
         chart(
             "at-drive",
             "Requests at the drive over the run",
             "How many requests the drive had, counted as it was given them, merged or split. What is not done and not \
              here was held by the block layer.",
             over_run("requests", Unit::Number),
-            lines.into_iter().map(without_gaps).collect(),
+            lines,
         )
     })
 }
 
 /// On a page of one run.
-pub(super) fn processes(page: &RunPage) -> Option<Chart> {
-    let [run] = page.runs.as_slice() else {
+pub(super) fn processes(runs: &[Drawn<'_>]) -> Option<Chart> {
+    let [one] = runs else {
         return None;
     };
-    let line = |(look, process): (usize, &super::ProcessLine)| {
-        let points = process.points.iter();
-        let (x, y) = points.map(|&(at, rate)| (at as f64, Some(rate))).unzip();
-        Series {
-            name: process.name.clone(),
-            look,
-            x,
-            y,
-            ..Series::default()
-        }
-    };
+    let totals = &one.run.totals;
+    let lines = totals.processes.iter().enumerate();
+    let drawn = lines.filter(|(_, process)| !process.timeline.is_empty());
+    let lines = drawn.map(|(number, process)| {
+        let rates = rates(totals, process).into_iter();
+        let points = rates.map(|(at, rate)| (at as f64, Some(rate)));
+        line(runs, 0, (&format!("process {number}"), number), points)
+    });
     Some(chart(
         "processes",
         "Throughput of each process over the run",
         "Data read and written per second by each process, until it was done. Lines far apart are processes that did \
          not get the same.",
         over_run("throughput", Unit::Rate),
-        run.processes.iter().enumerate().map(line).collect(),
+        lines.collect(),
     ))
 }
 
 /// Of one run, reads and writes are in one figure; of several, each has its own.
-pub(super) fn sizes(page: &RunPage) -> [Option<Chart>; 3] {
-    let reads = bars(page, "reads", 0, |given| &given.reads);
-    let writes = bars(page, "writes", 1, |given| &given.writes);
+pub(super) fn sizes(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
+    let reads = bars(runs, ("reads", 0), |stats| Some(&stats.reads.by_len));
+    let writes = bars(runs, ("writes", 1), |stats| Some(&stats.writes.by_len));
     let see =
         "The share of bytes that came in requests of at most that size, and above half of it.";
     let bundles = sized(
@@ -83,9 +81,11 @@ pub(super) fn sizes(page: &RunPage) -> [Option<Chart>; 3] {
         "Sizes of bundles of writes",
         "The share of bytes that came in bundles of at most that size, and above half of it: writes into one logical \
          block that went in a row.",
-        bars(page, "bundles", 0, |given| &given.bundles),
+        bars(runs, ("bundles", 0), |stats| {
+            Some(&stats.bundles.as_ref()?.by_bytes)
+        }),
     );
-    if page.runs.len() == 1 {
+    if runs.len() == 1 {
         let both = reads.into_iter().chain(writes).collect();
         let title = "Sizes of requests given to the drive";
         return [Some(sized("sizes", title, see, both)), None, Some(bundles)];
@@ -114,33 +114,22 @@ fn sized(id: &str, title: &str, see: &str, mut series: Vec<Series>) -> Chart {
     chart(id, title, see, [x, y], series)
 }
 
-/// A row of bars of each run over the logarithm of their sizes; the name and the number are for a page of one.
+/// A row of bars of each run over the logarithm of their sizes.
 fn bars(
-    page: &RunPage,
-    name: &str,
-    number: usize,
-    of: impl Fn(&Given) -> &BTreeMap<u64, u64>,
+    runs: &[Drawn<'_>],
+    named: (&str, usize),
+    of: impl Fn(&QueueStats) -> Option<&BTreeMap<u64, u64>>,
 ) -> Vec<Series> {
-    let runs = page.runs.iter().enumerate();
-    runs.map(|(run, lines)| {
-        let (x, y) = shares(of(&lines.given))
-            .into_iter()
-            .map(|(size, share)| (size.log2(), Some(share)))
-            .unzip();
+    let of_run = |(run, drawn): (usize, &Drawn<'_>)| {
+        let sizes = drawn.run.queue.as_ref().and_then(&of);
+        let shares = sizes.map(shares).unwrap_or_default().into_iter();
+        let points = shares.map(|(size, share)| (size.log2(), Some(share)));
         Series {
-            name: if page.runs.len() > 1 {
-                lines.name.clone()
-            } else {
-                name.to_owned()
-            },
-            look: look(page, run, number),
             mode: Mode::Bars,
-            x,
-            y,
-            ..Series::default()
+            ..line(runs, run, named, points)
         }
-    })
-    .collect()
+    };
+    runs.iter().enumerate().map(of_run).collect()
 }
 
 /// The percentage of bytes by the power of two that a size does not exceed.

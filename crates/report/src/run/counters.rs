@@ -1,19 +1,19 @@
 //! What a program has counted, in words.
 
-use fathom_lab::replay::Counted;
-use fathom_report::screen::Screen;
-use fathom_report::text::{human_bytes, human_duration};
+use crate::screen::Screen;
+use crate::words::{bytes, duration};
+use fathom_run::Counted;
 
 /// What it is.
-pub(in super::super) fn name(name: &str) -> String {
+pub(super) fn name(name: &str) -> String {
     name.replace('-', " ")
 }
 
 /// How much, with its unit.
-pub(in super::super) fn value(counted: &Counted) -> String {
+pub(super) fn value(counted: &Counted) -> String {
     match (counted.unit.as_str(), counted.value) {
-        ("B", bytes) => human_bytes(bytes as u64),
-        ("s", seconds) => human_duration((seconds * 1e9) as u64),
+        ("B", value) => bytes(value as u64),
+        ("s", seconds) => duration((seconds * 1e9) as u64),
         ("", value) => value.to_string(),
         (unit, value) => format!("{value:.2} {unit}"),
     }

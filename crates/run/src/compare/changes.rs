@@ -1,8 +1,7 @@
 //! What differs between two runs: plans and drive files key by key.
 
-use crate::replay::Outcome;
-use crate::source::Workload;
-use fathom_run::Precondition;
+use crate::prepare::Precondition;
+use crate::record::RunRecord;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -19,19 +18,19 @@ pub struct Change {
 }
 
 /// Every key whose values differ: the drive's first, then the plan's.
-pub fn changes(base: &Outcome, run: &Outcome) -> Vec<Change> {
+pub fn changes(base: &RunRecord, run: &RunRecord) -> Vec<Change> {
     let mut all = differ(&drive(base), &drive(run));
     all.extend(differ(&plan(base), &plan(run)));
-    let version = |outcome: &Outcome| BTreeMap::from([("fathom".into(), outcome.fathom.clone())]);
+    let version = |run: &RunRecord| BTreeMap::from([("fathom".into(), run.fathom.clone())]);
     all.extend(differ(&version(base), &version(run)));
     all
 }
 
 /// Why the ratio of two runs may not tell what it seems to.
-pub fn warnings(base: &Outcome, run: &Outcome) -> Vec<String> {
+pub fn warnings(base: &RunRecord, run: &RunRecord) -> Vec<String> {
     let (a, b) = (&base.plan, &run.plan);
     let mut warnings = Vec::new();
-    if !same_accesses(&a.workload, &b.workload) {
+    if !a.workload.same_accesses(&b.workload) {
         warnings.push("the workloads differ: the runs did not do the same work");
     }
     if a.arrival != b.arrival {
@@ -52,15 +51,6 @@ pub fn warnings(base: &Outcome, run: &Outcome) -> Vec<String> {
     warnings.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether both give the same accesses with the same seed. What they are called does not matter.
-pub(super) fn same_accesses(a: &Workload, b: &Workload) -> bool {
-    let nameless = |workload: &Workload| Workload {
-        name: String::new(),
-        ..workload.clone()
-    };
-    nameless(a) == nameless(b)
-}
-
 fn differ(base: &BTreeMap<String, String>, run: &BTreeMap<String, String>) -> Vec<Change> {
     let mut keys: Vec<&String> = base.keys().chain(run.keys()).collect();
     keys.sort_unstable();
@@ -75,12 +65,12 @@ fn differ(base: &BTreeMap<String, String>, run: &BTreeMap<String, String>) -> Ve
         .collect()
 }
 
-fn plan(outcome: &Outcome) -> BTreeMap<String, String> {
+fn plan(run: &RunRecord) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     // Plain data with names for keys: putting it as JSON cannot fail.
-    let mut value = serde_json::to_value(&outcome.plan).unwrap_or_default();
-    value["arrival"] = outcome.plan.arrival.to_string().into();
-    value["precondition"] = precondition(outcome.plan.precondition).into();
+    let mut value = serde_json::to_value(&run.plan).unwrap_or_default();
+    value["arrival"] = run.plan.arrival.to_string().into();
+    value["precondition"] = precondition(run.plan.precondition).into();
     flatten("plan", &value, &mut keys);
     keys
 }
@@ -93,9 +83,9 @@ fn precondition(state: Precondition) -> String {
     }
 }
 
-fn drive(outcome: &Outcome) -> BTreeMap<String, String> {
+fn drive(run: &RunRecord) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
-    let text = outcome.drive.as_deref().unwrap_or_default();
+    let text = run.drive.as_deref().unwrap_or_default();
     // Of a damaged drive file no key is known; the figures are the run's all the same.
     let table: toml::Table = text.parse().unwrap_or_default();
     let value = serde_json::to_value(table).unwrap_or_default();

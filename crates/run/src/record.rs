@@ -1,15 +1,23 @@
-//! What a run gives: figures with their units in their names, and everything that is needed to repeat it.
+//! A run as it is kept: what was asked for, of which drive, and what came of it. A run's `run.json` is this.
 
-use super::run::Plan;
-use crate::source::HostWait;
-use fathom_block::IoErrorKind;
-use fathom_block::{DriveStats, Wear};
+use crate::figures::{Side, Totals};
+use crate::plan::{Plan, WorkloadRecord};
+use crate::play::PlayError;
+use fathom_block::{DriveStats, IoErrorKind, Wear};
 use fathom_iosched::QueueStats;
-use fathom_platform::Counter;
-use fathom_run::{PlayError, Side, Totals};
-use fathom_ssd::reshape::Counters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// What the host waited for room. The mean over all original writes is `total_ns` over their number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostWait {
+    /// Original writes that waited at all.
+    pub waited: u64,
+    /// The sum of what they waited, in nanoseconds.
+    pub total_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
 
 /// What went through a write buffer in front of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,21 +55,6 @@ impl Reshaped {
     }
 }
 
-impl From<&Counters> for Reshaped {
-    fn from(counters: &Counters) -> Self {
-        Self {
-            requests: counters.requests,
-            pages: counters.pages,
-            hits: counters.hits,
-            batches: counters.batches,
-            batch_pages: counters.batch_pages.clone(),
-            pages_written: counters.pages_written,
-            pages_read: counters.pages_read,
-            host: None,
-        }
-    }
-}
-
 /// A drive that failed on the way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutShort {
@@ -78,7 +71,7 @@ pub struct CutShort {
 impl CutShort {
     /// Of a drive that failed an access that it might have done; `None` for anything else, such as an access past its
     /// end.
-    pub(super) fn of<E: std::error::Error>(error: &PlayError<E>) -> Option<Self> {
+    pub fn of<E: std::error::Error>(error: &PlayError<E>) -> Option<Self> {
         let PlayError::Device {
             number,
             error,
@@ -120,23 +113,13 @@ pub struct Counted {
     pub unit: String,
 }
 
-impl From<Counter> for Counted {
-    fn from(counter: Counter) -> Self {
-        Self {
-            name: counter.name.to_owned(),
-            value: counter.value,
-            unit: counter.unit.to_owned(),
-        }
-    }
-}
-
 /// A whole run: what was asked, of which drive, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct RunRecord {
     /// Fathom's version.
     pub fathom: String,
     /// What was asked for, with what a first pass over the workload has found.
-    pub plan: Plan,
+    pub plan: Plan<WorkloadRecord>,
     /// The drive file with every default, of a modelled drive.
     pub drive: Option<String>,
     /// What was measured.
@@ -164,7 +147,7 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-impl Outcome {
+impl RunRecord {
     /// The kinds of access that the run had, with their names; "all" are reads and writes.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
         let totals = &self.totals;

@@ -1,0 +1,81 @@
+//! What the pages have in common: the document, its style and script, facts and tables.
+
+use crate::chart::{self, Chart};
+use crate::table::Table;
+use crate::wrap::unbroken;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("../assets/report.css");
+/// First of all scripts: an error of a later one is shown on the page instead of leaving an empty figure.
+const ON_ERROR: &str = include_str!("../assets/on-error.js");
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                      img-src data: blob:";
+
+/// A page around its body, with the data of its charts and the script that draws them.
+pub(crate) fn page(title: &str, body: &Markup, charts: &[&Chart]) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+                script { (PreEscaped(ON_ERROR)) }
+            }
+            body {
+                (body)
+                script id="figures" type="application/json" { (PreEscaped(chart::json(charts))) }
+                script { (PreEscaped(chart::script())) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A fact by its name.
+pub(crate) fn fact(name: &str, value: &str) -> Markup {
+    html! { div { dt { (name) } dd { (value) } } }
+}
+
+/// Headings and names in tables that are longer than this, in bytes, take several lines.
+const LONG: usize = 40;
+
+fn long(cell: &str) -> Option<&'static str> {
+    (cell.len() > LONG).then_some("long")
+}
+
+/// A table and how to read it, without its heading.
+pub(crate) fn table(table: &Table) -> Markup {
+    html! {
+        @if !table.note.is_empty() { p.question { (unbroken(&table.note)) } }
+        div.wide {
+            table.numbers.figured {
+                thead { tr { @for name in &table.head { th class=[long(name)] { (name) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (index, cell) in row.iter().enumerate() {
+                                @if index == 0 { th class=[long(cell)] scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Remarks at the end of a page; nothing where there are none.
+pub(crate) fn notes(notes: &[String]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            section {
+                h2 { "Notes" }
+                ul { @for note in notes { li { (note) } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What went through the block layer above a drive, in words.
+
+use super::words::count;
+use crate::screen::Screen;
+use crate::table::Table;
+use crate::words::bytes;
+use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
+
+/// The share of requests up to this size is told, as `parameter-aware-io` tells it.
+const SHORT_BYTES: u64 = 256 << 10;
+
+/// What the scheduler and the splitter are called.
+pub(crate) fn name(config: &QueueConfig) -> String {
+    format!("{}, {}", config.split.name(), config.scheduler.name())
+}
+
+/// What was merged and split, in a sentence.
+fn through(stats: &QueueStats) -> String {
+    format!(
+        "{} in {}, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
+         time on average.",
+        count(stats.submitted, "read or write", "reads and writes"),
+        count(stats.pieces, "piece", "pieces"),
+        stats.back_merges + stats.front_merges,
+        stats.held_back,
+        stats.mean_depth(),
+    )
+}
+
+/// What the drive was given.
+fn given(config: &QueueConfig, stats: &QueueStats) -> Table {
+    let aligned = format!("aligned to {}", bytes(config.alignment.0));
+    let head = [
+        "given to the drive",
+        "count",
+        "mean length",
+        "longest",
+        "up to 256 KiB",
+        &aligned,
+    ];
+    let sides = [("reads", &stats.reads), ("writes", &stats.writes)];
+    let some = sides.into_iter().filter(|(_, side)| side.count > 0);
+    Table {
+        rows: some.map(|(name, side)| row(name, side)).collect(),
+        ..Table::new("", "", head)
+    }
+}
+
+fn row(name: &str, side: &Dispatched) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        side.count.to_string(),
+        bytes(side.bytes / side.count.max(1)),
+        longest(side),
+        short(side),
+        aligned(side),
+    ]
+}
+
+/// The longest request.
+pub(super) fn longest(side: &Dispatched) -> String {
+    bytes(side.by_len.keys().next_back().copied().unwrap_or(0))
+}
+
+/// How many were short.
+pub(super) fn short(side: &Dispatched) -> String {
+    let short = side.by_len.range(..=SHORT_BYTES);
+    percent(short.map(|(_, count)| count).sum(), side.count)
+}
+
+/// How many began at the alignment.
+pub(super) fn aligned(side: &Dispatched) -> String {
+    percent(side.aligned, side.count)
+}
+
+fn percent(part: u64, of: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
+}
+
+/// What was bundled, in a line.
+fn bundled(bundles: &Bundled) -> String {
+    let count = bundles.count.max(1);
+    format!(
+        "{} bundles of writes, with {:.2} writes and {} in one on average\n",
+        bundles.count,
+        bundles.writes as f64 / count as f64,
+        bytes(bundles.bytes / count)
+    )
+}
+
+/// Both, for the terminal.
+pub(crate) fn text(config: &QueueConfig, stats: &QueueStats, screen: Screen) -> String {
+    let table = given(config, stats).text(screen);
+    let bundles = stats.bundles.as_ref().map(bundled).unwrap_or_default();
+    format!(
+        "block layer ({}): {}\n{table}{bundles}",
+        name(config),
+        through(stats)
+    )
+}

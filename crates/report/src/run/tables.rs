@@ -1,0 +1,91 @@
+//! The tables of one run: its response times, and what each of its processes got.
+
+use super::words::{ends, time};
+use crate::table::Table;
+use crate::words::{bytes, duration};
+use fathom_run::{Process, RunRecord, Side};
+
+/// So many processes have a row of their own.
+const PROCESSES_SHOWN: usize = 16;
+
+/// What each process got, numbered from 0 as where priorities are given; of many, the first ones, and the rest together.
+pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
+    let note = format!(
+        "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
+    );
+    let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
+    let mut table = Table::new("Processes", &note, head);
+    let all = &run.totals.processes;
+    let (shown, others) = all.split_at(all.len().min(PROCESSES_SHOWN));
+    let numbered = (0..).map(|number: u32| number.to_string()).zip(shown);
+    table.rows = numbered
+        .map(|(number, process)| process_row(number, process))
+        .collect();
+    if !others.is_empty() {
+        let together = others.iter().fold(Process::default(), |sum, one| Process {
+            count: sum.count + one.count,
+            bytes: sum.bytes + one.bytes,
+            response_ns: sum.response_ns + one.response_ns,
+            max_ns: sum.max_ns.max(one.max_ns),
+            finished: sum.finished.max(one.finished),
+            timeline: Vec::new(),
+        });
+        table
+            .rows
+            .push(process_row(format!("{} others", others.len()), &together));
+    }
+    table
+}
+
+fn process_row(name: String, process: &Process) -> Vec<String> {
+    let seconds = process.finished.as_secs_f64().max(1e-9);
+    vec![
+        name,
+        process.count.to_string(),
+        duration(process.finished.0),
+        bytes((process.bytes as f64 / seconds) as u64),
+        time(process.response_ns as f64 / process.count.max(1) as f64),
+        time(process.max_ns as f64),
+    ]
+}
+
+/// Response times: from when an access is asked for until it is done.
+pub(super) fn times(run: &RunRecord) -> Table {
+    let head = [
+        "response time",
+        "count",
+        "mean",
+        "95 % interval",
+        "p50",
+        "p90",
+        "p99",
+        "p99.9",
+        "max",
+    ];
+    let note = "From when an access was asked for until it was done. The interval holds the true mean in 95 of 100 cases \
+         (batch means).";
+    let rows = run.sides().map(|(name, side)| row(name, side));
+    Table {
+        rows: rows.collect(),
+        ..Table::new("Response times", note, head)
+    }
+}
+
+fn row(name: &str, side: &Side) -> Vec<String> {
+    let mean = side.response_ns;
+    let mut cells = vec![
+        name.into(),
+        side.count.to_string(),
+        time(mean.mean),
+        ends(mean.low, mean.high, time),
+    ];
+    let quantiles = [
+        side.p50_ns,
+        side.p90_ns,
+        side.p99_ns,
+        side.p999_ns,
+        side.max_ns,
+    ];
+    cells.extend(quantiles.map(duration));
+    cells
+}

@@ -1,0 +1,170 @@
+//! What was run, and what came of it, in words.
+
+use crate::words::{bytes, duration};
+use fathom_block::DriveStats;
+use fathom_run::{Precondition, RunRecord, Side, Totals};
+use fathom_workload::step::Arrival;
+use std::fmt::Write as _;
+
+/// So many of something.
+pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// A time, to the nanosecond.
+pub(crate) fn time(ns: f64) -> String {
+    duration(ns.max(0.0).round() as u64)
+}
+
+/// Bytes per second.
+pub(crate) fn rate(bytes_per_second: f64) -> String {
+    format!("{}/s", bytes(bytes_per_second as u64))
+}
+
+/// What came of a run, in a sentence; empty where it has no read and no write.
+pub(super) fn verdict(totals: &Totals) -> String {
+    let Some(all) = totals.all else {
+        return String::new();
+    };
+    format!(
+        "Half of {} took up to {}, and one in a hundred longer than {}; {:.0} accesses a second.",
+        count(all.count, "read or write", "reads and writes"),
+        duration(all.p50_ns),
+        duration(all.p99_ns),
+        totals.accesses_per_second()
+    )
+}
+
+/// Both ends of an interval; a dash where it has none.
+pub(crate) fn ends(low: Option<f64>, high: Option<f64>, put: fn(f64) -> String) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{} to {}", put(low), put(high)),
+        _ => "-".into(),
+    }
+}
+
+/// How many accesses there were: the number that the rate of them is of.
+pub(super) fn accesses(totals: &Totals) -> String {
+    let all = totals.all.map_or(0, |side| side.count) + totals.others;
+    let of = |side: Option<Side>| side.map_or(0, |side| side.count);
+    let (flushes, trims) = (of(totals.flushes), of(totals.trims));
+    let parts = [(flushes, "flush", "flushes"), (trims, "trim", "trims")].into_iter();
+    let parts: Vec<_> = parts
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| count(n, one, many))
+        .collect();
+    let all = count(all, "access", "accesses");
+    match parts.is_empty() {
+        true => all,
+        false => format!("{all}, of which {},", parts.join(" and ")),
+    }
+}
+
+/// What a reader must know before the figures.
+pub(super) fn warnings(run: &RunRecord) -> Vec<String> {
+    let own = run.warnings.iter().cloned();
+    warning(run).into_iter().chain(own).collect()
+}
+
+/// That the run did not come to its end, and how; or that nothing was measured.
+fn warning(run: &RunRecord) -> Option<String> {
+    let Some(cut) = run.cut_short.as_ref() else {
+        return nothing(run);
+    };
+    Some(format!(
+        "The run was cut short at {}. What follows is about the accesses that completed before it; {} in flight then, \
+         which may or may not have reached the drive. What to do: {}.",
+        cut.error,
+        match cut.lost {
+            1 => "1 more was".to_owned(),
+            lost => format!("{lost} more were"),
+        },
+        cut.help
+    ))
+}
+
+/// That no access counts, and why that may be.
+fn nothing(run: &RunRecord) -> Option<String> {
+    let totals = &run.totals;
+    let counted = totals.all.map_or(0, |side| side.count) + totals.others;
+    (counted == 0).then(|| {
+        let why = match run.plan.workload.is_program() {
+            true => "every process ended before its `ramp_time` was over, or asked for nothing: make `ramp_time` shorter, \
+                     or let the jobs go on longer (`size`, `loops`, `time_based`)",
+            false => "the workload has no access, or its steps left none",
+        };
+        format!("Nothing was measured: {why}.")
+    })
+}
+
+/// How accesses were handed over, in words.
+pub(super) fn arrival(run: &RunRecord) -> String {
+    match run.plan.arrival {
+        _ if run.plan.workload.is_program() => "as its processes ask".to_owned(),
+        Arrival::Open => "at its own times".to_owned(),
+        Arrival::Closed { outstanding } => format!("{outstanding} outstanding"),
+        Arrival::Processes {
+            processes,
+            outstanding,
+        } => format!(
+            "{} with {outstanding} outstanding each",
+            count(u64::from(processes.get()), "process", "processes")
+        ),
+    }
+}
+
+/// What was done to the drive before, in words.
+pub(super) fn before(run: &RunRecord) -> String {
+    match run.plan.precondition {
+        Precondition::Fresh if run.drive.is_none() => "as it was".into(),
+        Precondition::Fresh => "fresh".into(),
+        Precondition::Filled => "filled: written once in order".into(),
+        Precondition::Random { times, bytes } => {
+            format!("{times} times overwritten in {}", bytes.human())
+        }
+    }
+}
+
+/// How much of something a drive did.
+pub(super) type Work = fn(&DriveStats) -> u64;
+
+/// What a drive does beside programs and erases.
+pub(super) const WORK: [(&str, Work); 10] = [
+    ("switch merges", |work| work.switch_merges),
+    ("partial merges", |work| work.partial_merges),
+    ("full merges", |work| work.full_merges),
+    ("blocks collected", |work| work.collected),
+    ("units moved", |work| work.moved_units),
+    ("reads of the map", |work| work.map_reads),
+    ("programs of the map", |work| work.map_programs),
+    ("reads repeated", |work| work.read_retries),
+    ("operations suspended", |work| work.suspends),
+    ("blocks out of use", |work| work.bad_blocks),
+];
+
+/// What the drive did, without what it did not.
+pub(super) fn flash(work: &DriveStats) -> String {
+    let mut text = String::new();
+    if let Some(waf) = work.write_amplification() {
+        let _ = writeln!(
+            text,
+            "write amplification {waf:.3}: {} written, {} programmed, {}{}",
+            bytes(work.host_bytes_written),
+            bytes(work.flash_bytes_programmed),
+            count(work.erases, "block erased", "blocks erased"),
+            match waf < 1.0 {
+                true => "; the rest was overwritten in the write buffer, or is still there",
+                false => "",
+            },
+        );
+    }
+    let parts = WORK.into_iter().map(|(what, of)| (of(work), what));
+    let done: Vec<String> = parts
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    if !done.is_empty() {
+        let _ = writeln!(text, "{}", done.join(", "));
+    }
+    text
+}
