@@ -110,9 +110,9 @@ impl Alignment {
     fn phase(&self, session: &mut Session<'_>, series: Series, number: u32) -> Result<(), Stop> {
         let (start, places) = self.places(session);
         let block = session.space().block_bytes;
-        let (kind, shift, count) = match series {
-            Series::SHIFTED => ("Shifted", half(self.size, block), places - 1),
-            _ => ("Aligned", 0, places),
+        let (shift, count) = match series {
+            Series::SHIFTED => (half(self.size, block), places - 1),
+            _ => (0, places),
         };
         let bytes = phase_bytes(&session.space());
         let beside = match Manner::of(number) {
@@ -129,8 +129,7 @@ impl Alignment {
             0
         };
         let len = length(self.size, session.info().max_request_bytes, block);
-        let name = format!("{kind} {} number {number}", self.size);
-        session.step(self.parameter, &name, |io| {
+        session.step(self.parameter, &name(series, self.size, number), |io| {
             for sample in 0..samples {
                 let mark = io.mark(start);
                 for _ in 0..group / beside {
@@ -179,6 +178,15 @@ impl Alignment {
         let ratio = shifted / aligned;
         Some((ratio, strong && ratio > 1.0 + MATTERS))
     }
+}
+
+/// The name of a step. Its random places follow from it.
+fn name(series: Series, size: u64, number: u32) -> String {
+    let kind = match series {
+        Series::SHIFTED => "Shifted",
+        _ => "Aligned",
+    };
+    format!("{kind} {size} number {number}")
 }
 
 /// How places are written.
@@ -270,7 +278,15 @@ fn pieces(place: u64, bytes: u64, len: u64) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{half, length};
+    use super::{half, length, name};
+    use crate::series::Series;
+
+    /// With other names the same seed would write other places.
+    #[test]
+    fn steps_keep_their_names() {
+        let names = [Series::ALIGNED, Series::SHIFTED].map(|series| name(series, 4096, 5));
+        assert_eq!(names, ["Aligned 4096 number 5", "Shifted 4096 number 5"]);
+    }
 
     #[test]
     fn blocks_are_shifted_by_whole_clustered_pages() {
