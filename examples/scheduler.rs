@@ -1,11 +1,12 @@
 //! A scheduler of one's own, the shortest request first, beside noop: `cargo run --release -p fathom-lab --example scheduler`.
 
+#![allow(clippy::print_stdout, reason = "an example")]
+
 use fathom_base::Time;
 use fathom_iosched::{BlockQueue, Io, QueueConfig, Scheduler};
 use fathom_model::Model;
 use fathom_run::{Precondition, measure, prepare};
 use fathom_workload::{generate::Config, program::closed_loop};
-use std::io::Write as _;
 
 #[derive(Debug, Default)]
 struct Shortest(Vec<Io>);
@@ -42,10 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let run = measure(&mut queue, &mut closed_loop(load.generator(1)?, 32))?;
         let all = run.totals.all.ok_or("nothing was done")?;
         let (mean, max) = (all.response_ns.mean / 1e6, all.max_ns as f64 / 1e6);
-        writeln!(
-            std::io::stdout(),
-            "{name}: mean {mean:.1} ms, longest {max:.1} ms"
-        )?;
+        println!("{name}: mean {mean:.1} ms, longest {max:.1} ms");
     }
     Ok(())
 }
