@@ -36,7 +36,7 @@ fn the_readme_shows_what_a_newcomer_sees() {
 /// (above).
 const ELSEWHERE: [&str; 4] = [
     "cargo xtask test",
-    "cargo run --release -p fathom-run --example",
+    "cargo run --release -p fathom-lab --example",
     "fathom reproduce",
     "cargo fathom probe",
 ];
