@@ -1,8 +1,8 @@
 //! Sets that are put in place while everything goes wrong: at each change to the file system one test fails it and another
 //! ends the process. Who reads then finds the old set or the new one, and whoever writes next finds nothing in the way.
 
-use super::commit::NEXT;
 use super::disk::fault::{self, Fault};
+use super::settle::NEXT;
 use super::sums::{Sum, Sums};
 use super::*;
 use crate::replay::{Plan, prepared, run_model};
