@@ -133,7 +133,7 @@ impl Staging {
     ///
     /// # Errors
     /// [`StoreError::Io`]; what stood there then still stands.
-    pub fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
+    pub(crate) fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
         let moved = disk::rename(&self.leaf.join(name), place);
         let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
         moved
