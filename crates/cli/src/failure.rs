@@ -2,7 +2,7 @@
 
 mod narrow;
 
-use crate::out::plain;
+use crate::screen::plain;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
@@ -97,16 +97,15 @@ impl Failure {
         self
     }
 
-    /// Tells the user, and gives the exit code.
-    pub(crate) fn report(mut self) -> ExitCode {
+    /// As it is shown on a terminal of so many columns, and the exit code.
+    pub(crate) fn rendered(mut self, width: usize) -> (String, Exit) {
         let exit = self.exit;
-        let width = crate::out::error_width();
         self.width = u16::try_from(width).ok().and_then(NonZeroU16::new);
         // Lines are broken here, since miette breaks names at their hyphens.
         let drawn = move || MietteHandlerOpts::new().width(width).wrap_lines(false);
         let _nobody_else_sets_one = miette::set_hook(Box::new(move |_| Box::new(drawn().build())));
-        crate::out::rendered(format!("{:?}", miette::Report::new(self)).trim_end());
-        exit.into()
+        let text = format!("{:?}", miette::Report::new(self));
+        (text.trim_end().to_owned(), exit)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Standard output and standard error: the only place that prints.
 
 use crate::failure::Failure;
-use crate::screen;
+use crate::screen::{self, plain};
 use fathom_lab::store::Loaded;
 use fathom_report::screen::Screen;
 use indicatif::ProgressStyle;
@@ -9,6 +9,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::process::ExitCode;
 
 /// Prints data. A reader that has gone away, as in `fathom ... | head`, is no error.
 ///
@@ -70,8 +71,15 @@ pub(crate) fn screen() -> Screen {
     screen::of(terminal, variable)
 }
 
+/// Tells the user of a failure, and gives the exit code.
+pub(crate) fn failure(failure: Failure) -> ExitCode {
+    let (text, exit) = failure.rendered(error_width());
+    rendered(&text);
+    exit.into()
+}
+
 /// How wide a message of a failure may be: as the terminal that it is shown on, or as one that does not say.
-pub(crate) fn error_width() -> usize {
+fn error_width() -> usize {
     let size = rustix::termios::tcgetwinsize(io::stderr());
     let columns = size.map_or(0, |size| size.ws_col);
     screen::of(Some(columns), variable).width.unwrap_or(80)
@@ -105,23 +113,10 @@ pub(crate) fn note(text: &str) {
 }
 
 /// As [`note`], for what has lines and colours of its own.
-pub(crate) fn rendered(text: &str) {
+fn rendered(text: &str) {
     let text = screen().characters(text);
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "{text}");
-}
-
-/// Text with control characters as their escapes. A path or the name of a drive may hold any of them; a line break would
-/// break a message apart, and others steer the terminal.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.is_control() {
-            true => plain.extend(c.escape_default()),
-            false => plain.push(c),
-        }
-    }
-    plain
 }
 
 /// A path as [`plain`] text.

@@ -1,4 +1,4 @@
-//! How wide the terminal is, and what it can show: the one place that decides it.
+//! How wide the terminal is, and what it can show: the one place that decides it. And what no terminal is to be given.
 
 use fathom_report::screen::Screen;
 
@@ -30,6 +30,19 @@ fn ascii(variable: &impl Fn(&str) -> Option<String>) -> bool {
         let locale = locale.to_ascii_lowercase();
         !locale.contains("utf-8") && !locale.contains("utf8")
     })
+}
+
+/// Text with control characters as their escapes. A path or the name of a drive may hold any of them; a line break would
+/// break a message apart, and others steer the terminal.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => plain.extend(c.escape_default()),
+            false => plain.push(c),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! second would find what the first has left in the drive's memory. One run before the first round is not counted. What comes out
 //! is the mean of the ratios of the rounds, with its 95 % interval; it says nothing of another drive or another load.
 
-use crate::replay::{Plan, RunError, Seen, Watch, run_watched};
+use crate::replay::{Plan, RunError, Seen, Watch, run};
 use fathom_block::Subject;
 pub use fathom_hostio::KernelScheduler;
 use fathom_run::ab::{Ab, Stack};
@@ -51,7 +51,7 @@ pub fn ab(
             let found = || kernel.found();
             kernel.switch(&stacks[stack].kernel.clone().unwrap_or_else(found))?;
         }
-        let record = run_watched(&mut *device, &plan, None, watch)?;
+        let record = run(&mut *device, &plan, None, watch)?;
         ended.set(ended.get() + 1);
         match &record.cut_short {
             Some(cut) => Err(RunError::CutShort(cut.clone())),

@@ -1,5 +1,7 @@
 //! Targets, run records on disk, campaigns: the only crate that knows every layer.
 //!
+//! For programs that measure with the library, [`store::save_run`] writes a finished run as `fathom probe` does.
+//!
 //! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
 
 pub mod ab;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fathom_lab::accuracy::{
-    Family, Outcome, Plan, Results, Unwatched, Watcher, draw, run, score, tally,
-};
+use fathom_lab::accuracy::{Family, Outcome, Plan, Results, Watcher, draw, run, score, tally};
 use fathom_probe::{Method, Parameter, Verdict};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +18,11 @@ fn plan(family: Family, drives: u64, parameters: &[Parameter]) -> Plan {
         parameters: parameters.to_vec(),
     }
 }
+
+/// Lets a campaign run to its end.
+struct Unwatched;
+
+impl Watcher for Unwatched {}
 
 fn on_threads(threads: usize, plan: &Plan) -> Results {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

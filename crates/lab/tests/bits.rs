@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fathom_lab::replay::{Plan, prepared, run_model};
+use fathom_lab::replay::{Plan, Watch, prepared, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{
     Loaded, RECORD_FILE, SUMS_FILE, Staging, StoreError, load_measurement, load_record, load_run,
@@ -63,7 +63,17 @@ fn workload(dir: &Path) {
     };
     let mut set = Staging::new(dir).unwrap();
     let fresh = prepared(drive().build(1).unwrap(), plan.precondition, 1).unwrap();
-    let mut record = run_model(&drive(), fresh, &plan, Some(&mut set), || false).unwrap();
+    let mut record = run_model(
+        &drive(),
+        fresh,
+        &plan,
+        Some(&mut set),
+        Watch {
+            stop: || false,
+            seen: None,
+        },
+    )
+    .unwrap();
     record.totals.timeline.truncate(4);
     record.drive = Some("# a drive\n".into());
     save_run_record(set, &record, Some("<html>")).unwrap();

@@ -6,7 +6,7 @@ use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_iosched::QueueConfig;
-use fathom_lab::replay::{Plan, RunError, run};
+use fathom_lab::replay::{Plan, RunError, Watch, run};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{Staging, load_run, save_run_record};
 use fathom_lab::target::{OpenOptions, TargetName};
@@ -58,7 +58,16 @@ fn cut(kind: IoErrorKind, queue: Option<QueueConfig>) -> (RunRecord, usize) {
     let dir = tempfile::tempdir().unwrap();
     let mut set = Staging::new(dir.path()).unwrap();
     let mut device = failing(300, kind);
-    let record = run(&mut device, &plan(queue), Some(&mut set), || false).unwrap();
+    let record = run(
+        &mut device,
+        &plan(queue),
+        Some(&mut set),
+        Watch {
+            stop: || false,
+            seen: None,
+        },
+    )
+    .unwrap();
     save_run_record(set, &record, None).unwrap();
     let (kept, accesses) = load_run(dir.path()).unwrap().value;
     assert_eq!(kept, record);
@@ -85,6 +94,14 @@ fn what_completed_before_the_drive_went_away_is_reported() {
 #[test]
 fn a_wrong_access_is_the_users_and_no_failure_of_the_drive() {
     let mut device = failing(300, IoErrorKind::OutOfRange);
-    let failed = run(&mut device, &plan(None), None, || false);
+    let failed = run(
+        &mut device,
+        &plan(None),
+        None,
+        Watch {
+            stop: || false,
+            seen: None,
+        },
+    );
     assert!(matches!(failed, Err(RunError::Device { .. })), "{failed:?}");
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Bytes;
-use fathom_lab::replay::{Plan, run_model};
+use fathom_lab::replay::{Plan, Watch, run_model};
 use fathom_lab::source::{Reshape, Workload};
 use fathom_model::{Model, find};
 use fathom_run::{Precondition, RunRecord};
@@ -47,7 +47,17 @@ fn record(policy: WritePolicy, arrival: Arrival) -> RunRecord {
         depth: None,
     };
     let drive = model.build(1).unwrap();
-    run_model(&model, drive, &plan, None, || false).unwrap()
+    run_model(
+        &model,
+        drive,
+        &plan,
+        None,
+        Watch {
+            stop: || false,
+            seen: None,
+        },
+    )
+    .unwrap()
 }
 
 fn near(found: u64, expected_ns: f64) {

@@ -3,6 +3,11 @@
 //!
 //! Sees a drive only through [`fathom_block::Device`]. Depends on no model: the black box stays black.
 //!
+//! Who reads a record tells its samples by their [`Series`]: `ALIGNED`, `SHIFTED`, `RANDOM`, `RANDOM_READ`, `SEQUENTIAL_READ`,
+//! `MISS`, `HIT`, `EMPTY_BUFFER`, `FULL_BUFFER`, `FLUSH_AFTER`, `SCATTERED`, `CONSECUTIVE`, `REWRITE`, `DISTINCT`, `PLACE`,
+//! `ACROSS`, `STREAM_ACROSS`, `STREAM_WITHIN` and others. Who writes a step of their own transfers through [`Io`], one after the
+//! other or several at a time ([`Io::read_queued`]).
+//!
 //! ```
 //! use fathom_base::Dur;
 //! use fathom_block::{DeviceInfo, NullDevice};

@@ -34,7 +34,7 @@ impl Series {
     /// The same read at once again ("Buffer" of Figure 6).
     pub const HIT: Self = Self::new("hit");
     /// A piece of a run of writes into an emptied buffer, after which `x` bytes are written.
-    pub const FILLING: Self = Self::new("filling");
+    pub(crate) const FILLING: Self = Self::new("filling");
     /// A write of size `x` into an empty buffer ("Buffer" of Figure 7).
     pub const EMPTY_BUFFER: Self = Self::new("empty_buffer");
     /// A write of size `x` into a full buffer ("NAND" of Figure 7).
@@ -52,7 +52,7 @@ impl Series {
     /// Reads or writes over `x` bytes at regular places, for the ends of blocks.
     pub const PLACE: Self = Self::new("place");
     /// The same around the ends of blocks.
-    pub const AROUND: Self = Self::new("around");
+    pub(crate) const AROUND: Self = Self::new("around");
     /// Small writes across multiples of `x` bytes, beside `Within`.
     pub const ACROSS: Self = Self::new("across");
     /// Writes of the same length at any other place.

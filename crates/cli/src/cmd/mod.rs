@@ -24,18 +24,6 @@ mod workload;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
-use fathom_model::Model;
-use fathom_run::Precondition;
-
-/// The state of a drive before a run: what the user says, else the usual one of its kind; a real drive is as it is.
-fn precondition(given: Option<Precondition>, model: Option<&Model>) -> Precondition {
-    let usual = || {
-        model.map_or(Precondition::Fresh, |model| {
-            Precondition::usual(model.starts_empty())
-        })
-    };
-    given.unwrap_or_else(usual)
-}
 
 /// Does what was asked.
 ///

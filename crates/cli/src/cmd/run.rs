@@ -15,12 +15,12 @@ use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{KernelScheduler, ab};
-use fathom_lab::replay::{Plan, RunError, Seen, Watch, prepared, run_model_watched, run_watched};
+use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, prepared, run_model};
 use fathom_lab::store::{self, Staging};
 use fathom_lab::target::{Opened, TargetName};
 use fathom_model::{Drive, Model};
-use fathom_run::RunRecord;
 use fathom_run::ab::Stack;
+use fathom_run::{Precondition, RunRecord};
 use fathom_workload::step::Arrival;
 
 /// What `run` was called before, as the alias `verb`.
@@ -47,7 +47,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         target: args.on.clone(),
         workload,
         arrival: args.arrival.unwrap_or(Arrival::Open),
-        precondition: super::precondition(args.model.precondition, model.as_ref()),
+        precondition: precondition(args.model.precondition, model.as_ref()),
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
@@ -62,6 +62,16 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => once(args, &plan, ready, set),
         Some(stacks) => in_turn(args, &plan, ready, (stacks, kernel.as_ref()), set),
     }
+}
+
+/// The state of a drive before a run: what the user says, else the usual one of its kind; a real drive is as it is.
+fn precondition(given: Option<Precondition>, model: Option<&Model>) -> Precondition {
+    let usual = || {
+        model.map_or(Precondition::Fresh, |model| {
+            Precondition::usual(model.starts_empty())
+        })
+    };
+    given.unwrap_or_else(usual)
 }
 
 /// A drive that a workload can begin on.
@@ -116,11 +126,11 @@ impl Ready {
     ) -> Result<RunRecord, RunError> {
         match self {
             Self::Modelled { model, drive, note } => {
-                let mut record = run_model_watched(&model, *drive, plan, requests, watch)?;
+                let mut record = run_model(&model, *drive, plan, requests, watch)?;
                 record.notes.extend(note);
                 Ok(record)
             }
-            Self::Real(mut opened) => run_watched(&mut opened.device, plan, requests, watch),
+            Self::Real(mut opened) => replay::run(&mut opened.device, plan, requests, watch),
         }
     }
 }

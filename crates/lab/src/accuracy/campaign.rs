@@ -80,12 +80,6 @@ pub trait Watcher: Sync {
     }
 }
 
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
-
-impl Watcher for Unwatched {}
-
 /// Probes every drive of the plan with every method. The result is the same on any number of threads. `None` when it
 /// was interrupted.
 pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Results> {

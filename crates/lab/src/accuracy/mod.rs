@@ -16,9 +16,9 @@ mod score;
 mod tally;
 mod truth;
 
-pub use campaign::{About, Answer, Plan, Results, Unwatched, Watcher, run};
+pub use campaign::{About, Answer, Plan, Results, Watcher, run};
 pub use draw::{Axes, Drawn, Family, Target, draw};
 pub use noise::{Disturbance, NoiseTarget, Recorded, Recording, RecordingError};
-pub use score::{INTERVAL_SHARE_MAX, Outcome, covers, score};
+pub use score::{Outcome, covers, score};
 pub use tally::{INVENTED_MAX, MethodTally, RECALL_MIN, Tally, WRONG_MAX, tally};
-pub use truth::{EFFECT_MIN, Right, Sight, Truth, mapping_unit, read_unit};
+pub use truth::{Right, Sight, Truth, mapping_unit, read_unit};

@@ -5,7 +5,7 @@ use fathom_probe::{Estimate, Value, Verdict};
 use serde::Serialize;
 
 /// An interval counts as an answer up to this width, as a share of the true size.
-pub const INTERVAL_SHARE_MAX: f64 = 0.25;
+const INTERVAL_SHARE_MAX: f64 = 0.25;
 
 /// How an answer compares with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -98,16 +98,6 @@ impl Tally {
         share(self.wrong, self.identified)
     }
 
-    /// The share of all answers that are wrong identifications; `None` without answers.
-    pub fn wrong_of_answers(&self) -> Option<f64> {
-        share(self.wrong, self.answers)
-    }
-
-    /// The share of what need not be found that was rejected; `None` where everything must be found.
-    pub fn rejection(&self) -> Option<f64> {
-        share(self.rejected, self.answers - self.identifiable)
-    }
-
     /// Whether this is what is promised of the robust method on such targets.
     pub fn keeps_promise(&self, family: Family) -> bool {
         let at_most = |share: Option<f64>, most| share.is_none_or(|share| share <= most);
@@ -274,9 +264,7 @@ mod tests {
         assert_eq!((all.rejected, all.denied), (1, 1));
         assert_eq!((all.open, all.missed, all.covered), (2, 1, (2, 3)));
         assert_eq!(all.recall(), Some(0.25));
-        assert_eq!(all.wrong_of_answers(), Some(2.0 / 8.0));
         assert_eq!(all.wrong_of_identified(), Some(2.0 / 4.0));
-        assert_eq!(all.rejection(), Some(0.25));
         // Drive 5 costs the sum of its three answers.
         assert_eq!(all.bytes_written, (30, 10 + 20 + 30 + 40 + 50 + 180));
         assert_eq!((all.device_ns, all.printed_bytes_max), ((100, 800), 8000));

@@ -10,11 +10,9 @@ mod kept;
 mod misfit;
 mod requests;
 mod run;
+mod source;
 
 pub use asked::asked;
 pub use misfit::Misfit;
-pub use requests::{RequestFile, read_responses};
-pub use run::{
-    Plan, RunError, Seen, Watch, check, of_model, prepared, run, run_model, run_model_watched,
-    run_watched,
-};
+pub(crate) use requests::read_responses;
+pub use run::{Plan, RunError, Seen, Watch, check, prepared, run, run_model};

@@ -29,7 +29,7 @@ const LAYOUT: Layout = Layout {
 };
 
 /// The file while it grows. It becomes a file of the set when it is whole.
-pub struct RequestFile<'a> {
+pub(super) struct RequestFile<'a> {
     set: &'a mut Staging,
     place: PathBuf,
     table: TableWriter<StagedFile>,
@@ -42,7 +42,7 @@ impl<'a> RequestFile<'a> {
     ///
     /// # Errors
     /// [`StoreError`] where no file can be made.
-    pub fn create(set: &'a mut Staging, start: Time) -> Result<Self, StoreError> {
+    pub(super) fn create(set: &'a mut Staging, start: Time) -> Result<Self, StoreError> {
         let file = set.begin(REQUESTS_FILE)?;
         let place = file.place().to_owned();
         let table = TableWriter::new(file, LAYOUT).map_err(|e| written(&place, e))?;
@@ -59,7 +59,7 @@ impl<'a> RequestFile<'a> {
     ///
     /// # Errors
     /// [`StoreError`] where the medium does not take it.
-    pub fn push(&mut self, played: &Played) -> Result<(), StoreError> {
+    pub(super) fn push(&mut self, played: &Played) -> Result<(), StoreError> {
         self.rows.push(*played);
         if self.rows.len() < ROWS_PER_GROUP {
             return Ok(());
@@ -90,7 +90,7 @@ impl<'a> RequestFile<'a> {
     ///
     /// # Errors
     /// [`StoreError`]; the set does not have it then.
-    pub fn finish(mut self) -> Result<(), StoreError> {
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
         let last = self.write_group();
         let file = last.and_then(|()| self.table.finish(&[]));
         self.set.end(file.map_err(|e| written(&self.place, e))?)
@@ -112,7 +112,7 @@ fn written(place: &Path, error: TableError) -> StoreError {
 ///
 /// # Errors
 /// What is wrong with the file, in words.
-pub fn read_responses(file: File) -> Result<Responses, String> {
+pub(crate) fn read_responses(file: File) -> Result<Responses, String> {
     decode(file).map_err(|e| e.to_string())
 }
 

@@ -3,8 +3,9 @@
 use super::kept::Kept;
 use super::misfit::Misfit;
 use super::requests::RequestFile;
+use super::source::Source;
 use crate::queue::config_help;
-use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
+use crate::source::{Accesses, Reach, SourceError, Workload};
 use crate::store::{Staging, StoreError};
 use fathom_base::BadValue;
 use fathom_block::Subject;
@@ -12,12 +13,8 @@ use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
 use fathom_iosched::BlockQueue;
 use fathom_model::{Drive, Model};
-use fathom_platform::Counter;
-use fathom_run::{
-    Counted, CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, play, prepare,
-};
+use fathom_run::{CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, prepare};
 use fathom_ssd::reshape::Counters;
-use fathom_workload::step::Arrival;
 use std::num::NonZeroU32;
 
 /// What to run, beside the drive.
@@ -119,89 +116,11 @@ pub struct Watch<'a> {
     pub seen: Option<&'a dyn Fn(Seen)>,
 }
 
-impl Watch<'_> {
-    /// That tells nobody how far it is.
-    pub const fn stopping(stop: fn() -> bool) -> Self {
-        Self { stop, seen: None }
-    }
-}
-
 /// What part of several streams that are read side by side was read; `None` where one has no known end.
 fn mean_part(reaches: &[Option<Reach>]) -> Option<f64> {
     let parts: Option<Vec<f64>> = reaches.iter().map(|r| Some(r.as_ref()?.part())).collect();
     let parts = parts.filter(|parts| !parts.is_empty())?;
     Some(parts.iter().sum::<f64>() / parts.len() as f64)
-}
-
-/// What a workload gives: accesses, one stream of them for each process, or a program.
-enum Source {
-    Accesses(Vec<Accesses>),
-    Program(Work),
-}
-
-impl Source {
-    fn open(plan: &Plan, info: &DeviceInfo) -> Result<Self, SourceError> {
-        if plan.workload.is_program() {
-            return Ok(Self::Program(plan.workload.work(info, plan.seed)?));
-        }
-        let processes = match plan.arrival {
-            Arrival::Processes { processes, .. } => u64::from(processes.get()),
-            _ => 1,
-        };
-        let open = |process| plan.workload.open(plan.seed.wrapping_add(process));
-        let all: Result<Vec<_>, _> = (0..processes).map(open).collect();
-        all.map(Self::Accesses)
-    }
-
-    fn play(
-        &mut self,
-        device: &mut dyn Subject,
-        arrival: Arrival,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), PlayError<SourceError>> {
-        match self {
-            Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), recorder),
-            Self::Program(work) => play(device, work.program(), recorder),
-        }
-    }
-
-    /// What the host waits for room in a write buffer in front of the drive, where the writes have times of their own.
-    fn watch_room(&mut self, arrival: Arrival) -> Option<WatchedRooms> {
-        match (self, arrival) {
-            (Self::Accesses(all), Arrival::Open) => all.first_mut()?.watch_room(),
-            _ => None,
-        }
-    }
-
-    /// How far each of its streams is read.
-    fn reaches(&self) -> Vec<Option<Reach>> {
-        match self {
-            Self::Accesses(all) => all.iter().map(|accesses| accesses.reach.clone()).collect(),
-            Self::Program(work) => vec![work.reach.clone()],
-        }
-    }
-
-    /// Of several processes the first one tells what a step found in a first pass, and did.
-    fn first(&self) -> Option<&Accesses> {
-        match self {
-            Self::Accesses(all) => all.first(),
-            Self::Program(_) => None,
-        }
-    }
-
-    fn counters(&self) -> Vec<Counted> {
-        match self {
-            Self::Accesses(_) => Vec::new(),
-            Self::Program(work) => work.counters().into_iter().map(counted).collect(),
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        match self {
-            Self::Accesses(all) => all.first().map(Accesses::notes).unwrap_or_default(),
-            Self::Program(work) => work.notes.clone(),
-        }
-    }
 }
 
 /// Plays the workload on a device that is ready, and gives what was measured.
@@ -268,14 +187,6 @@ fn measure(
     })
 }
 
-fn counted(counter: Counter) -> Counted {
-    Counted {
-        name: counter.name.to_owned(),
-        value: counter.value,
-        unit: counter.unit.to_owned(),
-    }
-}
-
 /// What went through a write buffer in front of the drive.
 fn reshaped(counters: &Counters) -> Reshaped {
     Reshaped {
@@ -309,27 +220,13 @@ pub fn run_model(
     drive: Drive,
     plan: &Plan,
     requests: Option<&mut Staging>,
-    stop: fn() -> bool,
-) -> Result<RunRecord, RunError> {
-    run_model_watched(model, drive, plan, requests, Watch::stopping(stop))
-}
-
-/// As [`run_model`], watched.
-///
-/// # Errors
-/// [`RunError`].
-pub fn run_model_watched(
-    model: &Model,
-    drive: Drive,
-    plan: &Plan,
-    requests: Option<&mut Staging>,
     watch: Watch<'_>,
 ) -> Result<RunRecord, RunError> {
     let mut drive = match plan.workload.wants()?.data {
         true => drive.keep_data(),
         false => drive,
     };
-    let record = of_model(model, run_watched(&mut drive, plan, requests, watch)?);
+    let record = of_model(model, run(&mut drive, plan, requests, watch)?);
     Ok(RunRecord {
         wear: drive.wear(),
         ..record
@@ -337,7 +234,7 @@ pub fn run_model_watched(
 }
 
 /// What a run found on a drive of this model, with the drive's file and what there is to warn of.
-pub fn of_model(model: &Model, record: RunRecord) -> RunRecord {
+fn of_model(model: &Model, record: RunRecord) -> RunRecord {
     RunRecord {
         drive: Some(model.to_toml()),
         warnings: empty_flash(model, &record).into_iter().collect(),
@@ -381,19 +278,6 @@ pub fn check(plan: &Plan, info: &DeviceInfo) -> Result<(), RunError> {
 /// # Errors
 /// [`RunError`].
 pub fn run(
-    device: &mut dyn Subject,
-    plan: &Plan,
-    requests: Option<&mut Staging>,
-    stop: fn() -> bool,
-) -> Result<RunRecord, RunError> {
-    run_watched(device, plan, requests, Watch::stopping(stop))
-}
-
-/// As [`run`], watched.
-///
-/// # Errors
-/// [`RunError`].
-pub fn run_watched(
     device: &mut dyn Subject,
     plan: &Plan,
     requests: Option<&mut Staging>,

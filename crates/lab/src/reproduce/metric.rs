@@ -126,7 +126,7 @@ impl Metric {
     }
 
     /// 1 where more is better, -1 where less is.
-    pub fn better(self) -> f64 {
+    pub(super) fn better(self) -> f64 {
         match self {
             Self::Throughput
             | Self::WorkloadThroughput

@@ -24,7 +24,7 @@ pub use expected::{Panel, Remark, Statements};
 pub use judge::{Assumed, Judged};
 pub use measured::Measured;
 pub use prepare::{Options, Prepared, prepare};
-pub use rule::{NO_DIFFERENCE_PERCENT, Verdict};
+pub use rule::Verdict;
 pub use run::{Found, PanelFound, run};
 pub use traces::{Kind, Source};
 

@@ -63,7 +63,7 @@ impl Verdict {
 }
 
 /// Less than this many percent is no difference: ours, not a paper's.
-pub const NO_DIFFERENCE_PERCENT: f64 = 1.0;
+const NO_DIFFERENCE_PERCENT: f64 = 1.0;
 /// The most of a claimed size that its tolerance may be: else a claim of 10 % would hold at 1 %.
 const TOLERANCE_SHARE: f64 = 0.5;
 

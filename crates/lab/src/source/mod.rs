@@ -11,7 +11,7 @@ mod workload;
 
 pub use error::SourceError;
 pub use reshape::{Reshape, Rounding};
-pub use rooms::{Rooms, WatchedRooms};
+pub(crate) use rooms::WatchedRooms;
 pub use save::{SaveError, SavedAs, save};
 pub use work::{Wants, Work};
 pub use workload::{Kind, Workload};
@@ -274,7 +274,7 @@ impl Accesses {
 
     /// Works out, from now on, what the host waits for room in the write buffer in front of the drive, if there is one. To be
     /// asked before the first access is taken.
-    pub fn watch_room(&mut self) -> Option<WatchedRooms> {
+    pub(crate) fn watch_room(&mut self) -> Option<WatchedRooms> {
         match &mut self.stream {
             Stream::Direct(_) => None,
             Stream::Buffered(behind) => Some(behind.watch_room()),
@@ -282,7 +282,7 @@ impl Accesses {
     }
 
     /// What went through the write buffer in front of the drive, if there is one.
-    pub fn buffered(&self) -> Option<&Counters> {
+    pub(crate) fn buffered(&self) -> Option<&Counters> {
         match &self.stream {
             Stream::Direct(_) => None,
             Stream::Buffered(behind) => Some(behind.counters()),

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// [`Rooms`], which the stream and the one who measures share.
-pub type WatchedRooms = Rc<RefCell<Rooms>>;
+pub(crate) type WatchedRooms = Rc<RefCell<Rooms>>;
 
 /// Pages of one write that have no room yet.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ struct Waiting {
 
 /// The rooms of a buffer, as pages take them and the drive frees them.
 #[derive(Debug)]
-pub struct Rooms {
+pub(crate) struct Rooms {
     buffer: bool,
     /// Since when so many rooms are free, the longest first. Times are those of the workload.
     free: VecDeque<(Time, u32)>,

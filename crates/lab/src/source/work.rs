@@ -306,7 +306,7 @@ impl Work {
     }
 
     /// Accesses that are handed over as an arrival says; the first of them is the only one, or one process of several.
-    pub fn of_accesses<'a>(
+    pub(crate) fn of_accesses<'a>(
         accesses: &'a mut [Accesses],
         arrival: Arrival,
     ) -> Box<dyn Program<Error = SourceError> + 'a> {

@@ -77,13 +77,11 @@ fn name<E: Serialize>(value: E) -> String {
 /// The record in a file's bytes, and what to say of the file's checksum where it is a weak one.
 pub(super) fn decode(path: &Path, bytes: Vec<u8>) -> Result<(Record, Option<String>), StoreError> {
     let bytes = Bytes::from(bytes);
-    let (mut table, note) = match older::open(path, &bytes)? {
-        Some((table, note)) => (table, note),
-        None => {
-            let table = TableReader::new(bytes.clone(), &LAYOUT);
-            (table.map_err(|e| wrong(path, &bytes, e))?, None)
-        }
+    let (table, note) = match older::check(path, &bytes)? {
+        Some(older) => (TableReader::unguarded(bytes.clone(), &LAYOUT), older.note),
+        None => (TableReader::new(bytes.clone(), &LAYOUT), None),
     };
+    let mut table = table.map_err(|e| wrong(path, &bytes, e))?;
     let samples = read_samples(&mut table).map_err(|e| wrong(path, &bytes, e))?;
     let damaged = |detail: String| StoreError::Damaged {
         path: path.to_owned(),

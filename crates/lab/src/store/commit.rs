@@ -18,14 +18,13 @@
 
 use super::disk;
 use super::error::StoreError;
-use super::staging::{Staging, is_ours, remove_tree, split};
-use super::sums::{SUMS_FILE, Sum, Sums};
-use std::fs::{self, File};
+use super::names::SUMS_FILE;
+use super::settle::{NEXT, finish, is_taken, wait_for};
+use super::staging::{Staging, split};
+use super::sums::{Sum, Sums};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-
-/// Where the files of a set are that are being put in place.
-pub(super) const NEXT: &str = ".fathom-next";
+use std::path::Path;
 
 /// How often another process is waited for.
 const TURNS: u32 = 1000;
@@ -134,7 +133,7 @@ impl Staging {
     ///
     /// # Errors
     /// [`StoreError::Io`]; what stood there then still stands.
-    pub fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
+    pub(crate) fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
         let moved = disk::rename(&self.leaf.join(name), place);
         let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
         moved
@@ -153,88 +152,4 @@ impl io::Write for SumsFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Step 4.
-fn finish(target: &Path, next: &Path, sums: &Sums) -> io::Result<()> {
-    for name in &sums.gone {
-        match disk::remove_file(&target.join(name)) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
-    }
-    for (name, _) in files_in(next) {
-        disk::rename(&next.join(&name), &target.join(&name))?;
-    }
-    match disk::remove_dir(next) {
-        // A rename replaces a directory that is empty: the next set may be there already, or have been there.
-        Err(e) if is_taken(&e) || e.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
-}
-
-/// Whether a rename failed because something is in that place.
-fn is_taken(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
-    )
-}
-
-/// Waits until nobody puts anything in place, and completes what was left behind.
-fn wait_for(target: &Path, next: &Path) {
-    let Ok(lock) = File::open(next) else {
-        return;
-    };
-    if lock.lock().is_ok() && is_held(&lock, next) {
-        // Of a damaged one nothing is known; the set that comes takes its place in any case.
-        let sums = Sums::read(target).ok().flatten().unwrap_or_default();
-        settle_held(target, next, &sums);
-    }
-}
-
-/// Completes what a process that is no more has left in `.fathom-next`, or removes it where its set never stood.
-pub(super) fn settle(target: &Path) {
-    let next = target.join(NEXT);
-    if let Ok(lock) = File::open(&next)
-        && lock.try_lock().is_ok()
-        && is_held(&lock, &next)
-        && let Ok(sums) = Sums::read(target)
-    {
-        settle_held(target, &next, &sums.unwrap_or_default());
-    }
-}
-
-/// Whether the directory that is locked stands there and has something in it. No other can take its place then; one that is
-/// empty, whose files have all gone to their places, is removed, because any other could.
-fn is_held(lock: &File, next: &Path) -> bool {
-    let has_more = || disk::remove_dir(next).is_err_and(|e| is_taken(&e));
-    disk::is_at(lock, next) && has_more() && disk::is_at(lock, next)
-}
-
-fn settle_held(target: &Path, next: &Path, sums: &Sums) {
-    // What is not ours is left alone.
-    if !is_ours(next) {
-        return;
-    }
-    let stands = |(name, path): &(String, PathBuf)| {
-        let found = File::open(path).and_then(|mut file| Sum::of(&mut file));
-        found.ok().as_ref() == sums.files.get(name)
-    };
-    let files = files_in(next);
-    // The sums go last: as long as they are here, no file of this set has taken its place.
-    let reached = !next.join(SUMS_FILE).exists() && files.iter().all(stands);
-    if reached {
-        let _left_for_the_next = finish(target, next, sums);
-    } else {
-        remove_tree(next);
-    }
-}
-
-fn files_in(dir: &Path) -> Vec<(String, PathBuf)> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let named = entries.filter_map(|e| Some((e.file_name().into_string().ok()?, e.path())));
-    let mut files: Vec<_> = named.collect();
-    files.sort();
-    files
 }

@@ -76,6 +76,19 @@ pub(super) fn remove_dir(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
+/// Removes a directory with what is in it, as far as it can be.
+pub(super) fn remove_tree(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => remove_tree(&entry.path()),
+            _ => {
+                let _stays = remove_file(&entry.path());
+            }
+        }
+    }
+    let _stays = remove_dir(dir);
+}
+
 /// Whether a file that is open is still the one of that name.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

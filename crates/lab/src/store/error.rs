@@ -1,5 +1,6 @@
 //! What can be wrong with a run on disk.
 
+use super::names::{PROFILE_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -132,7 +133,7 @@ impl StoreError {
                 }
                 _ => "check the path and the medium that holds it".into(),
             },
-            Self::Missing { path } if path.ends_with(super::RUN_FILE) => {
+            Self::Missing { path } if path.ends_with(RUN_FILE) => {
                 "name a directory that `fathom run --out` or `fathom study` has written".into()
             }
             Self::NotARun { .. } => {
@@ -166,17 +167,17 @@ impl StoreError {
 fn damaged_help(path: &Path) -> String {
     let name = path.file_name().and_then(|name| name.to_str());
     match name {
-        Some(super::PROFILE_FILE) => {
+        Some(PROFILE_FILE) => {
             let dir = path.parent().unwrap_or(path).display();
             format!(
                 "`fathom solve {dir}` writes the profile again from the record; one that you have changed yourself is read \
                  where no sums.txt is beside it"
             )
         }
-        Some(super::RUN_FILE | super::REQUESTS_FILE) => {
+        Some(RUN_FILE | REQUESTS_FILE) => {
             "take the file from a backup, or run it again: a modelled drive gives the same for the same seed".into()
         }
-        Some(super::SUMS_FILE) => {
+        Some(SUMS_FILE) => {
             "take the file from a backup; without it the files beside it are read with a warning".into()
         }
         _ => {

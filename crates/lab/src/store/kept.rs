@@ -3,10 +3,10 @@
 //! A file that no `sums.txt` names is read, and a note says that damage in it would not be noticed: a run of a version that
 //! kept no sums, or a file that was copied away from its set.
 
-use super::commit::NEXT;
 use super::error::StoreError;
-use super::sums::{SUMS_FILE, Sum, Sums, is_absent};
-use crate::text;
+use super::names::SUMS_FILE;
+use super::settle::NEXT;
+use super::sums::{Sum, Sums, is_absent, regular};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -129,11 +129,6 @@ impl Kept {
         read.map_err(|e| StoreError::io("read", &opened.path, e))?;
         Ok((bytes, opened))
     }
-}
-
-/// Whether a file can be read to its end, where it is there.
-pub(super) fn regular(path: &Path) -> Result<(), StoreError> {
-    text::look(path, None).map_err(|why| StoreError::io("read", path, text::unfit(why)))
 }
 
 impl Opened {

@@ -11,8 +11,10 @@ mod commit;
 mod disk;
 mod error;
 mod kept;
+mod names;
 mod passing;
 mod run_record;
+mod settle;
 mod staging;
 mod sums;
 #[cfg(test)]
@@ -20,50 +22,19 @@ mod tests;
 
 pub use error::StoreError;
 pub use kept::Loaded;
+pub(crate) use names::TRACE_FILE;
+pub use names::{
+    AB_FILE, CELLS_FILE, PROFILE_FILE, RECORD_FILE, REPORT_FILE, REQUESTS_FILE, RESULTS_FILE,
+    RUN_FILE, SUMMARY_FILE, SUMS_FILE,
+};
 pub use passing::Passing;
 pub use run_record::{load_run, load_run_record, save_run_record};
 pub use staging::{StagedFile, Staging};
-pub use sums::SUMS_FILE;
 
 use fathom_probe::{Profile, Record};
 use kept::{Kept, place_of};
 use std::ffi::OsStr;
 use std::path::Path;
-
-/// The raw record: what was measured.
-pub const RECORD_FILE: &str = "record.parquet";
-/// The answers.
-pub const PROFILE_FILE: &str = "profile.toml";
-/// A run of a workload: what was asked for and what was measured.
-pub const RUN_FILE: &str = "run.json";
-/// Every access of such a run.
-pub const REQUESTS_FILE: &str = "requests.parquet";
-/// The report for people.
-pub const REPORT_FILE: &str = "report.html";
-/// Two block layers in turn: everything that was measured.
-pub const AB_FILE: &str = "ab.json";
-/// What a study found, as text.
-pub const SUMMARY_FILE: &str = "summary.txt";
-/// The rows of a study as comma-separated values.
-pub const CELLS_FILE: &str = "cells.csv";
-/// A paper that was run again: everything that was measured.
-pub const RESULTS_FILE: &str = "results.json";
-/// A trace before it has its name.
-pub(crate) const TRACE_FILE: &str = "trace";
-
-/// Every name that a file has while it is made.
-const NAMES: [&str; 10] = [
-    RECORD_FILE,
-    PROFILE_FILE,
-    RUN_FILE,
-    REQUESTS_FILE,
-    REPORT_FILE,
-    AB_FILE,
-    SUMMARY_FILE,
-    CELLS_FILE,
-    RESULTS_FILE,
-    TRACE_FILE,
-];
 
 /// The record as the bytes of a Parquet file; equal records give equal bytes.
 ///
@@ -244,7 +215,7 @@ pub(crate) fn check_free(dir: &Path) -> Result<(), StoreError> {
     match load_record(dir) {
         Err(StoreError::Missing { .. }) => Ok(()),
         // Something else is damaged there.
-        Err(_) if !stands(dir) && !stands(&dir.join(commit::NEXT)) => Ok(()),
+        Err(_) if !stands(dir) && !stands(&dir.join(settle::NEXT)) => Ok(()),
         Ok(record) if record.value.meta.target.modelled => Ok(()),
         Ok(record) => Err(occupied(record.value.meta.complete)),
         Err(_) => Err(occupied(true)),

@@ -6,10 +6,11 @@
 //! behind. Its process holds a lock on it (flock) as long as it runs. One that nobody holds was left by a process that was
 //! killed, and whoever starts next removes it; one that holds anything else than what Fathom writes is left alone.
 
-use super::disk::{self, DRAWN, PREFIX, SUFFIX};
+use super::disk::{self, DRAWN, PREFIX, SUFFIX, remove_tree};
 use super::error::StoreError;
-use super::sums::{SUMS_FILE, Sum};
-use super::{NAMES, commit};
+use super::names::{NAMES, is_ours};
+use super::settle::settle;
+use super::sums::Sum;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -187,7 +188,7 @@ fn make_home(parent: &Path) -> io::Result<(PathBuf, File)> {
 /// Removes what processes have left in a directory that are no more, and completes what they had begun to put in place. What
 /// cannot be removed stays.
 pub(super) fn clear(dir: &Path) {
-    commit::settle(dir);
+    settle(dir);
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -216,36 +217,4 @@ fn is_home(name: &str) -> bool {
     drawn.is_some_and(|drawn| {
         drawn.len() == DRAWN && drawn.bytes().all(|b| b.is_ascii_alphanumeric())
     })
-}
-
-/// Whether there is nothing in a directory but files with names of Fathom's, and directories of that kind.
-pub(super) fn is_ours(dir: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(dir) else {
-        return false;
-    };
-    entries.into_iter().all(|entry| {
-        let Ok(entry) = entry else { return false };
-        let name = entry.file_name();
-        let known = name
-            .to_str()
-            .is_some_and(|n| n == SUMS_FILE || NAMES.contains(&n));
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() => known,
-            Ok(kind) if kind.is_dir() => is_ours(&entry.path()),
-            _ => false,
-        }
-    })
-}
-
-/// Removes a directory with what is in it, as far as it can be.
-pub(super) fn remove_tree(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => remove_tree(&entry.path()),
-            _ => {
-                let _stays = disk::remove_file(&entry.path());
-            }
-        }
-    }
-    let _stays = disk::remove_dir(dir);
 }

@@ -5,16 +5,15 @@
 //! CRC-32C tells every burst of up to 32 bits and, within 256 MiB, any two bits that changed. It finds damage and keeps
 //! nobody out. The file is in plain sight so that a copy of the directory takes it along.
 
-use super::StoreError;
-use super::kept::regular;
+use super::error::StoreError;
+use super::names::SUMS_FILE;
+use crate::text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
-/// Its name.
-pub const SUMS_FILE: &str = "sums.txt";
 const HEAD: &str =
     "# Files that belong together: CRC-32C, length in bytes, name. Written by Fathom.\nformat ";
 const FORMAT: u32 = 1;
@@ -140,6 +139,11 @@ fn checked(bytes: &[u8]) -> Option<&str> {
     let (whole, digits) = lines.split_at_checked(lines.len().checked_sub(8)?)?;
     let sum = crc32c::crc32c(whole.as_bytes());
     (format!("{sum:08x}") == digits).then_some(whole)
+}
+
+/// Whether a file can be read to its end, where it is there.
+pub(super) fn regular(path: &Path) -> Result<(), StoreError> {
+    text::look(path, None).map_err(|why| StoreError::io("read", path, text::unfit(why)))
 }
 
 /// Whether an error says that there is no such file.

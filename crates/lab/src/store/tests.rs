@@ -1,11 +1,11 @@
 //! Sets that are put in place while everything goes wrong: at each change to the file system one test fails it and another
 //! ends the process. Who reads then finds the old set or the new one, and whoever writes next finds nothing in the way.
 
-use super::commit::NEXT;
 use super::disk::fault::{self, Fault};
+use super::settle::NEXT;
 use super::sums::{Sum, Sums};
 use super::*;
-use crate::replay::{Plan, prepared, run_model};
+use crate::replay::{Plan, Watch, prepared, run_model};
 use crate::source::Workload;
 use fathom_probe::record::Target;
 use fathom_probe::{Cost, Method, Parameter, RecordMeta, Sample, Series, Step};
@@ -95,7 +95,16 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
     };
     let mut set = Staging::new(dir)?;
     let drive = prepared(model.build(seed).unwrap(), plan.precondition, seed).unwrap();
-    let record = match run_model(&model, drive, &plan, Some(&mut set), || false) {
+    let record = match run_model(
+        &model,
+        drive,
+        &plan,
+        Some(&mut set),
+        Watch {
+            stop: || false,
+            seen: None,
+        },
+    ) {
         Err(crate::replay::RunError::Requests(error)) => return Err(error),
         record => record.unwrap(),
     };

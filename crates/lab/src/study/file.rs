@@ -161,7 +161,7 @@ impl Axis {
     ///
     /// # Errors
     /// What does not go together.
-    pub fn all_points(&self) -> Result<Vec<Point>, &'static str> {
+    pub(crate) fn all_points(&self) -> Result<Vec<Point>, &'static str> {
         let from_values = match (&self.key, self.values.is_empty()) {
             (Some(key), false) => self.values.iter().map(|value| point(key, value)).collect(),
             (None, true) => Vec::new(),

@@ -1,7 +1,7 @@
 //! Runs a study: in parallel, each drive prepared once, each run written when it ends.
 
 use super::{Run, Study, StudyError};
-use crate::replay::{RunError, prepared, run_model};
+use crate::replay::{RunError, Watch, prepared, run_model};
 use crate::source::Workload;
 use crate::store::{self, Staging, StoreError};
 use fathom_model::Drive;
@@ -192,7 +192,8 @@ fn run_group(
                 None => build(run)?,
             };
             let requests = study.requests.then_some(&mut set);
-            let record = run_model(&run.model, drive, &run.plan, requests, stop)
+            let watch = Watch { stop, seen: None };
+            let record = run_model(&run.model, drive, &run.plan, requests, watch)
                 .map_err(|error| failed(run, error))?;
             if let Some(cut) = record.cut_short {
                 return Err(failed(run, RunError::CutShort(cut)));

@@ -155,7 +155,7 @@ impl<'a> Io<'a> {
     }
 
     /// Writes `len` bytes at `offset` and flushes; the time of both together.
-    pub fn write_flush(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+    pub(crate) fn write_flush(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         let at = self.transfer(Op::Write, &[(offset, len)], None)?.from;
         let to = self.transfer(Op::Flush, &[(0, 0)], None)?.to;
         self.keep(Timed::WriteFlush, (offset, len), at, to)
@@ -172,7 +172,7 @@ impl<'a> Io<'a> {
     }
 
     /// Writes each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
-    pub fn write_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
+    pub(crate) fn write_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
         self.queued(Timed::Write, Op::Write, list, depth)
     }
 
@@ -187,7 +187,7 @@ impl<'a> Io<'a> {
 
     /// Writes all of `range` in ascending order with long requests, then flushes: the papers' `write_init`.
     /// Writes nothing where the budget does not reach for all of it.
-    pub fn fill_sequential(&mut self, range: Range<u64>) -> Result<(), Stop> {
+    pub(crate) fn fill_sequential(&mut self, range: Range<u64>) -> Result<(), Stop> {
         let wanted = range.end.saturating_sub(range.start);
         self.limits.check_bytes(wanted, self.cost.bytes_written)?;
         let block = u64::from(self.device.info().logical_block_bytes).max(1);
@@ -219,7 +219,14 @@ impl<'a> Io<'a> {
     }
 
     /// Records everything since `mark` as one sample: its bytes and its time by the drive's clock.
-    pub fn sample_since(&mut self, mark: &Mark, timed: Timed, series: Series, x: u64, rep: u32) {
+    pub(crate) fn sample_since(
+        &mut self,
+        mark: &Mark,
+        timed: Timed,
+        series: Series,
+        x: u64,
+        rep: u32,
+    ) {
         let timing = Timing {
             timed,
             offset: mark.offset,

@@ -90,7 +90,7 @@ pub enum Stop {
 impl Stop {
     /// Whether the whole run ends, and not only the parameter. A medium error and a request that the drive does
     /// not know concern one parameter; a drive that is gone, full or fails in unknown ways concerns all.
-    pub fn ends_run(&self) -> bool {
+    pub(crate) fn ends_run(&self) -> bool {
         match self {
             Stop::Allowance { .. }
             | Stop::BudgetBytes { .. }

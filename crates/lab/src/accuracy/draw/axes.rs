@@ -1,5 +1,6 @@
 //! What kinds of drive there are, so that a failure can be seen to go with one.
 
+use super::units::MIB;
 use fathom_base::Dur;
 use fathom_ssd::spec::{Drain, Protocol};
 use fathom_ssd::{Geometry, Spec};
@@ -7,8 +8,6 @@ use std::collections::BTreeMap;
 
 /// Axis to value.
 pub type Axes = BTreeMap<&'static str, String>;
-
-const MIB: u64 = 1 << 20;
 
 pub(super) fn of(spec: &Spec) -> Axes {
     let mut axes = Axes::new();

@@ -2,6 +2,7 @@
 
 mod axes;
 mod narrow;
+mod units;
 mod wide;
 
 use super::noise::NoiseTarget;

@@ -6,6 +6,7 @@
 //! Its clustered blocks are 1, 3 or 5 times a power of two, its noise is at most 10 %, and of the mappings it has
 //! two: [`super::wide`] has what it leaves out.
 
+use super::units::{KIB, MIB};
 use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
@@ -13,9 +14,6 @@ use fathom_ssd::spec::{
     Arbitration, Drain, Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Prefetch,
     ProgramMode, Protocol, ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 
 /// The most planes of a drive; more only cost time.
 const PLANES_MAX: u64 = 256;

@@ -1,11 +1,9 @@
 //! What the families hold.
 
+use super::units::{KIB, MIB};
 use super::*;
 use fathom_ssd::spec::{Drain, MappingKind, Protocol, WriteBuffer, WritePolicy};
 use std::collections::BTreeSet;
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 
 fn drives(family: Family, seed: u64, n: u64) -> Vec<Spec> {
     let drawn = (0..n).map(|index| draw(family, seed, index).target);

@@ -10,6 +10,7 @@
 mod flash;
 mod memory;
 
+use super::units::{KIB, MIB};
 use crate::accuracy::dice::{log_uniform, log_whole, pick, whole};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
@@ -17,9 +18,6 @@ use fathom_ssd::spec::{
     Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Protocol, Separation, Striping,
     Victim,
 };
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 
 /// Capacities, in bytes.
 const CAPACITY: (f64, f64) = (128.0 * MIB as f64, 8192.0 * MIB as f64);

@@ -75,7 +75,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`RecordingError`] with what is wrong with it.
-    pub fn from_parquet(file: &'static [u8]) -> Result<Recording, RecordingError> {
+    pub(super) fn from_parquet(file: &'static [u8]) -> Result<Recording, RecordingError> {
         let mut table = TableReader::new(Bytes::from_static(file), &LAYOUT)?;
         let recorded = table.metadata(RECORDED).map(str::to_owned);
         let recorded =

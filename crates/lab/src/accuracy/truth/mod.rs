@@ -20,7 +20,7 @@ mod write_buffer;
 mod write_policy;
 
 pub use clustered_page::{mapping_unit, read_unit};
-pub use right::{EFFECT_MIN, Right, Sight, Truth};
+pub use right::{Right, Sight, Truth};
 
 use fathom_probe::Parameter;
 use fathom_ssd::Spec;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// The least effect that makes a thing identifiable, as a share of the time of the accesses that show it.
-pub const EFFECT_MIN: f64 = 0.1;
+pub(super) const EFFECT_MIN: f64 = 0.1;
 
 /// How much of a thing can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -1,6 +1,6 @@
 //! What the rules say of drives that are known.
 
-use super::right::{between, size, sizes, word};
+use super::right::{EFFECT_MIN, between, size, sizes, word};
 use super::*;
 use fathom_base::{Bytes, Dur, Rate};
 use fathom_probe::Value;

@@ -3,8 +3,7 @@
 //! The second and third formats have a CRC-32C under `fathom.crc32c`. The first has `fathom.checksum`, a sum that does not
 //! tell every two bits that changed; it is read, and a note says so. None of them is written any more.
 
-use super::{LAYOUT, StoreError, TableReader, wrong};
-use bytes::Bytes;
+use crate::store::error::StoreError;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,11 +14,14 @@ const DIGITS: usize = 8;
 const MARK_1: &[u8] = b"fathom.checksum\x18\x10";
 const DIGITS_1: usize = 16;
 
-/// Opens a record of such a format, with what to say of its sum; `None` for any other file.
-pub(super) fn open(
-    path: &Path,
-    bytes: &Bytes,
-) -> Result<Option<(TableReader, Option<String>)>, StoreError> {
+/// A record of such a format, whose sum fits.
+pub(super) struct Older {
+    /// What to say of its sum, where that is a weak one.
+    pub(super) note: Option<String>,
+}
+
+/// Holds a record of such a format to its sum; `None` for any other file.
+pub(super) fn check(path: &Path, bytes: &[u8]) -> Result<Option<Older>, StoreError> {
     let (same, note) = if let Some(digits) = digits_of(bytes, MARK, DIGITS) {
         (checksum(bytes, &digits).as_bytes() == &bytes[digits], None)
     } else if let Some(digits) = digits_of(bytes, MARK_1, DIGITS_1) {
@@ -32,15 +34,13 @@ pub(super) fn open(
     } else {
         return Ok(None);
     };
-    if !same {
-        return Err(StoreError::Damaged {
+    match same {
+        true => Ok(Some(Older { note })),
+        false => Err(StoreError::Damaged {
             path: path.to_owned(),
             detail: "its contents do not match its checksum".into(),
-        });
+        }),
     }
-    let table = TableReader::unguarded(bytes.clone(), &LAYOUT);
-    let table = table.map_err(|e| wrong(path, bytes, e))?;
-    Ok(Some((table, note)))
 }
 
 /// Where the digits of the checksum stand: after the last mark, since the metadata end the file.

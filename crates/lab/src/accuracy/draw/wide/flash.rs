@@ -1,7 +1,7 @@
 //! The flash array of a random drive.
 
-use super::{KIB, MIB};
 use crate::accuracy::dice::{divisors, log_uniform, log_whole, pick, rate, whole};
+use crate::accuracy::draw::units::{KIB, MIB};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{Arbitration, Flash, ProgramMode, Striping};
 

@@ -1,7 +1,7 @@
 //! The buffers of a random drive.
 
-use super::{KIB, MIB};
 use crate::accuracy::dice::{log_whole, pick, whole};
+use crate::accuracy::draw::units::{KIB, MIB};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{Drain, Flash, Prefetch, ReadBuffer, WriteBuffer, WritePolicy};
 

@@ -1,0 +1,86 @@
+//! What a workload gives a run: accesses, or a program.
+
+use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
+use fathom_block::{DeviceInfo, Subject};
+use fathom_platform::Counter;
+use fathom_run::{Counted, Plan, PlayError, Recorder, play};
+use fathom_workload::step::Arrival;
+
+/// What a workload gives: accesses, one stream of them for each process, or a program.
+pub(super) enum Source {
+    Accesses(Vec<Accesses>),
+    Program(Work),
+}
+
+impl Source {
+    pub(super) fn open(plan: &Plan<Workload>, info: &DeviceInfo) -> Result<Self, SourceError> {
+        if plan.workload.is_program() {
+            return Ok(Self::Program(plan.workload.work(info, plan.seed)?));
+        }
+        let processes = match plan.arrival {
+            Arrival::Processes { processes, .. } => u64::from(processes.get()),
+            _ => 1,
+        };
+        let open = |process| plan.workload.open(plan.seed.wrapping_add(process));
+        let all: Result<Vec<_>, _> = (0..processes).map(open).collect();
+        all.map(Self::Accesses)
+    }
+
+    pub(super) fn play(
+        &mut self,
+        device: &mut dyn Subject,
+        arrival: Arrival,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), PlayError<SourceError>> {
+        match self {
+            Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), recorder),
+            Self::Program(work) => play(device, work.program(), recorder),
+        }
+    }
+
+    /// What the host waits for room in a write buffer in front of the drive, where the writes have times of their own.
+    pub(super) fn watch_room(&mut self, arrival: Arrival) -> Option<WatchedRooms> {
+        match (self, arrival) {
+            (Self::Accesses(all), Arrival::Open) => all.first_mut()?.watch_room(),
+            _ => None,
+        }
+    }
+
+    /// How far each of its streams is read.
+    pub(super) fn reaches(&self) -> Vec<Option<Reach>> {
+        match self {
+            Self::Accesses(all) => all.iter().map(|accesses| accesses.reach.clone()).collect(),
+            Self::Program(work) => vec![work.reach.clone()],
+        }
+    }
+
+    /// Of several processes the first one tells what a step found in a first pass, and did.
+    pub(super) fn first(&self) -> Option<&Accesses> {
+        match self {
+            Self::Accesses(all) => all.first(),
+            Self::Program(_) => None,
+        }
+    }
+
+    pub(super) fn counters(&self) -> Vec<Counted> {
+        match self {
+            Self::Accesses(_) => Vec::new(),
+            Self::Program(work) => work.counters().into_iter().map(counted).collect(),
+        }
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Accesses(all) => all.first().map(Accesses::notes).unwrap_or_default(),
+            Self::Program(work) => work.notes.clone(),
+        }
+    }
+}
+
+fn counted(counter: Counter) -> Counted {
+    Counted {
+        name: counter.name.to_owned(),
+        value: counter.value,
+        unit: counter.unit.to_owned(),
+    }
+}
