@@ -390,11 +390,8 @@ mod tests {
                 u32::MAX / by * by,
                 (u32::MAX / by * by).wrapping_sub(1),
             ] {
-                assert_eq!(
-                    Divisor::new(by).split_u32(n),
-                    (n / by, n % by),
-                    "{n} / {by}"
-                );
+                let split = Divisor::new(by).split_u32(n);
+                assert_eq!(split, (n / by, n % by), "{n} / {by}");
             }
         }
     }

@@ -350,27 +350,19 @@ impl Volume {
     /// Where a page lies on the drive, in bytes, and how many pages from it on lie there in one piece, at most `most`.
     pub fn run(&self, key: PageKey, most: u32) -> Option<(u64, u32)> {
         let (block, pages) = if key.file == METADATA {
-            let (group, index) = (
-                u64::from(key.page) / GROUP_METADATA,
-                u64::from(key.page) % GROUP_METADATA,
-            );
+            let page = u64::from(key.page);
+            let (group, index) = (page / GROUP_METADATA, page % GROUP_METADATA);
             (group * GROUP_BLOCKS + index, GROUP_METADATA - index)
         } else {
             let pieces = &self.files.get(&key.file)?.pieces;
             let after = pieces.partition_point(|piece| piece.page <= key.page);
             let piece = pieces.get(after.checked_sub(1)?)?;
             let within = u64::from(key.page - piece.page);
-            let left = piece
-                .extent
-                .blocks
-                .checked_sub(within)
-                .filter(|&left| left > 0)?;
-            (piece.extent.start + within, left)
+            let left = piece.extent.blocks.checked_sub(within);
+            (piece.extent.start + within, left.filter(|&left| left > 0)?)
         };
-        Some((
-            self.start + block * BLOCK_BYTES,
-            pages.min(u64::from(most)) as u32,
-        ))
+        let pages = pages.min(u64::from(most)) as u32;
+        Some((self.start + block * BLOCK_BYTES, pages))
     }
 }
 
