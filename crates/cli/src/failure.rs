@@ -10,7 +10,7 @@ use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
 use fathom_report::screen::Screen;
-use fathom_trace::{ErrorKind, Format};
+use fathom_trace::ErrorKind;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::error::Error;
 use std::fmt;
@@ -241,7 +241,7 @@ impl From<SourceError> for Failure {
             SourceError::Trace { path, error } => {
                 if let ErrorKind::Unrecognised { tried } = &*error.kind {
                     failure.message = format!("{}: no format fits the first lines", path.display());
-                    let line = |(format, why): &(Format, String)| format!("  {format}: {why}");
+                    let line = |(format, why): &(&str, String)| format!("  {format}: {why}");
                     failure.lines = tried.iter().map(line).collect();
                 }
                 failure

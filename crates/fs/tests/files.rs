@@ -1,11 +1,11 @@
 //! Files on a drive: no block has two owners, what is freed comes back, a drive is filled as far as is said.
 
 use fathom_base::{Bytes, Rng};
-use fathom_fs::files::{
-    BLOCK_BYTES, Extent, FileId, GROUP_BLOCKS, METADATA, PageKey, Sizes, Space, Volume,
-};
+use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, Sizes, Volume};
 use proptest::prelude::*;
 
+/// Blocks of a group, and those of its metadata.
+const GROUP_BLOCKS: u64 = 32_768;
 const GROUP_METADATA: u64 = 514;
 
 /// Every block that a file has, sorted; an error where one has two owners or belongs to a group's metadata.
@@ -155,25 +155,6 @@ fn a_page_lies_where_its_piece_lies() {
         page: GROUP_METADATA as u32 + 1,
     };
     assert_eq!(volume.run(metadata, 4), Some((byte(GROUP_BLOCKS + 1), 4)));
-}
-
-#[test]
-fn first_fit_prefers_pieces_that_are_worth_it() {
-    let mut space = Space::new(GROUP_BLOCKS, 0);
-    let mut all = Vec::new();
-    space.allocate(0, GROUP_BLOCKS, &mut all).unwrap();
-    let free = |space: &mut Space, start, blocks| space.release(Extent { start, blocks });
-    free(&mut space, 10, 3);
-    free(&mut space, 100, 20);
-    free(&mut space, 200, 8);
-    let mut taken = Vec::new();
-    space.allocate(0, 24, &mut taken).unwrap();
-    let at = |start, blocks| Extent { start, blocks };
-    assert_eq!(taken, [at(100, 20), at(200, 4)]);
-    taken.clear();
-    space.allocate(0, 7, &mut taken).unwrap();
-    assert_eq!(taken, [at(10, 3), at(204, 4)]);
-    assert!(space.allocate(0, 1, &mut taken).is_err());
 }
 
 #[test]

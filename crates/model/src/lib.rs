@@ -1,7 +1,7 @@
 //! The modelled drives: every kind by name or by drive file, and one type for all of them.
 //!
 //! A [`Model`] is what a drive file says, a [`Drive`] is a drive made from it. A drive file says its kind; a new kind of
-//! drive is a file in `kinds/` and a line in its list.
+//! drive is a file in `kinds/` and a line in its list. A name that no drive has is an [`UnknownDrive`].
 //!
 //! ```
 //! use fathom_block::{Device, Op, Request};

@@ -1,8 +1,8 @@
 //! The machine below a script: what it is made of, what is in flight, and who waits for what.
 
-use super::flush::Flusher;
-use super::metadata::Journal;
-use super::thread::{Job, Thread};
+use super::flusher::Flusher;
+use super::journal::Journal;
+use super::task::{Job, Thread};
 use crate::{Counter, Failed, System};
 use fathom_base::{Dur, EventQueue, Slab, Time};
 use fathom_block::program::{Done, Request};

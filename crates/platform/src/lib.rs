@@ -19,16 +19,21 @@
 //! journal that is full, buffers for the metadata beside the cache, swapping, time slices (computing is first come,
 //! first served), `O_DIRECT` and mapped files.
 //!
+//! While it runs, [`Host::unwritten`] tells how many pages are dirty or being written.
+//!
 //! Within the program everything is an event in one queue, so that threads that wake each other do so at once and every
 //! actor, when asked, has its answer ready. An actor waits until the next event of the whole machine.
 
 mod counter;
 mod flush;
+mod flusher;
 mod host;
+mod journal;
 mod machine;
 mod metadata;
 mod settings;
 mod step;
+mod task;
 mod thread;
 
 pub use counter::Counter;

@@ -1,80 +1,15 @@
 //! Metadata: which blocks an operation changes, and the journal that they go through.
 
 use super::host::{Event, Io, Purpose};
+use super::journal::{Commit, Phase};
 use crate::{Failed, Host};
 use fathom_base::Time;
 use fathom_block::Op;
-use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, PageKey, Touched, Volume};
-use std::collections::{BTreeSet, VecDeque};
+use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, PageKey, Touched};
 
 /// Blocks that one descriptor block of the journal names: tags of 8 bytes behind a header of 12 and an identity of 16
 /// (`journal_block_tag_s` of JBD).
 const TAGS_PER_DESCRIPTOR: u32 = 508;
-
-/// A commit that is under way.
-#[derive(Debug)]
-struct Commit {
-    metadata: Vec<PageKey>,
-    freed: Vec<(FileId, Vec<Extent>)>,
-    phase: Phase,
-    /// Requests of the phase that are not done. While data is written, these are all that were in flight when the
-    /// commit began, too.
-    in_flight: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The dirty data is written.
-    Data,
-    /// So many blocks of the journal are still to be written before the commit record.
-    Log(u32),
-    /// The commit record is written.
-    Record,
-}
-
-/// The running transaction, the one that commits, and what is committed and not in its place.
-#[derive(Debug)]
-pub(super) struct Journal {
-    file: FileId,
-    pages: u32,
-    head: u32,
-    /// Blocks that the running transaction has changed.
-    running: BTreeSet<PageKey>,
-    /// Files that it has deleted, and where they were.
-    freed: Vec<(FileId, Vec<Extent>)>,
-    /// When it is to be committed.
-    due: Option<Time>,
-    commit: Option<Commit>,
-    /// Commits that began.
-    generation: u64,
-    /// Metadata that was committed, and when it is to be written to its place.
-    committed: VecDeque<(Time, Vec<PageKey>)>,
-}
-
-impl Journal {
-    pub(super) fn new(volume: &Volume) -> Self {
-        let (file, pages) = volume.journal();
-        Self {
-            file,
-            pages,
-            head: 0,
-            running: BTreeSet::new(),
-            freed: Vec::new(),
-            due: None,
-            commit: None,
-            generation: 0,
-            committed: VecDeque::new(),
-        }
-    }
-
-    pub(super) fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    pub(super) fn is_clean(&self) -> bool {
-        self.running.is_empty() && self.commit.is_none() && self.committed.is_empty()
-    }
-}
 
 impl Host {
     /// A new empty file in a directory, for the thread whose step it is.

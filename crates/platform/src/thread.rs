@@ -1,6 +1,7 @@
 //! Threads: what each is doing, page by page.
 
 use super::host::{Event, Io, Purpose, Waiter};
+use super::task::{Job, Reading, Task, Writing};
 use crate::{Failed, Host, Step};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
@@ -10,70 +11,6 @@ use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
 /// Pages that are read or written before a thread computes, looks at the limit on dirty pages and lets others go on
 /// (`ratelimit_pages` of Linux).
 const CHUNK: u32 = 32;
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
-    task: Task,
-    /// Pages that must be in memory before it goes on.
-    awaits: Vec<PageKey>,
-    /// Its writes to the drive that are not done.
-    through: u32,
-    /// Until when it computes, whatever wakes it before.
-    computes: Time,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-enum Task {
-    #[default]
-    Idle,
-    Compute(Dur),
-    Read(Reading),
-    Write(Writing),
-    Through(Job, u32),
-    Settle(u32),
-    Sleep,
-    End,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Reading {
-    file: FileId,
-    page: u32,
-    end: u32,
-    /// The first byte, the bytes of a call, and the first byte after the last call.
-    from: u64,
-    call: u64,
-    until: u64,
-    ahead: ReadAhead,
-    /// Pages read and not computed for.
-    read: u32,
-}
-
-impl Reading {
-    /// Pages from the next one on that the call reads in which that one is.
-    fn wanted(&self) -> u32 {
-        let byte = self.from.max(u64::from(self.page) * BLOCK_BYTES);
-        let calls = (byte - self.from) / self.call + 1;
-        let end = self.call.saturating_mul(calls).saturating_add(self.from);
-        end.min(self.until).div_ceil(BLOCK_BYTES) as u32 - self.page
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Writing {
-    file: FileId,
-    at: u64,
-    end: u64,
-}
-
-/// A write to the drive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    thread: usize,
-    file: FileId,
-    from: u64,
-    end: u64,
-}
 
 /// How a thread goes on.
 enum Pace {

@@ -58,6 +58,32 @@ impl Divisor {
     }
 }
 
+/// What the hot path divides by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Divisors {
+    /// Sectors in a clustered page, and in a mapped unit.
+    line: Divisor,
+    unit: Divisor,
+    /// Mapped units in a clustered page, and in a clustered block.
+    cpage: Divisor,
+    cblock: Divisor,
+    /// Clustered pages in a clustered block, clustered blocks in a group, lanes in a group, stations.
+    cpages: Divisor,
+    group: Divisor,
+    lanes: Divisor,
+    stations: Divisor,
+}
+
+/// How the dies of a drive make up stations and lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Dies {
+    /// All of them.
+    count: u32,
+    per_station: u32,
+    /// Planes of a lane on each of its dies.
+    planes_per_lane: u32,
+}
+
 /// The derived layout of a drive. Counts, all of them; `cpage` is a clustered page, `cblock` a clustered block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -95,18 +121,8 @@ pub struct Geometry {
     pub bad_cblocks_per_group: u32,
     /// Clustered blocks' worth of capacity.
     pub(crate) logical_cblocks: u32,
-    by_line: Divisor,
-    by_unit: Divisor,
-    by_cpage: Divisor,
-    by_cblock: Divisor,
-    /// Clustered pages in a clustered block, clustered blocks in a group, lanes in a group, stations.
-    by_cpages: Divisor,
-    by_group: Divisor,
-    by_lanes: Divisor,
-    by_stations: Divisor,
-    dies: u32,
-    dies_per_station: u32,
-    planes_per_lane_die: u32,
+    by: Divisors,
+    dies: Dies,
 }
 
 /// How many clustered blocks a group has, and what for.
@@ -245,17 +261,21 @@ impl Geometry {
             map_units: map_units(spec) as u32,
             bad_cblocks_per_group: blocks.bad as u32,
             logical_cblocks,
-            by_line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),
-            by_unit: Divisor::new((spec.unit() / SECTOR_BYTES) as u32),
-            by_cpage: Divisor::new(units_per_cpage),
-            by_cblock: Divisor::new(units_per_cblock),
-            by_cpages: Divisor::new(cpages_per_cblock),
-            by_group: Divisor::new(cblocks_per_group),
-            by_lanes: Divisor::new(wide / width),
-            by_stations: Divisor::new(stations),
-            dies,
-            dies_per_station: (width / flash.planes_per_die).max(1),
-            planes_per_lane_die: width.min(flash.planes_per_die),
+            by: Divisors {
+                line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),
+                unit: Divisor::new((spec.unit() / SECTOR_BYTES) as u32),
+                cpage: Divisor::new(units_per_cpage),
+                cblock: Divisor::new(units_per_cblock),
+                cpages: Divisor::new(cpages_per_cblock),
+                group: Divisor::new(cblocks_per_group),
+                lanes: Divisor::new(wide / width),
+                stations: Divisor::new(stations),
+            },
+            dies: Dies {
+                count: dies,
+                per_station: (width / flash.planes_per_die).max(1),
+                planes_per_lane: width.min(flash.planes_per_die),
+            },
         }
     }
 
@@ -265,7 +285,7 @@ impl Geometry {
     }
 
     /// Clustered blocks in all.
-    pub fn cblocks(&self) -> u32 {
+    pub(crate) fn cblocks(&self) -> u32 {
         self.groups * self.cblocks_per_group
     }
 
@@ -277,31 +297,31 @@ impl Geometry {
     /// The clustered block of a mapped unit's place.
     #[inline]
     pub(crate) fn cblock_of_unit(&self, place: u32) -> u32 {
-        self.by_cblock.split_u32(place).0
+        self.by.cblock.split_u32(place).0
     }
 
     /// The clustered page of a mapped unit's place, and which unit of it.
     #[inline]
     pub(crate) fn cpage_of_unit(&self, place: u32) -> (u32, u32) {
-        self.by_cpage.split_u32(place)
+        self.by.cpage.split_u32(place)
     }
 
     /// The mapped unit of a sector of the host's, and which sector of it.
     #[inline]
     pub(crate) fn unit_of_sector(&self, sector: u64) -> (u32, u32) {
-        self.by_unit.split(sector)
+        self.by.unit.split(sector)
     }
 
     /// The clustered page of the host's address space that a sector lies in, and which sector of it.
     #[inline]
     pub(crate) fn line_of_sector(&self, sector: u64) -> (u32, u32) {
-        self.by_line.split(sector)
+        self.by.line.split(sector)
     }
 
     /// The group of a clustered block.
     #[inline]
     pub(crate) fn group_of_cblock(&self, cblock: u32) -> u32 {
-        self.by_group.split_u32(cblock).0
+        self.by.group.split_u32(cblock).0
     }
 
     /// The station that works on a clustered page (numbered over all clustered blocks).
@@ -319,8 +339,8 @@ impl Geometry {
     /// The lane, over all groups, that a clustered page lies on, and its number there within its clustered block.
     #[inline]
     pub(crate) fn lane_and_number(&self, cpage: u32) -> (u32, u32) {
-        let (cblock, in_block) = self.by_cpages.split_u32(cpage);
-        let (number, lane_in_group) = self.by_lanes.split_u32(in_block);
+        let (cblock, in_block) = self.by.cpages.split_u32(cpage);
+        let (number, lane_in_group) = self.by.lanes.split_u32(in_block);
         let first = self.group_of_cblock(cblock) * self.lanes_per_group;
         (first + lane_in_group, number)
     }
@@ -328,13 +348,13 @@ impl Geometry {
     /// Which of the lanes that share a station a lane is, and the station.
     #[inline]
     pub(crate) fn station_and_plane(&self, lane: u32) -> (u32, u32) {
-        self.by_stations.split_u32(lane)
+        self.by.stations.split_u32(lane)
     }
 
     /// The station that lane `lane` lies on.
     #[inline]
     pub(crate) fn station_of_lane(&self, lane: u32) -> u32 {
-        self.by_stations.split_u32(lane).1
+        self.by.stations.split_u32(lane).1
     }
 
     /// The station of lane `lane` of a clustered block's group; lanes that share a die give the same one.
@@ -345,9 +365,10 @@ impl Geometry {
 
     /// The channels of station `station` and how many planes of a clustered page lie on each, in page order.
     pub(crate) fn planes_of_station(&self, station: u32) -> Vec<u32> {
-        let first = station * self.dies_per_station;
-        let per_die = self.planes_per_lane_die as usize;
-        (first..(first + self.dies_per_station).min(self.dies))
+        let dies = &self.dies;
+        let first = station * dies.per_station;
+        let per_die = dies.planes_per_lane as usize;
+        (first..(first + dies.per_station).min(dies.count))
             .flat_map(|die| std::iter::repeat_n(die % self.channels, per_die))
             .collect()
     }
@@ -369,11 +390,8 @@ mod tests {
                 u32::MAX / by * by,
                 (u32::MAX / by * by).wrapping_sub(1),
             ] {
-                assert_eq!(
-                    Divisor::new(by).split_u32(n),
-                    (n / by, n % by),
-                    "{n} / {by}"
-                );
+                let split = Divisor::new(by).split_u32(n);
+                assert_eq!(split, (n / by, n % by), "{n} / {by}");
             }
         }
     }

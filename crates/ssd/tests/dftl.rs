@@ -63,7 +63,10 @@ fn a_map_that_fits_costs_nothing() {
     let mut page = dftl.clone();
     (page.mapping.kind, page.mapping.map_cache) = (MappingKind::Page, None);
     let (mut with, mut without) = (Ssd::new(&dftl, 1).unwrap(), Ssd::new(&page, 1).unwrap());
-    assert_eq!(with.geometry().cblocks(), without.geometry().cblocks());
+    assert_eq!(
+        with.geometry().physical_units(),
+        without.geometry().physical_units()
+    );
     let stamps = |done: Vec<Completion>| done.iter().map(|c| c.completed).collect::<Vec<_>>();
     let a = stamps(run(&mut with, 8, mixed(40_000, units)));
     let b = stamps(run(&mut without, 8, mixed(40_000, units)));
@@ -311,11 +314,11 @@ fn a_map_in_flash_takes_no_more_flash() {
         .chain(fathom_ssd::presets::STUDIED);
     for preset in presets {
         let mut spec = Spec::from_toml(preset.text).unwrap();
-        let blocks = |spec: &Spec| fathom_ssd::Geometry::new(spec).cblocks();
+        let units = |spec: &Spec| fathom_ssd::Geometry::new(spec).physical_units();
         spec.mapping.kind = MappingKind::Page;
-        let page = blocks(&spec);
+        let page = units(&spec);
         spec.mapping.kind = MappingKind::Dftl;
-        assert_eq!(blocks(&spec), page, "{}", preset.name);
+        assert_eq!(units(&spec), page, "{}", preset.name);
         // Where nothing is spare there must still be room for it.
         spec.mapping.over_provisioning_percent = 0.0;
         let g = fathom_ssd::Geometry::new(&spec);

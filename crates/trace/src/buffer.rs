@@ -1,7 +1,8 @@
 //! A window of fixed size over a stream: lines and records are slices of it, and nothing is kept that was read.
 
-use super::compress::{Compression, Plain};
+use super::compress::Compression;
 use super::error::{ErrorKind, Place, TraceError};
+use super::plain::Plain;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -5,7 +5,8 @@
 //! that is wrong. Nothing is told from a file's name.
 
 use super::error::{ErrorKind, TraceError};
-use super::format::{Line, blktrace};
+use super::format::blktrace;
+use super::line::Line;
 use super::{Access, Format, Options, compress};
 
 /// What is looked at, in bytes, and of that at most so many lines.
@@ -25,7 +26,7 @@ const NS_APART_MIN: u64 = 1_000;
 ///
 /// # Errors
 /// The input is empty, packed, or fits no format, or more than one.
-pub fn detect(sample: &[u8], whole: bool, options: &Options) -> Result<Format, TraceError> {
+pub(super) fn detect(sample: &[u8], whole: bool, options: &Options) -> Result<Format, TraceError> {
     if let Some(what) = compress::archive(sample) {
         return Err(TraceError::input(ErrorKind::Archive { what }));
     }
@@ -74,9 +75,9 @@ impl Trial {
         self.good >= 3 * self.bad && self.good > 0
     }
 
-    fn why_not(self) -> (Format, String) {
+    fn why_not(self) -> (&'static str, String) {
         let why = self.first_wrong.unwrap_or("no record in it".into());
-        (self.format, why)
+        (self.format.name(), why)
     }
 }
 
@@ -115,11 +116,12 @@ fn choose(fit: &[&Trial]) -> Result<Format, TraceError> {
     {
         return Ok(Format::MqSim);
     }
+    let formats = formats.into_iter().map(Format::name).collect();
     Err(TraceError::input(ErrorKind::Ambiguous { formats }))
 }
 
 fn trial(format: Format, lines: &[&[u8]], options: &Options) -> Option<Trial> {
-    let mut parser = format.parser()?(options);
+    let mut parser = format.parser()?(&options.choices());
     let mut trial = Trial {
         format,
         good: 0,
@@ -165,4 +167,21 @@ impl Trial {
 
 fn is_plausible(access: &Access) -> bool {
     access.end() <= END_PLAUSIBLE && access.len <= LEN_PLAUSIBLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What goes on beyond what is looked at is not held against a format.
+    #[test]
+    fn the_last_line_of_a_sample_may_be_cut() {
+        let sample = b"0,1,512,r,0\n0,1";
+        let told = |whole| detect(sample, whole, &Options::default());
+        assert_eq!(told(false).unwrap(), Format::Spc);
+        assert!(matches!(
+            *told(true).unwrap_err().kind,
+            ErrorKind::Unrecognised { .. }
+        ));
+    }
 }

@@ -1,6 +1,5 @@
 //! What can be wrong with a trace: what happened, where it stands, and what to do.
 
-use super::Format;
 use super::compress::Compression;
 use std::fmt;
 use std::io;
@@ -135,14 +134,14 @@ pub enum ErrorKind {
     /// No format fits.
     #[error("no format fits the first lines{}", tried_text(.tried))]
     Unrecognised {
-        /// The formats that were tried, each with what is wrong with the first line that does not fit.
-        tried: Vec<(Format, String)>,
+        /// The names of the formats that were tried, each with what is wrong with the first line that does not fit.
+        tried: Vec<(&'static str, String)>,
     },
     /// More than one format fits.
-    #[error("the first lines fit {}", names(.formats))]
+    #[error("the first lines fit {}", .formats.join(", "))]
     Ambiguous {
-        /// Those that fit.
-        formats: Vec<Format>,
+        /// The names of those that fit.
+        formats: Vec<&'static str>,
     },
     /// Parquet in a stream.
     #[error("Parquet is read from its end, and this input cannot be sought")]
@@ -162,10 +161,6 @@ pub enum ErrorKind {
         found: String,
     },
 }
-
-/// How many accesses to hold back is suggested where a format's traces are in order by themselves: as many as are held back
-/// of those that are merged only roughly.
-const REORDER: u32 = 4096;
 
 /// What is wrong with a trace, and where.
 #[derive(Debug)]
@@ -192,11 +187,6 @@ impl TraceError {
     pub fn is_skippable(&self) -> bool {
         self.kind.is_skippable()
     }
-
-    /// What to do.
-    pub fn help(&self) -> String {
-        self.kind.help()
-    }
 }
 
 impl ErrorKind {
@@ -213,45 +203,6 @@ impl ErrorKind {
                 | Self::CutRecord
                 | Self::Truncated { .. }
         )
-    }
-
-    fn help(&self) -> String {
-        match self {
-            Self::Missing { .. }
-            | Self::Malformed { .. }
-            | Self::UnknownOp { .. }
-            | Self::TooLarge { .. }
-            | Self::ZeroLength
-            | Self::LongLine { .. } => {
-                "mend the line, name the trace's format, or read leniently: such lines are then left out and counted"
-                    .into()
-            }
-            Self::Backwards { reorder, .. } => format!(
-                "sort the trace by time; or hold back more than {reorder} accesses to set them right (`--reorder {}`; in a \
-                 study, `reorder`); or read leniently (`--lenient`): such times are then moved up to the access before, and \
-                 counted",
-                reorder.saturating_mul(4).max(REORDER)
-            ),
-            Self::TooManyFiles { .. } => "split the trace by file".into(),
-            Self::BadMagic { .. } => {
-                "take the trace again, or merge the files of its CPUs with `blkparse -d`".into()
-            }
-            Self::CutRecord | Self::Truncated { .. } => {
-                "fetch the file again; or read leniently, up to this place".into()
-            }
-            Self::Version { .. } => "convert the trace with blkparse, and read its text".into(),
-            Self::Corrupt { .. } => "fetch the file again".into(),
-            Self::Io(_) => "check the file and the medium that holds it".into(),
-            Self::Empty => "name a file that holds a trace".into(),
-            Self::Archive { .. } => "unpack it, and read the trace that is inside".into(),
-            Self::Unrecognised { .. } | Self::Ambiguous { .. } => {
-                format!("name the format: one of {}", names(&Format::ALL))
-            }
-            Self::NeedsSeek => "give the file itself, not a pipe and not compressed".into(),
-            Self::Foreign(_) => "convert the file to a text format, such as alibaba".into(),
-            Self::Parquet(_) => "write the file again from the trace it was made of".into(),
-            Self::Setting { .. } => "choose another value".into(),
-        }
     }
 }
 
@@ -281,12 +232,7 @@ impl fmt::Display for Place {
     }
 }
 
-fn names(formats: &[Format]) -> String {
-    let names: Vec<&str> = formats.iter().map(|f| f.name()).collect();
-    names.join(", ")
-}
-
-fn tried_text(tried: &[(Format, String)]) -> String {
+fn tried_text(tried: &[(&str, String)]) -> String {
     tried
         .iter()
         .map(|(format, why)| format!("\n  {format}: {why}"))

@@ -6,7 +6,8 @@
 //!
 //! Times are those of the trace, from its first access on; nothing is scaled, aligned or cut here. It keeps a window of
 //! 256 KiB over the stream and, for formats that are merged only roughly, a bounded number of accesses; what a
-//! decoder keeps comes on top (128 MiB at most for zstd, 256 MiB for xz). It opens no file.
+//! decoder keeps comes on top (128 MiB at most for zstd, 256 MiB for xz). It opens no file. [`Trace::memory_bytes`] tells
+//! what a trace holds, [`Trace::capacity_hint`] how large a drive must be for the accesses read so far.
 
 mod buffer;
 mod compress;
@@ -15,19 +16,22 @@ mod error;
 mod fault;
 mod fields;
 mod format;
+mod help;
+mod line;
 mod options;
 mod order;
+mod plain;
 mod reader;
 pub mod table;
 mod text;
 
 pub use compress::Compression;
-pub use detect::detect;
 pub use error::{ErrorKind, Place, TraceError};
 pub use fathom_block::Access;
-pub use format::parquet::Writer as ParquetWriter;
+pub use format::parquet::ParquetWriter;
 pub use format::{FORMATS, Format};
-pub use options::{BlockEvent, Options};
+pub use line::BlockEvent;
+pub use options::Options;
 pub use reader::{Skipped, Trace};
 
 use buffer::Buffer;
@@ -46,7 +50,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// no sense.
 pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
     options.check()?;
-    let mut buffer = Buffer::new(compress::plain(input)?);
+    let mut buffer = Buffer::new(plain::plain(input)?);
     buffer.fill(detect::SAMPLE_BYTES);
     let (compression, position) = (buffer.compression(), buffer.position());
     if buffer.rest().starts_with(BYTE_ORDER_MARK) {
@@ -57,7 +61,7 @@ pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, Tra
         None => tell(&mut buffer, options)?,
     };
     let source = match (format, format.parser()) {
-        (_, Some(parser)) => Source::Text(text::Reader::new(buffer, parser(options))),
+        (_, Some(parser)) => Source::Text(text::Reader::new(buffer, parser(&options.choices()))),
         (Format::Parquet, None) => return Err(TraceError::input(ErrorKind::NeedsSeek)),
         (_, None) => Source::Blktrace(blktrace::Reader::new(buffer, options.block_event)),
     };
@@ -65,7 +69,7 @@ pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, Tra
 }
 
 fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {
-    let told = detect(buffer.rest(), buffer.is_whole(), options);
+    let told = detect::detect(buffer.rest(), buffer.is_whole(), options);
     match told {
         // A stream that fails before anything could be told: that is what is wrong with it.
         Err(error) => Err(match buffer.take_failure(Place::Line(1)) {

@@ -2,19 +2,9 @@
 
 use super::Format;
 use super::error::{ErrorKind, TraceError};
+use super::line::{BlockEvent, Choices};
 use fathom_base::Bytes;
 use serde::{Deserialize, Serialize};
-
-/// Which events of blkparse and blktrace are accesses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockEvent {
-    /// What is sent to the driver (D): after merging and scheduling, which is what a drive sees.
-    #[default]
-    Dispatch,
-    /// What comes from above (Q): before merging and scheduling.
-    Queue,
-}
 
 /// How a trace is to be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,5 +45,13 @@ impl Options {
             }));
         }
         Ok(())
+    }
+
+    /// What of it the parsers of lines must know.
+    pub(super) fn choices(&self) -> Choices {
+        Choices {
+            block_event: self.block_event,
+            disksim_size_unit: self.disksim_size_unit,
+        }
     }
 }

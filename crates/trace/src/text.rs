@@ -3,7 +3,7 @@
 use super::Access;
 use super::buffer::Buffer;
 use super::error::{ErrorKind, Place, TraceError};
-use super::format::{Line, LineParser};
+use super::line::{Line, LineParser};
 
 /// Reads the lines of a stream.
 pub(super) struct Reader {

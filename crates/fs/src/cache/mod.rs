@@ -73,7 +73,7 @@ impl Cache {
     }
 
     /// Pages in memory.
-    pub fn resident(&self) -> u32 {
+    fn resident(&self) -> u32 {
         (self.pages.len() - self.vacant.len()) as u32
     }
 

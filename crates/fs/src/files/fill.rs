@@ -1,7 +1,6 @@
 //! A drive that is filled with files before anything is measured, and aged.
 
-use super::space::{Extent, Full, GROUP_BLOCKS, Space};
-use super::{BLOCK_BYTES, FileId, Volume};
+use super::space::{BLOCK_BYTES, Extent, Full, GROUP_BLOCKS, Space};
 use fathom_base::{Bytes, Rng};
 use serde::{Deserialize, Serialize};
 
@@ -82,29 +81,6 @@ impl Fill for Space {
 
     fn remove(&mut self, file: Self::File) {
         file.iter().for_each(|&extent| self.release(extent));
-    }
-}
-
-/// Files in directories at random.
-impl Fill for Volume {
-    type File = FileId;
-
-    fn space(&self) -> &Space {
-        Volume::space(self)
-    }
-
-    fn add(&mut self, sizes: Sizes, rng: &mut Rng) -> Result<FileId, Full> {
-        let directory = rng.below(self.directories() as u64) as usize;
-        let (file, _) = self.create(directory)?;
-        let room = Volume::space(self).free() * BLOCK_BYTES;
-        self.grow(file, sizes.draw(rng).min(room))?;
-        Ok(file)
-    }
-
-    fn remove(&mut self, file: FileId) {
-        if let Some(deleted) = self.delete(file) {
-            self.release(&deleted.extents);
-        }
     }
 }
 

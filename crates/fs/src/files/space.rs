@@ -1,7 +1,9 @@
 //! Free blocks in a bitmap, by group, and first fit among them.
 
+/// The block of the file system and the page of the cache, in bytes.
+pub const BLOCK_BYTES: u64 = 4096;
 /// Blocks in a group: as many as a bitmap of one 4-KiB block has bits, 128 MiB.
-pub const GROUP_BLOCKS: u64 = 32_768;
+pub(super) const GROUP_BLOCKS: u64 = 32_768;
 /// A piece shorter than this is taken only where the group has no longer one behind the goal, as ext3 looks for a free
 /// byte in the group's bitmap before it takes single bits (`find_next_usable_block`).
 const WORTHWHILE: u64 = 8;
@@ -58,7 +60,7 @@ pub struct Space {
 impl Space {
     /// `blocks` in groups of [`GROUP_BLOCKS`], the first `reserved` of each of which are never free. A rest of at most
     /// twice `reserved` at the end makes no group.
-    pub fn new(blocks: u64, reserved: u64) -> Self {
+    pub(super) fn new(blocks: u64, reserved: u64) -> Self {
         let rest = blocks % GROUP_BLOCKS;
         let blocks = if rest > 2 * reserved {
             blocks
@@ -110,7 +112,7 @@ impl Space {
     }
 
     /// Blocks of a group that no file has.
-    pub fn free_in(&self, group: u64) -> u64 {
+    pub(super) fn free_in(&self, group: u64) -> u64 {
         self.groups
             .get(group as usize)
             .map_or(0, |group| group.free)
@@ -131,7 +133,7 @@ impl Space {
     ///
     /// # Errors
     /// [`Full`]; nothing is taken then.
-    pub fn allocate(
+    pub(super) fn allocate(
         &mut self,
         goal: u64,
         wanted: u64,
@@ -254,5 +256,29 @@ impl Space {
             }
             start = end;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_fit_prefers_pieces_that_are_worth_it() {
+        let mut space = Space::new(GROUP_BLOCKS, 0);
+        let mut all = Vec::new();
+        space.allocate(0, GROUP_BLOCKS, &mut all).unwrap();
+        let free = |space: &mut Space, start, blocks| space.release(Extent { start, blocks });
+        free(&mut space, 10, 3);
+        free(&mut space, 100, 20);
+        free(&mut space, 200, 8);
+        let mut taken = Vec::new();
+        space.allocate(0, 24, &mut taken).unwrap();
+        let at = |start, blocks| Extent { start, blocks };
+        assert_eq!(taken, [at(100, 20), at(200, 4)]);
+        taken.clear();
+        space.allocate(0, 7, &mut taken).unwrap();
+        assert_eq!(taken, [at(10, 3), at(204, 4)]);
+        assert!(space.allocate(0, 1, &mut taken).is_err());
     }
 }

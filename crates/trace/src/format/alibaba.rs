@@ -1,9 +1,10 @@
 //! Alibaba's block traces (Li et al., *An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale
 //! Production*, IISWC 2020; the schema of `io_traces.csv` in github.com/alibaba/block-traces).
 
-use super::{Line, LineParser, Options, access, spc};
+use super::spc;
 use crate::fault::Fault;
 use crate::fields::Fields;
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 
 pub(super) const ABOUT: About = About::new("Alibaba block traces: device,op,offset,length,us").text(
@@ -15,7 +16,7 @@ the disk. The published file is a tar archive: unpack it first.",
 
 struct Alibaba;
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Alibaba)
 }
 

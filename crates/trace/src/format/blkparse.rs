@@ -4,10 +4,9 @@
 //! without sign and prints the seconds in 32 bits, so that 893 us before the start read 1266874889.708658509; such
 //! times are understood up to an hour before the start.
 
-use super::{Line, LineParser, Options, access};
-use crate::BlockEvent;
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, too_large, unknown_op};
+use crate::line::{BlockEvent, Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -34,9 +33,9 @@ struct Blkparse {
     summary: bool,
 }
 
-pub(super) fn parser(options: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(choices: &Choices) -> Box<dyn LineParser> {
     Box::new(Blkparse {
-        action: match options.block_event {
+        action: match choices.block_event {
             BlockEvent::Dispatch => b"D",
             BlockEvent::Queue => b"Q",
         },

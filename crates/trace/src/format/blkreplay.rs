@@ -1,8 +1,8 @@
 //! blkreplay's load files (Schöbel-Theuer, *blkreplay*, 2012).
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, time, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -19,7 +19,7 @@ struct Blkreplay {
     begun: bool,
 }
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Blkreplay { begun: false })
 }
 

@@ -1,10 +1,10 @@
 //! What blktrace writes: records of 48 bytes, `struct blk_io_trace` of Linux's `blktrace_api.h`, each followed by
 //! `pdu_len` bytes that are not read.
 
-use super::check;
+use crate::Access;
 use crate::buffer::Buffer;
 use crate::error::{ErrorKind, Place, TraceError};
-use crate::{Access, BlockEvent};
+use crate::line::{BlockEvent, check};
 use fathom_base::{About, SECTOR_BYTES, Time};
 use fathom_block::Op;
 

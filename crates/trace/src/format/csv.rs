@@ -1,8 +1,8 @@
 //! Comma-separated values whose first line names the columns: for traces that no other format is made for.
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, missing, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::{About, SECTOR_BYTES};
 use fathom_block::Op;
 
@@ -74,7 +74,7 @@ const NEEDED: [(&str, &str); 4] = [
 /// Its columns, once they are named.
 struct Csv(Vec<Column>);
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Csv(Vec::new()))
 }
 

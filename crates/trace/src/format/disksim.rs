@@ -1,9 +1,9 @@
 //! DiskSim's ASCII trace format (Bucy et al., *The DiskSim Simulation Environment Version 4.0 Reference Manual*,
 //! CMU-PDL-08-101, 2008, chapter on input traces; `iotrace_ascii_get_ioreq_event`).
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -20,9 +20,9 @@ struct DiskSim {
     size_unit: u64,
 }
 
-pub(super) fn parser(options: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(choices: &Choices) -> Box<dyn LineParser> {
     Box::new(DiskSim {
-        size_unit: options.disksim_size_unit.0,
+        size_unit: choices.disksim_size_unit.0,
     })
 }
 

@@ -3,9 +3,9 @@
 //! The manual does not say in which unit the timestamps of version 3 are; fio writes microseconds since the start
 //! (`log_io_u` in iolog.c, `utime_since_now`) and waits for differences of them in microseconds when it reads.
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::{Fault, What};
 use crate::fields::{Fields, malformed, too_large, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ struct Fio {
     files: Files,
 }
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Fio {
         version: None,
         at_ns: 0,

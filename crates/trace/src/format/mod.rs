@@ -14,33 +14,11 @@ pub(super) mod spc;
 pub(super) mod systor;
 pub(super) mod tencent;
 
-use super::fault::Fault;
-use super::{Access, Options};
+use super::line::{Choices, LineParser};
 use fathom_base::registry::Text;
-use fathom_base::{Kind, Time, names};
-use fathom_block::Op;
+use fathom_base::{Kind, names};
 
-/// What a line is.
-pub(super) enum Line {
-    /// An access; its time is the trace's own, not yet since the first access.
-    Access(Access),
-    /// Something that the format knows and that is no access, such as another event.
-    Event,
-    /// Text around the records.
-    Text,
-}
-
-/// Reads the lines of a text format.
-pub(super) trait LineParser: Send {
-    /// A first line that names the columns: what tells nothing new to a format whose columns are known.
-    fn names<'a>(&mut self, _line: &'a [u8]) -> Result<(), Fault<'a>> {
-        Ok(())
-    }
-
-    fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>>;
-}
-
-type MakeParser = fn(&Options) -> Box<dyn LineParser>;
+type MakeParser = fn(&Choices) -> Box<dyn LineParser>;
 
 /// Formats of traces.
 const FORMAT: Kind = Kind {
@@ -95,32 +73,4 @@ impl Format {
             _ => 0,
         }
     }
-}
-
-/// An access out of its fields.
-pub(super) fn access<'a>(
-    at_ns: u64,
-    op: Op,
-    (offset, len): (u64, u64),
-    disk: u32,
-) -> Result<Line, Fault<'a>> {
-    check(op, offset, len)?;
-    Ok(Line::Access(Access {
-        at: Time(at_ns),
-        op,
-        offset,
-        len,
-        disk,
-    }))
-}
-
-/// What no access may be: empty, or beyond the end of the address space.
-pub(super) fn check<'a>(op: Op, offset: u64, len: u64) -> Result<(), Fault<'a>> {
-    if len == 0 && op != Op::Flush {
-        return Err(Fault::zero_length());
-    }
-    if offset.checked_add(len).is_none() {
-        return Err(super::fields::too_large("offset + length", b"beyond 2^64"));
-    }
-    Ok(())
 }

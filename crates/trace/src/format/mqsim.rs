@@ -1,8 +1,8 @@
 //! MQSim's ASCII trace format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -15,7 +15,7 @@ Sectors have 512 bytes; the operation is 0 for writes and 1 for reads; the devic
 
 struct MqSim;
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(MqSim)
 }
 

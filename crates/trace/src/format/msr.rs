@@ -1,8 +1,8 @@
 //! MSR Cambridge traces (Narayanan et al., *Write Off-Loading*, FAST 2008), as SNIA publishes them.
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -20,7 +20,7 @@ const TICK_NS: u64 = 100;
 
 struct Msr;
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Msr)
 }
 

@@ -4,9 +4,9 @@
 //! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the furthest end
 //! of an access), beside those of every [`table`](crate::table).
 
-use super::check;
 use crate::Access;
 use crate::error::{ErrorKind, Place, TraceError};
+use crate::line::check;
 use crate::table::{ChunkReader, Column, Layout, TableError, TableReader, TableWriter};
 use fathom_base::{About, Time};
 use fathom_block::Op;
@@ -50,8 +50,8 @@ fn wrong(error: TableError) -> TraceError {
 /// Writes accesses as a Parquet file, in constant memory but for its footer (some 500 bytes for every 131,072
 /// accesses).
 ///
-/// What was written is a Parquet file only after [`Writer::finish`].
-pub struct Writer<W: Write + Send> {
+/// What was written is a Parquet file only after [`ParquetWriter::finish`].
+pub struct ParquetWriter<W: Write + Send> {
     table: TableWriter<W>,
     rows: Vec<Access>,
     written: u64,
@@ -61,7 +61,7 @@ pub struct Writer<W: Write + Send> {
     capacity_bytes: u64,
 }
 
-impl<W: Write + Send> Writer<W> {
+impl<W: Write + Send> ParquetWriter<W> {
     /// Begins a file.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! SPC traces (Storage Performance Council, *SPC trace file format specification*, revision 1.0.1, 2000), as the
 //! UMass repository publishes them, and fragments of them without the first column.
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -25,11 +25,11 @@ struct Spc {
     asu: bool,
 }
 
-pub(super) fn whole(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn whole(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Spc { asu: true })
 }
 
-pub(super) fn fragment(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn fragment(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Spc { asu: false })
 }
 

@@ -1,9 +1,9 @@
 //! The traces of SYSTOR '17 (Lee et al., *Understanding storage traffic characteristics on enterprise virtual desktop
 //! infrastructure*; the README of the distribution at SNIA).
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -16,7 +16,7 @@ means that no response was seen; the line is skipped. The LUN becomes the disk. 
 
 struct Systor;
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Systor)
 }
 

@@ -1,9 +1,9 @@
 //! Tencent's cloud block storage traces (Zhang et al., *OSCA: An Online-Model Based Cache Allocation Scheme in Cloud
 //! Block Storage Systems*, USENIX ATC 2020; the README of the distribution at SNIA).
 
-use super::{Line, LineParser, Options, access};
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
+use crate::line::{Choices, Line, LineParser, access};
 use fathom_base::About;
 use fathom_block::Op;
 
@@ -17,7 +17,7 @@ tar archives: unpack them first.",
 
 struct Tencent;
 
-pub(super) fn parser(_: &Options) -> Box<dyn LineParser> {
+pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
     Box::new(Tencent)
 }
 

@@ -151,7 +151,7 @@ impl TableReader {
     }
 
     /// Memory of the decoded rows, in bytes; what the Parquet reader keeps of a page comes on top.
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.batch.iter().map(Column::memory_bytes).sum()
     }
 

@@ -1,0 +1,118 @@
+//! Plain bytes out of what may be compressed; memory is bounded whatever the input says.
+
+use super::compress::{Compression, tell};
+use super::error::{ErrorKind, TraceError};
+use flate2::bufread::MultiGzDecoder;
+use liblzma::read::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The largest window of a zstd frame, as a power of two: what `zstd --ultra -22` writes.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
+const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
+/// What is looked at to tell: a tar archive says so at byte 257.
+const HEAD_BYTES: usize = 512;
+
+/// The plain bytes of an input, how it is compressed, and how much of it was read.
+pub(super) struct Plain {
+    pub(super) bytes: Box<dyn Read + Send>,
+    pub(super) compression: Compression,
+    position: Arc<AtomicU64>,
+}
+
+/// Counts what is read of an input.
+struct Counted {
+    input: Box<dyn Read + Send>,
+    position: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.position.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// The plain bytes of an input.
+pub(super) fn plain(input: Box<dyn Read + Send>) -> Result<Plain, TraceError> {
+    let position = Arc::new(AtomicU64::new(0));
+    let mut input = Counted {
+        input,
+        position: Arc::clone(&position),
+    };
+    let io_error = |e| TraceError::input(ErrorKind::Io(e));
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    let read = input
+        .by_ref()
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head);
+    let compression = tell(&head);
+    // What could be read is read before the failure is told.
+    let whole = Cursor::new(head).chain(Failure(read.err())).chain(input);
+    let bytes: Box<dyn Read + Send> = match compression {
+        Compression::None => Box::new(whole),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(whole))),
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::new(whole).map_err(io_error)?;
+            decoder
+                .window_log_max(ZSTD_WINDOW_LOG_MAX)
+                .map_err(io_error)?;
+            Box::new(decoder)
+        }
+        Compression::Xz => {
+            let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)
+                .map_err(|e| io_error(e.into()))?;
+            Box::new(XzDecoder::new_stream(whole, stream))
+        }
+    };
+    Ok(Plain {
+        bytes,
+        compression,
+        position,
+    })
+}
+
+/// Fails once.
+struct Failure(Option<io::Error>);
+
+impl Read for Failure {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+impl Plain {
+    /// Bytes of the input that were read so far; it goes on with the reading.
+    pub(super) fn position(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.position)
+    }
+
+    /// What went wrong while reading through a decoder.
+    pub(super) fn failure(&self, source: io::Error) -> ErrorKind {
+        let offset = self.position.load(Ordering::Relaxed);
+        failure(self.compression, source, offset)
+    }
+}
+
+fn failure(compression: Compression, source: io::Error, offset: u64) -> ErrorKind {
+    if compression == Compression::None {
+        ErrorKind::Io(source)
+    } else if source.kind() == io::ErrorKind::UnexpectedEof {
+        ErrorKind::Truncated {
+            compression,
+            offset,
+        }
+    } else if source.raw_os_error().is_some() {
+        ErrorKind::Io(source)
+    } else {
+        ErrorKind::Corrupt {
+            compression,
+            offset,
+            source,
+        }
+    }
+}
