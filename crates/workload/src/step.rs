@@ -26,10 +26,10 @@ pub use cut::Split;
 pub use place::{Concatenate, Shrink, Span, Wrap};
 pub use round::{Align, RoundToPages, Rounding};
 pub use shaped::{Counts, ShapeError, Shaped, StepCounts, StepError, apply, plain};
-pub use survey::{ResolveError, resolve, survey};
+pub use survey::{ResolveError, resolve};
 pub use time::{ScaleTime, TimeWindow};
+pub use work::Problem;
 use work::Settings;
-pub use work::{Problem, Survey};
 
 use fathom_base::registry::Text;
 use fathom_base::{About, BadValue, Kind, names};

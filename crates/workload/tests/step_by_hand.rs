@@ -8,7 +8,7 @@ use fathom_block::Op;
 use fathom_workload::step::{
     Align, Arrival, Clip, Concatenate, Counts, Disk, First, PastEnd, Problem, ReadsOnly,
     RoundToPages, Rounding, STEPS, ScaleTime, ShapeError, Shrink, Span, Split, Step, StepError,
-    TimeWindow, Wrap, WritesOnly, apply, plain, resolve, survey,
+    TimeWindow, Wrap, WritesOnly, apply, plain, resolve,
 };
 
 fn access(at: u64, op: Op, offset: u64, len: u64, disk: u32) -> Access {
@@ -437,23 +437,6 @@ fn a_first_pass_fills_in_what_the_steps_before_leave() {
         resolve(&resolved, || Err::<std::iter::Empty<_>, _>(Unreadable)).unwrap(),
         resolved
     );
-}
-
-#[test]
-fn a_survey_counts() {
-    let found = survey(plain([
-        access(0, Op::Write, 4_000, 1_000, 0),
-        access(9, Op::Read, 10, 2_000, 1),
-        access(5, Op::Write, 0, 1, 1),
-        FLUSH,
-    ]))
-    .unwrap();
-    assert_eq!(
-        (found.accesses, found.writes, found.longest, found.last),
-        (4, 2, 2_000, Time(9))
-    );
-    assert_eq!(found.disks, [(0, 5_000), (1, 2_010)].into_iter().collect());
-    assert_eq!(found.end(), 5_000);
 }
 
 #[derive(serde::Deserialize, Debug)]

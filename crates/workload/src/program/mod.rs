@@ -4,6 +4,7 @@
 mod config;
 pub mod filebench;
 pub mod fio;
+mod layout;
 mod overrides;
 pub mod postmark;
 mod processes;

@@ -10,7 +10,7 @@ use fathom_block::Access;
 ///
 /// # Errors
 /// The first error of the source.
-pub fn survey<E>(source: impl IntoIterator<Item = Result<Access, E>>) -> Result<Survey, E> {
+fn survey<E>(source: impl IntoIterator<Item = Result<Access, E>>) -> Result<Survey, E> {
     let mut found = Survey::default();
     for access in source {
         found.add(&access?);
@@ -56,4 +56,32 @@ where
         steps[index].settings_mut().learn(&found);
     }
     Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plain;
+    use super::*;
+    use fathom_base::Time;
+    use fathom_block::Op;
+
+    #[test]
+    fn a_survey_says_where_each_disk_ends() {
+        let access = |at, op, offset, len, disk| Access {
+            at: Time(at),
+            op,
+            offset,
+            len,
+            disk,
+        };
+        let found = survey(plain([
+            access(0, Op::Write, 4_000, 1_000, 0),
+            access(9, Op::Read, 10, 2_000, 1),
+            access(5, Op::Write, 0, 1, 1),
+            access(6, Op::Flush, 0, 0, 2),
+        ]))
+        .unwrap();
+        assert_eq!(found.disks, [(0, 5_000), (1, 2_010)].into_iter().collect());
+        assert_eq!(found.end(), 5_000);
+    }
 }

@@ -1,6 +1,6 @@
 //! What a step is: its settings, and what it says to each access.
 
-use fathom_base::{BadValue, Bytes, Time, want};
+use fathom_base::{BadValue, Bytes, want};
 use fathom_block::{Access, Op};
 use std::collections::BTreeMap;
 
@@ -82,30 +82,18 @@ pub(super) fn given(length: Bytes, key: &'static str, how: &str) -> Result<(), B
 
 /// What a first pass over a workload finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Accesses.
-    pub accesses: u64,
-    /// Of them, writes.
-    pub writes: u64,
-    /// The longest, in bytes.
-    pub longest: u64,
-    /// The latest time at which one is asked for.
-    pub last: Time,
+pub(crate) struct Survey {
     /// The first byte behind every access, by disk. A disk with flushes only is not here.
-    pub disks: BTreeMap<u32, u64>,
+    pub(crate) disks: BTreeMap<u32, u64>,
 }
 
 impl Survey {
     /// The first byte behind every access, on whichever disk.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.disks.values().copied().max().unwrap_or(0)
     }
 
     pub(super) fn add(&mut self, access: &Access) {
-        self.accesses += 1;
-        self.writes += u64::from(access.op == Op::Write);
-        self.longest = self.longest.max(access.len);
-        self.last = self.last.max(access.at);
         if access.op != Op::Flush {
             let end = self.disks.entry(access.disk).or_default();
             *end = (*end).max(access.end());

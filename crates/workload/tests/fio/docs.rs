@@ -46,18 +46,21 @@ fn the_page_says_the_defaults() {
     };
     for (name, value) in [
         ("rw", job.rw.to_string()),
-        ("bs", format!("{}k", job.bs.read / 1024)),
+        ("bs", format!("{}k", job.blocks.bs.read / 1024)),
         ("iodepth", job.iodepth.to_string()),
         ("numjobs", job.numjobs.to_string()),
         ("rwmixread", job.rwmixread.to_string()),
-        ("random_distribution", job.random_distribution.to_string()),
-        ("offset", job.offset.to_string()),
-        ("loops", job.loops.to_string()),
-        ("thinktime_blocks", job.thinktime_blocks.to_string()),
-        ("fsync", job.fsync.to_string()),
-        ("fdatasync", job.fdatasync.to_string()),
-        ("end_fsync", u8::from(job.end_fsync).to_string()),
-        ("number_ios", job.number_ios.to_string()),
+        (
+            "random_distribution",
+            job.order.random_distribution.to_string(),
+        ),
+        ("offset", job.area.offset.to_string()),
+        ("loops", job.ends.loops.to_string()),
+        ("thinktime_blocks", job.pace.thinktime_blocks.to_string()),
+        ("fsync", job.flushes.fsync.to_string()),
+        ("fdatasync", job.flushes.fdatasync.to_string()),
+        ("end_fsync", u8::from(job.flushes.end_fsync).to_string()),
+        ("number_ios", job.ends.number_ios.to_string()),
         ("do_verify", u8::from(job.do_verify).to_string()),
     ] {
         assert_eq!(default(name), Some(value), "{name}");
@@ -73,7 +76,7 @@ fn the_example_of_the_page_is_read_as_it_says() {
     let of: Vec<_> = file
         .jobs
         .iter()
-        .map(|job| (job.numjobs, job.depth(), job.verify, job.stonewall))
+        .map(|job| (job.numjobs, job.depth(), job.verify, job.schedule.stonewall))
         .collect();
     assert_eq!(of, [(5, 1, false, false), (1, 32, true, true)]);
     assert!(

@@ -355,9 +355,9 @@ fn files_and_variables_stand_for_what_they_hold() {
     let said = |job: usize| {
         let job = &file.jobs[job];
         (
-            job.size.map(|size| size.to_string()),
+            job.area.size.map(|size| size.to_string()),
             job.depth(),
-            job.bs.read,
+            job.blocks.bs.read,
         )
     };
     // "Settings pulled into a section apply to that section only (except global section)".

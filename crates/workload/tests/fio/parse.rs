@@ -3,8 +3,8 @@
 use fathom_base::Dur;
 use fathom_block::Op;
 use fathom_workload::program::fio::{
-    Amount, Distribution, Each, Engine, FioError, Job, Jobs, Lengths, OPTIONS, Problem, Rw, Split,
-    parse,
+    Amount, Area, Distribution, Each, Ends, Engine, FioError, Flushes, Job, Jobs, Lengths, OPTIONS,
+    Order, Pacing, Problem, Rw, Schedule, Split, parse,
 };
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn sections_comments_and_names() {
     let said: Vec<_> = file
         .jobs
         .iter()
-        .map(|job| (job.name.as_str(), job.rw, job.bs.read, job.iodepth))
+        .map(|job| (job.name.as_str(), job.rw, job.blocks.bs.read, job.iodepth))
         .collect();
     let wanted = [
         ("one", Rw::RandRead, 8192, 3),
@@ -66,7 +66,7 @@ fn numbers_have_the_suffixes_of_fio() {
         ("1p", 1 << 50),
         ("0x1000", 4096),
     ] {
-        assert_eq!(one(&format!("bs={text}")).bs.write, bytes, "{text}");
+        assert_eq!(one(&format!("bs={text}")).blocks.bs.write, bytes, "{text}");
     }
     for (text, us) in [
         ("5", 5_000_000),
@@ -80,11 +80,11 @@ fn numbers_have_the_suffixes_of_fio() {
         ("1D", 86_400_000_000),
     ] {
         let job = one(&format!("runtime={text}\nstartdelay={text}"));
-        assert_eq!(job.runtime, Some(Dur::us(us)), "{text}");
-        assert_eq!(job.startdelay, Dur::us(us), "{text}");
+        assert_eq!(job.ends.runtime, Some(Dur::us(us)), "{text}");
+        assert_eq!(job.schedule.startdelay, Dur::us(us), "{text}");
     }
-    assert_eq!(one("thinktime=7").thinktime, Dur::us(7));
-    assert_eq!(one("runtime=0").runtime, None);
+    assert_eq!(one("thinktime=7").pace.thinktime, Dur::us(7));
+    assert_eq!(one("runtime=0").ends.runtime, None);
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn one_value_for_each_operation() {
         (",8k,", 4096, 8192, 4096),
     ] {
         let wanted = Each { read, write, trim };
-        assert_eq!(one(&format!("bs={text}")).bs, wanted, "{text}");
+        assert_eq!(one(&format!("bs={text}")).blocks.bs, wanted, "{text}");
     }
-    let rate = |text: &str| one(&format!("rate={text}")).rate;
+    let rate = |text: &str| one(&format!("rate={text}")).pace.rate;
     assert_eq!(
         (rate("1m,500k").read, rate("1m,500k").write),
         (1 << 20, 500 << 10)
@@ -151,28 +151,45 @@ fn the_other_options() {
         name: "job".into(),
         rw: Rw::RandMixed,
         rwmixread: 80,
-        size: Some(Amount::Percent(20)),
-        io_size: Some(1 << 30),
-        offset: Amount::Percent(50),
-        offset_increment: Amount::Bytes(1 << 20),
-        random_distribution: Distribution::Zipf(1.2),
-        time_based: true,
-        runtime: Some(Dur::ms(3000)),
-        loops: 4,
-        stonewall: true,
+        area: Area {
+            size: Some(Amount::Percent(20)),
+            io_size: Some(1 << 30),
+            offset: Amount::Percent(50),
+            offset_increment: Amount::Bytes(1 << 20),
+        },
+        order: Order {
+            random_distribution: Distribution::Zipf(1.2),
+            norandommap: true,
+            ..Order::default()
+        },
+        ends: Ends {
+            time_based: true,
+            runtime: Some(Dur::ms(3000)),
+            loops: 4,
+            ..Ends::default()
+        },
+        schedule: Schedule {
+            stonewall: true,
+            ..Schedule::default()
+        },
         ioengine: Engine::Async,
         iodepth: 32,
         numjobs: 5,
         prio: Some(7),
         randseed: Some(9),
-        fsync: 8,
-        norandommap: true,
-        thinktime: Dur::ms(1),
-        thinktime_blocks: 2,
-        rate_iops: Each {
-            read: 5,
-            write: 6,
-            trim: 6,
+        flushes: Flushes {
+            fsync: 8,
+            ..Flushes::default()
+        },
+        pace: Pacing {
+            thinktime: Dur::ms(1),
+            thinktime_blocks: 2,
+            rate_iops: Each {
+                read: 5,
+                write: 6,
+                trim: 6,
+            },
+            ..Pacing::default()
         },
         do_verify: false,
         ..Job::default()
@@ -180,7 +197,7 @@ fn the_other_options() {
     assert_eq!(job, wanted);
     assert_eq!(job.depth(), 32);
     assert_eq!(
-        one("random_distribution=pareto").random_distribution,
+        one("random_distribution=pareto").order.random_distribution,
         Distribution::Pareto(0.2)
     );
 }

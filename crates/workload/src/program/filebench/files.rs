@@ -1,61 +1,16 @@
 //! Threads that run a list of operations on a set of files, over and over: the web server and the file server.
 
-use super::{SHAPE, gamma};
-use crate::generate::Range;
-use crate::program::config;
-use crate::program::overrides::settings;
-use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
+mod settings;
+
+pub(super) use settings::defaults;
+pub use settings::{FileOverrides, FileSettings};
+
+use super::gamma::{SHAPE, gamma};
+use crate::program::layout;
+use fathom_base::{BadValue, Bytes, Rng, Time};
 use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
+use fathom_platform::{Counter, Failed, Host, Machine, Script, Step};
 use std::collections::BTreeSet;
-
-settings! {
-    /// A personality with a set of files, and what it runs on.
-    FileSettings, FileOverrides {
-        /// Files of the set (`nfiles`).
-        files: u64,
-        /// How many of a hundred are there at the start (`prealloc`).
-        preallocated_percent: f64,
-        /// Their mean length (`meanfilesize`).
-        mean_size: Bytes,
-        /// Files in a directory (`meandirwidth`).
-        directory_width: u64,
-        /// Threads (`nthreads`).
-        threads: u64,
-        /// Bytes of a call that reads (`iosize`).
-        io_size: Bytes,
-        /// An append has less than so many bytes, all lengths as likely (`meanappendsize`).
-        append_size: Bytes,
-        /// After which time threads end at their next operation.
-        duration: Dur,
-        /// After how many operations they end, if before.
-        operations: Option<u64>,
-        /// How much of the drive is used before its files are laid out, in percent; 0 is nothing.
-        utilisation_percent: f64,
-        /// Which part of the drive the file system has; all where left out.
-        range: Option<Range>,
-        /// The machine.
-        system: System,
-    }
-}
-
-/// What the workload files of both have in common.
-pub(super) fn defaults(threads: u64, preallocated_percent: f64) -> FileSettings {
-    FileSettings {
-        files: 1_000,
-        preallocated_percent,
-        mean_size: Bytes::kib(128),
-        directory_width: 20,
-        threads,
-        io_size: Bytes::mib(1),
-        append_size: Bytes::kib(16),
-        duration: Dur::ms(60_000),
-        operations: None,
-        utilisation_percent: 0.0,
-        range: None,
-        system: System::default(),
-    }
-}
 
 /// An operation of a thread's list (a `flowop`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +133,7 @@ impl FileSettings {
     ) -> Result<Machine<FileServer>, BadValue> {
         self.check()?;
         let directories = self.files.div_ceil(self.directory_width);
-        let mut volume = config::volume(self.range, capacity, directories)?;
+        let mut volume = layout::volume(self.range, capacity, directories)?;
         let around = Sizes {
             min: Bytes(BLOCK_BYTES),
             max: Bytes((2 * self.mean_size.0).max(BLOCK_BYTES)),
@@ -189,7 +144,7 @@ impl FileSettings {
         }
         let mut rng = Rng::new(seed, 1);
         let entries = self.lay_out(&mut volume, &mut rng)?;
-        let log = config::place(&mut volume, 0, self.append_size.0)?;
+        let log = layout::place(&mut volume, 0, self.append_size.0)?;
         let of = |there: bool| {
             let numbered = entries.iter().enumerate();
             let those = numbered.filter(move |(_, entry)| entry.file.is_some() == there);
@@ -225,7 +180,7 @@ impl FileSettings {
             let size = gamma(SHAPE, self.mean_size.0 as f64, rng).max(1.0) as u64;
             let directory = (number / self.directory_width) as usize;
             let file = match rng.chance(self.preallocated_percent / 100.0) {
-                true => Some(config::place(volume, directory, size)?),
+                true => Some(layout::place(volume, directory, size)?),
                 false => None,
             };
             entries.push(Entry {
@@ -236,46 +191,6 @@ impl FileSettings {
             });
         }
         Ok(entries)
-    }
-
-    fn check(&self) -> Result<(), BadValue> {
-        self.system.check()?;
-        let positive = [
-            (self.files, "files"),
-            (self.mean_size.0, "mean-size"),
-            (self.directory_width, "directory-width"),
-            (self.threads, "threads"),
-            (self.io_size.0, "io-size"),
-            (self.append_size.0, "append-size"),
-            (self.duration.0, "duration"),
-        ];
-        for (value, key) in positive {
-            want(value > 0, key, 0, || "must be above zero".into())?;
-        }
-        want(self.files < 1 << 30, "files", self.files, || {
-            "must be below 2^30".into()
-        })?;
-        want(self.threads < 1 << 16, "threads", self.threads, || {
-            "must be below 65536".into()
-        })?;
-        want(
-            self.mean_size.0 < 1 << 40,
-            "mean-size",
-            self.mean_size,
-            || "must be below 1TiB".into(),
-        )?;
-        want(
-            (0.0..=100.0).contains(&self.preallocated_percent),
-            "preallocated-percent",
-            self.preallocated_percent,
-            || "must be in 0..=100".into(),
-        )?;
-        want(
-            (0.0..100.0).contains(&self.utilisation_percent),
-            "utilisation-percent",
-            self.utilisation_percent,
-            || "must be at least 0 and below 100".into(),
-        )
     }
 }
 

@@ -14,6 +14,7 @@
 //! operations; then everything is written.
 
 mod files;
+mod gamma;
 mod oltp;
 
 pub use files::{FileOverrides, FileServer, FileSettings};
@@ -21,26 +22,10 @@ pub use oltp::{Oltp, OltpOverrides, OltpSettings};
 
 use fathom_base::About;
 use fathom_base::registry::table_of;
-use fathom_base::{Bytes, Dur, Rng};
+use fathom_base::{Bytes, Dur};
 
-/// The shape of the lengths of files (`sizegamma=1500` of filebench).
-const SHAPE: f64 = 1.5;
-
-/// Gamma-distributed with a shape of at least 1 and a mean, after G. Marsaglia and W. W. Tsang, "A simple method for
-/// generating gamma variables", ACM Transactions on Mathematical Software 26(3), 2000.
-fn gamma(shape: f64, mean: f64, rng: &mut Rng) -> f64 {
-    let d = shape - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = rng.normal();
-        let v = (1.0 + c * x).powi(3);
-        if v > 0.0 && (1.0 - rng.uniform()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
-            return d * v * mean / shape;
-        }
-    }
-}
-
-fn web() -> FileSettings {
+/// The web server of `parameter-aware-io` 6.3.
+pub fn webserver() -> FileSettings {
     FileSettings {
         files: 1_000,
         mean_size: Bytes::mib(16),
@@ -48,22 +33,13 @@ fn web() -> FileSettings {
     }
 }
 
-fn server() -> FileSettings {
+/// The file server of `parameter-aware-io` 6.3.
+pub fn fileserver() -> FileSettings {
     FileSettings {
         files: 10_000,
         mean_size: Bytes::mib(1),
         ..files::defaults(50, 80.0)
     }
-}
-
-/// The web server of `parameter-aware-io` 6.3.
-pub fn webserver() -> FileSettings {
-    web()
-}
-
-/// The file server of `parameter-aware-io` 6.3.
-pub fn fileserver() -> FileSettings {
-    server()
 }
 
 /// The transaction processing of `parameter-aware-io` 6.3.
@@ -116,21 +92,3 @@ writer's). 10 files of 10 MiB and a log of 10 MiB, as in the workload file and `
 into memory, so after the first seconds the drive gets almost only writes.",
     )
     .settings(|| table_of(&oltp()));
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gamma_has_its_mean_and_variance() {
-        let mut rng = Rng::new(3, 0);
-        let n = 100_000;
-        let draws: Vec<f64> = (0..n).map(|_| gamma(SHAPE, 10.0, &mut rng)).collect();
-        let mean = draws.iter().sum::<f64>() / f64::from(n);
-        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
-        // mean^2 / shape = 66.7; five standard errors of both.
-        assert!((mean - 10.0).abs() < 0.13, "{mean}");
-        assert!((variance - 200.0 / 3.0).abs() < 2.6, "{variance}");
-        assert!(draws.iter().all(|&x| x > 0.0));
-    }
-}

@@ -5,7 +5,7 @@
 //! and waits until so many were posted. A reader posts to the log writer and then to every writer in turn.
 
 use crate::generate::Range;
-use crate::program::config;
+use crate::program::layout;
 use crate::program::overrides::settings;
 use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
 use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
@@ -120,7 +120,7 @@ impl OltpSettings {
     /// The first key whose value cannot be, or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadValue> {
         self.check()?;
-        let mut volume = config::volume(self.range, capacity, 1)?;
+        let mut volume = layout::volume(self.range, capacity, 1)?;
         let around = Sizes {
             min: Bytes(BLOCK_BYTES),
             max: Bytes(2 * self.file_size.0),
@@ -129,7 +129,7 @@ impl OltpSettings {
         if share > 0.0 {
             volume.fill(share, around, &mut Rng::new(seed, 0));
         }
-        let mut place = |bytes: Bytes| config::place(&mut volume, 0, bytes.0);
+        let mut place = |bytes: Bytes| layout::place(&mut volume, 0, bytes.0);
         let files: Result<Vec<FileId>, _> =
             (0..self.files).map(|_| place(self.file_size)).collect();
         let (files, log) = (files?, place(self.log_size)?);

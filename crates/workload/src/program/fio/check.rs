@@ -1,8 +1,9 @@
 //! What does not go together in a job, whatever the drive.
 
+use super::choices::Each;
 use super::content::HEADER_BYTES;
 use super::error::Problem;
-use super::job::{Each, Job};
+use super::job::Job;
 use fathom_block::Op;
 
 /// The longest block that is verified, in bytes: its content is made in memory.
@@ -16,16 +17,16 @@ fn clash(what: impl Into<String>) -> Result<(), Problem> {
 impl Job {
     /// The first thing that does not go together, if any.
     pub(super) fn check(&self) -> Result<(), Problem> {
-        if self.time_based && self.runtime.is_none() {
+        if self.ends.time_based && self.ends.runtime.is_none() {
             return clash("`time_based` needs a `runtime`");
         }
-        if self.rate != Each::all(0) && self.rate_iops != Each::all(0) {
+        if self.pace.rate != Each::all(0) && self.pace.rate_iops != Each::all(0) {
             return clash("`rate` and `rate_iops` exclude each other, as in fio");
         }
         for &op in self.rw.ops() {
             let shortest = self.shortest(op);
             if let Some(bytes) = self.lengths(op).odd(shortest) {
-                let option = if self.bssplit.is_some() {
+                let option = if self.blocks.bssplit.is_some() {
                     "bssplit"
                 } else {
                     "bsrange"

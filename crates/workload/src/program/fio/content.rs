@@ -7,7 +7,7 @@ use fathom_base::Rng;
 use std::fmt;
 
 /// The length of the header, in bytes.
-pub const HEADER_BYTES: usize = 40;
+pub(super) const HEADER_BYTES: usize = 40;
 const MAGIC: [u8; 8] = *b"fathomjb";
 const CRC: std::ops::Range<usize> = 36..40;
 

@@ -1,7 +1,8 @@
 //! All processes of a job file as one program.
 
+use super::choices::PrioClass;
 use super::error::{FioError, Problem, VerifyError};
-use super::job::{Job, PrioClass};
+use super::job::Job;
 use super::places::MAP_BYTES_MAX;
 use super::process::Process;
 use super::region::Region;
@@ -62,7 +63,7 @@ impl Jobs {
         };
         let (mut behind, mut map_bytes) = (0, 0);
         for job in jobs {
-            if job.stonewall {
+            if job.schedule.stonewall {
                 behind = all.processes.len();
             }
             let regions = job.resolve(capacity, logical_block)?;
@@ -161,7 +162,7 @@ impl Jobs {
         if self.finished < self.behind[actor] {
             return Some(Next::Watch(self.processes[self.finished].ends_by(now)));
         }
-        let start = Time::ZERO + self.processes[actor].job().startdelay;
+        let start = Time::ZERO + self.processes[actor].job().schedule.startdelay;
         (now < start).then_some(Next::Wait(start))
     }
 }
@@ -169,13 +170,13 @@ impl Jobs {
 /// The group of each process, where a job has `exitall`, which holds for all (fio 3.33, options.c, `str_exitall_cb`). A group
 /// begins where a job has `stonewall` or `new_group` (init.c, `add_job`); with `exit_what=all` there is one.
 fn groups(jobs: &[Job]) -> Option<Vec<usize>> {
-    if !jobs.iter().any(|job| job.exitall) {
+    if !jobs.iter().any(|job| job.schedule.exitall) {
         return None;
     }
-    let all = jobs.iter().any(|job| job.exit_all);
+    let all = jobs.iter().any(|job| job.schedule.exit_all);
     let mut group = 0;
     let of = |job: &Job| {
-        group += usize::from(!all && (job.stonewall || job.new_group));
+        group += usize::from(!all && (job.schedule.stonewall || job.schedule.new_group));
         std::iter::repeat_n(group, job.numjobs as usize)
     };
     Some(jobs.iter().flat_map(of).collect())

@@ -8,6 +8,7 @@
 //! target is a whole drive, and every process of every job works on it.
 
 mod check;
+mod choices;
 mod content;
 mod error;
 mod harmless;
@@ -27,10 +28,11 @@ mod text;
 mod value;
 mod written;
 
-pub use content::{Found, HEADER_BYTES};
+pub use choices::{Amount, Distribution, Each, Engine, Pace, PrioClass, Rw, Sequencer};
+pub use content::Found;
 pub use error::{FioError, Problem, VerifyError};
 pub use harmless::HARMLESS;
-pub use job::{Amount, Distribution, Each, Engine, Job, Pace, PrioClass, Rw, Sequencer};
+pub use job::{Area, Blocks, Ends, Flushes, Job, Order, Pacing, Schedule};
 pub use jobs::{Jobs, ProcessOf};
 pub use lengths::{Lengths, Range, Split};
 pub use options::{OPTIONS, OptionEntry};

@@ -1,6 +1,7 @@
 //! The options: what each takes, and which of fio's others are known.
 
-use super::job::{Engine, Job, Pace, PrioClass, Sequencer};
+use super::choices::{Engine, Pace, PrioClass, Sequencer};
+use super::job::Job;
 use super::lengths::Range;
 use super::value::{
     amount, boolean, distribution, each, int, range, rw, splits, switch, time, within,
@@ -47,12 +48,12 @@ pub const OPTIONS: &[OptionEntry] = &[
         "one of read, write, rw, readwrite, randread, randwrite, randrw, trim, randtrim, with :N behind it for a new place \
          every N random accesses, or for N bytes between sequential ones",
         |job, v| {
-            (job.rw, job.rw_every, job.rw_skip) = rw(v)?;
+            (job.rw, job.order.rw_every, job.order.rw_skip) = rw(v)?;
             Some(())
         },
     ),
     option(&["rw_sequencer"], "sequential or identical", |job, v| {
-        job.rw_sequencer = match v {
+        job.order.rw_sequencer = match v {
             "sequential" => Sequencer::Sequential,
             "identical" => Sequencer::Identical,
             _ => return None,
@@ -64,12 +65,12 @@ pub const OPTIONS: &[OptionEntry] = &[
         "a percentage in 0..=100, or up to three values for reads, writes and trims",
         |job, v| {
             let percent = |text: &str| within(text, 0, 100).map(|percent| percent as u32);
-            job.percentage_random = each(v, &100, percent)?;
+            job.order.percentage_random = each(v, &100, percent)?;
             Some(())
         },
     ),
     option(&["bs", "blocksize"], EACH_BYTES, |job, v| {
-        job.bs = each(v, &4096, above_zero)?;
+        job.blocks.bs = each(v, &4096, above_zero)?;
         Some(())
     }),
     option(
@@ -77,7 +78,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         "two numbers of bytes, such as 1k-4k, or up to three such ranges for reads, writes and trims",
         |job, v| {
             let ranges = each(v, &Range::default(), range)?;
-            job.bsrange = Some(ranges);
+            job.blocks.bsrange = Some(ranges);
             Some(())
         },
     ),
@@ -88,13 +89,13 @@ pub const OPTIONS: &[OptionEntry] = &[
         |job, v| {
             let lists = each(v, &Vec::new(), splits)?;
             let all = [&lists.read, &lists.write, &lists.trim];
-            job.bssplit = all.iter().all(|list| !list.is_empty()).then_some(lists);
-            job.bssplit.as_ref()?;
+            job.blocks.bssplit = all.iter().all(|list| !list.is_empty()).then_some(lists);
+            job.blocks.bssplit.as_ref()?;
             Some(())
         },
     ),
     option(&["blockalign", "ba"], EACH_BYTES, |job, v| {
-        job.blockalign = each(v, &0, above_zero)?;
+        job.blocks.blockalign = each(v, &0, above_zero)?;
         Some(())
     }),
     option(
@@ -130,23 +131,23 @@ pub const OPTIONS: &[OptionEntry] = &[
         &["random_distribution"],
         "random, zipf:THETA with THETA above 0 and not 1, or pareto:H with H above 0 and below 1",
         |job, v| {
-            job.random_distribution = distribution(v)?;
+            job.order.random_distribution = distribution(v)?;
             Some(())
         },
     ),
     option(&["norandommap"], SWITCH, |job, v| {
-        job.norandommap = switch(v)?;
+        job.order.norandommap = switch(v)?;
         Some(())
     }),
     option(&["size"], AMOUNT, |job, v| {
-        job.size = Some(amount(v)?);
+        job.area.size = Some(amount(v)?);
         Some(())
     }),
     option(
         &["io_size", "io_limit"],
         "bytes above 0, such as 1g",
         |job, v| {
-            job.io_size = Some(above_zero(v)?);
+            job.area.io_size = Some(above_zero(v)?);
             Some(())
         },
     ),
@@ -154,53 +155,53 @@ pub const OPTIONS: &[OptionEntry] = &[
         &["number_ios"],
         "a number of accesses, or 0 for no bound",
         |job, v| {
-            job.number_ios = int(v)?;
+            job.ends.number_ios = int(v)?;
             Some(())
         },
     ),
     option(&["offset", "fileoffset"], AMOUNT, |job, v| {
-        job.offset = amount(v)?;
+        job.area.offset = amount(v)?;
         Some(())
     }),
     option(&["offset_increment"], AMOUNT, |job, v| {
-        job.offset_increment = amount(v)?;
+        job.area.offset_increment = amount(v)?;
         Some(())
     }),
     option(&["runtime", "timeout"], SECONDS, |job, v| {
         let runtime = time(v, 1_000_000)?;
-        job.runtime = (runtime > Dur::ZERO).then_some(runtime);
+        job.ends.runtime = (runtime > Dur::ZERO).then_some(runtime);
         Some(())
     }),
     option(&["ramp_time"], SECONDS, |job, v| {
-        job.ramp_time = time(v, 1_000_000)?;
+        job.ends.ramp_time = time(v, 1_000_000)?;
         Some(())
     }),
     option(&["time_based"], SWITCH, |job, v| {
-        job.time_based = switch(v)?;
+        job.ends.time_based = switch(v)?;
         Some(())
     }),
     option(&["loops"], COUNT, |job, v| {
-        job.loops = within(v, 1, u64::MAX)?;
+        job.ends.loops = within(v, 1, u64::MAX)?;
         Some(())
     }),
     option(&["startdelay"], SECONDS, |job, v| {
-        job.startdelay = time(v, 1_000_000)?;
+        job.schedule.startdelay = time(v, 1_000_000)?;
         Some(())
     }),
     option(&["stonewall", "wait_for_previous"], SWITCH, |job, v| {
-        job.stonewall = switch(v)?;
+        job.schedule.stonewall = switch(v)?;
         Some(())
     }),
     option(&["rate"], EACH_RATE, |job, v| {
-        job.rate = each(v, &0, int)?;
+        job.pace.rate = each(v, &0, int)?;
         Some(())
     }),
     option(&["rate_iops"], EACH_IOPS, |job, v| {
-        job.rate_iops = each(v, &0, int)?;
+        job.pace.rate_iops = each(v, &0, int)?;
         Some(())
     }),
     option(&["rate_process"], "linear or poisson", |job, v| {
-        job.rate_process = match v {
+        job.pace.rate_process = match v {
             "linear" => Pace::Linear,
             "poisson" => Pace::Poisson,
             _ => return None,
@@ -211,19 +212,19 @@ pub const OPTIONS: &[OptionEntry] = &[
         &["thinktime"],
         "a time, in microseconds or with us, ms, s, m, h or d",
         |job, v| {
-            job.thinktime = time(v, 1)?;
+            job.pace.thinktime = time(v, 1)?;
             Some(())
         },
     ),
     option(&["thinktime_blocks"], COUNT, |job, v| {
-        job.thinktime_blocks = within(v, 1, u64::MAX)?;
+        job.pace.thinktime_blocks = within(v, 1, u64::MAX)?;
         Some(())
     }),
     option(
         &["fsync"],
         "a number of writes, or 0 for never",
         |job, v| {
-            job.fsync = within(v, 0, u64::MAX)?;
+            job.flushes.fsync = within(v, 0, u64::MAX)?;
             Some(())
         },
     ),
@@ -231,16 +232,16 @@ pub const OPTIONS: &[OptionEntry] = &[
         &["fdatasync"],
         "a number of writes, or 0 for never",
         |job, v| {
-            job.fdatasync = within(v, 0, u64::MAX)?;
+            job.flushes.fdatasync = within(v, 0, u64::MAX)?;
             Some(())
         },
     ),
     option(&["end_fsync"], BOOL, |job, v| {
-        job.end_fsync = boolean(v)?;
+        job.flushes.end_fsync = boolean(v)?;
         Some(())
     }),
     option(&["sync"], "none or 0, sync or 1, or dsync", |job, v| {
-        job.sync = match v {
+        job.flushes.sync = match v {
             "none" | "0" => false,
             "sync" | "1" | "dsync" => true,
             _ => return None,
@@ -280,15 +281,15 @@ pub const OPTIONS: &[OptionEntry] = &[
         },
     ),
     option(&["new_group"], SWITCH, |job, v| {
-        job.new_group = switch(v)?;
+        job.schedule.new_group = switch(v)?;
         Some(())
     }),
     option(&["exitall"], SWITCH, |job, v| {
-        job.exitall = switch(v)?;
+        job.schedule.exitall = switch(v)?;
         Some(())
     }),
     option(&["exit_what"], "group or all", |job, v| {
-        job.exit_all = match v {
+        job.schedule.exit_all = match v {
             "group" => false,
             "all" => true,
             _ => return None,

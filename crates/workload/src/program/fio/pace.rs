@@ -1,6 +1,7 @@
 //! When a process may ask: the rates it is held to, and the time it thinks.
 
-use super::job::{Each, Job, Pace};
+use super::choices::{Each, Pace};
+use super::job::Job;
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 
@@ -46,12 +47,12 @@ impl Rates {
     /// `rng` is for a random plan alone.
     pub(super) fn new(job: &Job, rng: Rng) -> Self {
         let sides = Each::from_fn(|op| Side {
-            bytes_per_second: *job.rate.of(op),
-            per_second: *job.rate_iops.of(op),
+            bytes_per_second: *job.pace.rate.of(op),
+            per_second: *job.pace.rate_iops.of(op),
             least: job.shortest(op),
             ..Side::default()
         });
-        let random = job.rate_process == Pace::Poisson;
+        let random = job.pace.rate_process == Pace::Poisson;
         Self {
             sides,
             rng: random.then_some(rng),
@@ -98,8 +99,8 @@ pub(super) struct Think {
 impl Think {
     pub(super) fn new(job: &Job) -> Self {
         Self {
-            time: job.thinktime,
-            blocks: job.thinktime_blocks,
+            time: job.pace.thinktime,
+            blocks: job.pace.thinktime_blocks,
             asked: 0,
             done: 0,
             last_done: Time::ZERO,

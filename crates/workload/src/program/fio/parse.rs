@@ -1,8 +1,9 @@
 //! The text of a job file: sections, options, comments, what it includes and which variables it names.
 
+use super::choices::Engine;
 use super::error::{FioError, Problem};
 use super::harmless::is_harmless;
-use super::job::{Engine, Job};
+use super::job::Job;
 use super::options::{OPTIONS, supported};
 use super::others::{IGNORED, REFUSED, reason};
 use std::collections::BTreeSet;

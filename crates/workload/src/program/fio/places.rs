@@ -4,7 +4,8 @@
 //! come back to one: where all lengths are the same, by a bijection in constant memory; otherwise with a map of what
 //! was taken, as fio has it, at which an access ends early. Without a random map, places are drawn one by one.
 
-use super::job::{Distribution, Each, Job};
+use super::choices::{Distribution, Each};
+use super::job::Job;
 use super::lengths::Lengths;
 use super::map::Map;
 use super::region::Region;
@@ -143,7 +144,7 @@ impl Draw {
         let align = job.align(op);
         let shortest = sizes.shortest();
         let places = size.saturating_sub(shortest) / align + 1;
-        let ranks = match job.random_distribution {
+        let ranks = match job.order.random_distribution {
             Distribution::Random => Ranks::Uniform,
             Distribution::Zipf(theta) => Ranks::Zipf(Zipf::new(places, theta)),
             Distribution::Pareto(h) => Ranks::Pareto {
@@ -216,7 +217,7 @@ impl Places {
             way,
             steer: (job.rw.is_random() && !job.is_drawn_throughout())
                 .then(|| Steer::new(job, Stream::Steer.rng(seed, process))),
-            skip: job.rw_skip,
+            skip: job.order.rw_skip,
             keys,
             place: Stream::Place.rng(seed, process),
             size: Stream::Size.rng(seed, process),

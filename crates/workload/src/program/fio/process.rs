@@ -1,16 +1,18 @@
 //! One process of a job: what it asks for next.
 
+mod asked;
 mod part;
 mod stages;
 
-use super::content::Block;
+use super::choices::Engine;
 use super::error::VerifyError;
-use super::job::{Engine, Job};
+use super::job::Job;
 use super::pace::{Rates, Think};
 use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
 use crate::program::slots::Slots;
+use asked::Asked;
 use fathom_base::{Rng, Time};
 use fathom_block::Access;
 use fathom_block::program::{Done, Next, Request};
@@ -58,23 +60,13 @@ pub(super) struct Process {
     paused: bool,
     /// Since when it does not.
     open: Time,
-    /// Bytes asked for, in all and in this pass.
-    bytes: u64,
-    pass_bytes: u64,
+    asked: Asked,
     /// An operation that was chosen and waits for its rate.
     held: Option<Op>,
-    /// Accesses asked for.
-    asked: u64,
-    /// Passes that ended because nothing was left.
-    passes: u64,
-    /// Writes asked for.
-    writes: u64,
     /// Nothing was written since the last flush.
     flushed: bool,
     flushing: bool,
     /// What it writes, where it verifies.
-    seed: u64,
-    generation: u64,
     written: Written,
     /// Whether the pass that is being checked was the last.
     last_pass: bool,
@@ -96,17 +88,11 @@ impl Process {
             in_flight: 0,
             paused: false,
             open: Time::ZERO,
-            bytes: 0,
-            pass_bytes: 0,
+            asked: Asked::default(),
             held: None,
-            asked: 0,
-            passes: 0,
-            writes: 0,
             flushed: true,
             flushing: false,
-            seed: Stream::Content.rng(seed, number).next_u64(),
-            generation: 0,
-            written: Written::default(),
+            written: Written::new(Stream::Content.rng(seed, number).next_u64()),
             last_pass: false,
             job,
         })
@@ -144,17 +130,17 @@ impl Process {
     }
 
     fn end(&self, since: Time) -> Time {
-        self.job
-            .runtime
-            .map_or(Time::MAX, |runtime| since + self.job.ramp_time + runtime)
+        self.job.ends.runtime.map_or(Time::MAX, |runtime| {
+            since + self.job.ends.ramp_time + runtime
+        })
     }
 
     /// How many accesses it asks for at most; 0 where their number does not end it. fio 3.33, backend.c: the loop of `do_io` and
     /// `keep_running` ask for `time_based` before `exceeds_number_ios`.
     fn most_accesses(&self) -> u64 {
-        match self.job.time_based {
+        match self.job.ends.time_based {
             true => 0,
-            false => self.job.number_ios.saturating_mul(self.job.loops),
+            false => self.job.ends.number_ios.saturating_mul(self.job.ends.loops),
         }
     }
 
@@ -163,14 +149,14 @@ impl Process {
         let most = self.region.io_bytes;
         let number = self.most_accesses();
         now >= self.end(since)
-            || most.is_some_and(|most| self.bytes >= most)
-            || (number > 0 && self.asked >= number)
+            || most.is_some_and(|most| self.asked.bytes >= most)
+            || (number > 0 && self.asked.accesses >= number)
     }
 
     /// How much a pass moves before it is checked, or begins from the start.
     fn pass(&self) -> u64 {
         let size = self.region.size;
-        match self.job.io_size {
+        match self.job.area.io_size {
             Some(io_size) if self.places.is_drawn() => io_size.max(size),
             _ => size,
         }
@@ -198,7 +184,7 @@ impl Process {
             self.end_pass(since, true);
             return None;
         }
-        if self.pass_bytes >= self.pass() {
+        if self.asked.pass_bytes >= self.pass() {
             self.end_pass(since, false);
             return None;
         }
@@ -221,9 +207,9 @@ impl Process {
             Err(due) => return Some(self.pause(Next::Wait(due.min(self.end(since))))),
         };
         let Some((offset, len)) = self.places.next(op) else {
-            self.passes += 1;
+            self.asked.passes += 1;
             // A pass without a single access would be followed by another.
-            let last = self.pass_bytes == 0 || self.is_cut_short();
+            let last = self.asked.pass_bytes == 0 || self.is_cut_short();
             self.end_pass(since, last);
             return None;
         };
@@ -231,21 +217,16 @@ impl Process {
         self.open = self.open.max(since + self.rates.due(op));
         self.rates.count(op, len);
         self.think.asked();
-        self.bytes = self.bytes.saturating_add(len);
-        self.pass_bytes += len;
-        self.asked += 1;
-        if op == Op::Write {
-            self.writes += 1;
-            self.flushed = false;
-        }
+        self.asked.count(op, len);
+        self.flushed &= op != Op::Write;
         Some(self.ask(op, offset, len, now))
     }
 
     /// Whether so many writes were asked for, and no flush behind them yet. One flush does for both options, as in fio 3.33
     /// (io_u.c, `get_rw_ddir`).
     fn is_flush_due(&self) -> bool {
-        let due = |every: u64| every > 0 && self.writes.is_multiple_of(every);
-        !self.flushed && (due(self.job.fsync) || due(self.job.fdatasync))
+        let due = |every: u64| every > 0 && self.asked.writes.is_multiple_of(every);
+        !self.flushed && (due(self.job.flushes.fsync) || due(self.job.flushes.fdatasync))
     }
 
     fn flush(&mut self, now: Time) -> Next {
@@ -312,7 +293,7 @@ impl Process {
             Phase::Running { since }
             | Phase::Syncing { since }
             | Phase::Draining { since }
-            | Phase::Checking { since, .. } => since + self.job.ramp_time,
+            | Phase::Checking { since, .. } => since + self.job.ends.ramp_time,
             Phase::Waiting | Phase::Over => Time::ZERO,
         }
     }
@@ -325,17 +306,8 @@ impl Process {
         // Where the drive could not take it before, its time there counts.
         let free = self.slots.take().unwrap_or(now);
         let asked = free.max(self.open).min(now);
-        let data = (op == Op::Write && self.job.verify).then(|| {
-            self.generation += 1;
-            let block = Block {
-                offset,
-                len,
-                generation: self.generation,
-                seed: self.seed,
-            };
-            self.written.push(block);
-            block.bytes()
-        });
+        let data =
+            (op == Op::Write && self.job.verify).then(|| self.written.next(offset, len).bytes());
         Next::Request(Request {
             access: Access {
                 at: now,
@@ -348,7 +320,7 @@ impl Process {
                 process: self.number as u32,
                 // Somebody waits for a read, for a flush, and for everything that is asked for one by one.
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
-                fua: op == Op::Write && self.job.sync,
+                fua: op == Op::Write && self.job.flushes.sync,
                 direct: matches!(op, Op::Read | Op::Write),
             },
             asked,

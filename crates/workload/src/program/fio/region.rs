@@ -1,7 +1,8 @@
 //! What a process of a job works on, once the drive is known.
 
+use super::choices::Amount;
 use super::error::{FioError, Problem};
-use super::job::{Amount, Job};
+use super::job::Job;
 use super::lengths::Lengths;
 use fathom_block::Op;
 
@@ -65,10 +66,10 @@ impl Job {
                 ));
             }
         }
-        if !self.rw_skip.is_multiple_of(logical_block.max(1)) {
+        if !self.order.rw_skip.is_multiple_of(logical_block.max(1)) {
             return Err(format!(
                 "`rw={}:{}` leaves out no multiple of the drive's logical block, {logical_block} bytes",
-                self.rw, self.rw_skip
+                self.rw, self.order.rw_skip
             ));
         }
         Ok(())
@@ -85,16 +86,16 @@ impl Job {
                 Amount::Percent(_) => bytes.checked_next_multiple_of(smallest),
             }
         };
-        let offset = place(self.offset_increment)
+        let offset = place(self.area.offset_increment)
             .and_then(|step| step.checked_mul(clone))
-            .and_then(|moved| moved.checked_add(place(self.offset)?))
+            .and_then(|moved| moved.checked_add(place(self.area.offset)?))
             .filter(|&offset| offset < capacity)
             .ok_or_else(|| {
                 format!("process {clone} would begin behind the end of the drive, {capacity} bytes: make `offset` or \
                          `offset_increment` smaller")
             })?;
         let room = capacity - offset;
-        let size = match self.size {
+        let size = match self.area.size {
             None => room,
             Some(Amount::Bytes(size)) => size,
             Some(percent) => share(percent, capacity).min(room),
@@ -106,8 +107,8 @@ impl Job {
                  its `offset`, {offset}, there are {room}"
             ));
         }
-        let per_loop = self.io_size.unwrap_or(size);
-        let io_bytes = (!self.time_based).then(|| per_loop.saturating_mul(self.loops));
+        let per_loop = self.area.io_size.unwrap_or(size);
+        let io_bytes = (!self.ends.time_based).then(|| per_loop.saturating_mul(self.ends.loops));
         Ok(Region {
             offset,
             size,

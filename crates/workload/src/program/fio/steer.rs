@@ -4,7 +4,8 @@
 //! is due; a new place is drawn or, as the percentage says, behind the last access of its operation; in between, accesses
 //! go on there too, or come again to where the last one began. Only what is drawn is marked in the random map.
 
-use super::job::{Each, Job, Sequencer};
+use super::choices::{Each, Sequencer};
+use super::job::Job;
 use fathom_base::Rng;
 use fathom_block::Op;
 
@@ -36,11 +37,11 @@ pub(super) struct Steer {
 impl Steer {
     pub(super) fn new(job: &Job, rng: Rng) -> Self {
         Self {
-            every: job.rw_every.max(1),
+            every: job.order.rw_every.max(1),
             since: 0,
-            identical: job.rw_sequencer == Sequencer::Identical,
-            percent: job.percentage_random,
-            wraps: job.time_based,
+            identical: job.order.rw_sequencer == Sequencer::Identical,
+            percent: job.order.percentage_random,
+            wraps: job.ends.time_based,
             last: Each::default(),
             rng,
         }

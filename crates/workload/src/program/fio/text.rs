@@ -1,6 +1,7 @@
 //! A job as the section of a job file that says the same.
 
-use super::job::{Amount, Distribution, Each, Engine, Job, Pace, Rw, Sequencer};
+use super::choices::{Amount, Distribution, Each, Engine, Pace, Rw, Sequencer};
+use super::job::Job;
 use super::lengths::{Range, Split};
 use fathom_base::Dur;
 use std::fmt;
@@ -99,33 +100,33 @@ impl Job {
     fn write_accesses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rw={}", self.rw)?;
         let behind = match self.rw.is_random() {
-            true => (self.rw_every > 1).then_some(self.rw_every),
-            false => (self.rw_skip > 0).then_some(self.rw_skip),
+            true => (self.order.rw_every > 1).then_some(self.order.rw_every),
+            false => (self.order.rw_skip > 0).then_some(self.order.rw_skip),
         };
         if let Some(number) = behind {
             write!(f, ":{number}")?;
         }
-        writeln!(f, "\nbs={}", OfEach(&self.bs))?;
-        if let Some(range) = &self.bsrange {
+        writeln!(f, "\nbs={}", OfEach(&self.blocks.bs))?;
+        if let Some(range) = &self.blocks.bsrange {
             writeln!(f, "bsrange={}", OfEach(range))?;
         }
-        if self.rw_sequencer == Sequencer::Identical {
+        if self.order.rw_sequencer == Sequencer::Identical {
             writeln!(f, "rw_sequencer=identical")?;
         }
-        if self.percentage_random != Each::all(100) {
-            let percent = OfEach(&self.percentage_random);
+        if self.order.percentage_random != Each::all(100) {
+            let percent = OfEach(&self.order.percentage_random);
             writeln!(f, "percentage_random={percent}")?;
         }
-        if let Some(Each { read, write, trim }) = &self.bssplit {
+        if let Some(Each { read, write, trim }) = &self.blocks.bssplit {
             let (read, write, trim) = (Splits(read), Splits(write), Splits(trim));
             writeln!(f, "bssplit={read},{write},{trim}")?;
         }
-        if self.blockalign != Each::all(0) {
+        if self.blocks.blockalign != Each::all(0) {
             // Zero stands for what is not set, and is no value.
             let [read, write, trim] = [
-                self.blockalign.read,
-                self.blockalign.write,
-                self.blockalign.trim,
+                self.blocks.blockalign.read,
+                self.blocks.blockalign.write,
+                self.blocks.blockalign.trim,
             ]
             .map(|align| match align {
                 0 => String::new(),
@@ -139,23 +140,23 @@ impl Job {
         };
         writeln!(f, "ioengine={engine}\niodepth={}", self.iodepth)?;
         writeln!(f, "numjobs={}\nrwmixread={}", self.numjobs, self.rwmixread)?;
-        writeln!(f, "random_distribution={}", self.random_distribution)?;
-        writeln!(f, "norandommap={}", u8::from(self.norandommap))?;
-        if let Some(size) = self.size {
+        writeln!(f, "random_distribution={}", self.order.random_distribution)?;
+        writeln!(f, "norandommap={}", u8::from(self.order.norandommap))?;
+        if let Some(size) = self.area.size {
             writeln!(f, "size={size}")?;
         }
-        if let Some(io_size) = self.io_size {
+        if let Some(io_size) = self.area.io_size {
             writeln!(f, "io_size={io_size}")?;
         }
-        writeln!(f, "offset={}", self.offset)?;
-        writeln!(f, "offset_increment={}", self.offset_increment)
+        writeln!(f, "offset={}", self.area.offset)?;
+        writeln!(f, "offset_increment={}", self.area.offset_increment)
     }
 
     fn write_group(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (option, set) in [
-            ("new_group", self.new_group),
-            ("exitall", self.exitall),
-            ("exit_what=all", self.exit_all),
+            ("new_group", self.schedule.new_group),
+            ("exitall", self.schedule.exitall),
+            ("exit_what=all", self.schedule.exit_all),
         ] {
             if set {
                 writeln!(f, "{option}")?;
@@ -165,33 +166,41 @@ impl Job {
     }
 
     fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(runtime) = self.runtime {
+        if let Some(runtime) = self.ends.runtime {
             writeln!(f, "runtime={}", Us(runtime))?;
         }
-        writeln!(f, "time_based={}", u8::from(self.time_based))?;
+        writeln!(f, "time_based={}", u8::from(self.ends.time_based))?;
         writeln!(
             f,
             "loops={}\nstartdelay={}",
-            self.loops,
-            Us(self.startdelay)
+            self.ends.loops,
+            Us(self.schedule.startdelay)
         )?;
-        writeln!(f, "stonewall={}", u8::from(self.stonewall))?;
-        writeln!(f, "rate={}", OfEach(&self.rate))?;
-        writeln!(f, "rate_iops={}", OfEach(&self.rate_iops))?;
-        writeln!(f, "thinktime={}", Us(self.thinktime))?;
-        writeln!(f, "thinktime_blocks={}", self.thinktime_blocks)?;
-        if self.rate_process == Pace::Poisson {
+        writeln!(f, "stonewall={}", u8::from(self.schedule.stonewall))?;
+        writeln!(f, "rate={}", OfEach(&self.pace.rate))?;
+        writeln!(f, "rate_iops={}", OfEach(&self.pace.rate_iops))?;
+        writeln!(f, "thinktime={}", Us(self.pace.thinktime))?;
+        writeln!(f, "thinktime_blocks={}", self.pace.thinktime_blocks)?;
+        if self.pace.rate_process == Pace::Poisson {
             writeln!(f, "rate_process=poisson")?;
         }
-        if self.ramp_time > Dur::ZERO {
-            writeln!(f, "ramp_time={}", Us(self.ramp_time))?;
+        if self.ends.ramp_time > Dur::ZERO {
+            writeln!(f, "ramp_time={}", Us(self.ends.ramp_time))?;
         }
-        if self.number_ios > 0 {
-            writeln!(f, "number_ios={}", self.number_ios)?;
+        if self.ends.number_ios > 0 {
+            writeln!(f, "number_ios={}", self.ends.number_ios)?;
         }
-        writeln!(f, "fsync={}\nfdatasync={}", self.fsync, self.fdatasync)?;
-        writeln!(f, "end_fsync={}", u8::from(self.end_fsync))?;
-        writeln!(f, "sync={}", if self.sync { "sync" } else { "none" })?;
+        writeln!(
+            f,
+            "fsync={}\nfdatasync={}",
+            self.flushes.fsync, self.flushes.fdatasync
+        )?;
+        writeln!(f, "end_fsync={}", u8::from(self.flushes.end_fsync))?;
+        writeln!(
+            f,
+            "sync={}",
+            if self.flushes.sync { "sync" } else { "none" }
+        )?;
         writeln!(f, "verify={}", if self.verify { "crc32c" } else { "0" })?;
         writeln!(f, "do_verify={}", u8::from(self.do_verify))
     }

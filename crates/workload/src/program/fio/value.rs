@@ -1,6 +1,7 @@
 //! Values as fio writes them: numbers with suffixes, percentages, times, one value for each operation.
 
-use super::job::{Amount, Distribution, Each, Rw};
+use super::choices::{Amount, Distribution, Each, Rw};
+
 use super::lengths::{Range, Split};
 use fathom_base::Dur;
 

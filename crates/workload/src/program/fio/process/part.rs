@@ -24,8 +24,8 @@ impl Process {
             Time::MAX => 0.0,
             end => of(now.since(since).0, end.since(since).0),
         };
-        let bytes = of(self.bytes, self.region.io_bytes.unwrap_or(0));
-        let number = of(self.asked, self.most_accesses());
+        let bytes = of(self.asked.bytes, self.region.io_bytes.unwrap_or(0));
+        let number = of(self.asked.accesses, self.most_accesses());
         time.max(bytes).max(number).min(1.0)
     }
 }

@@ -44,7 +44,7 @@ impl Process {
 
     /// Whether a flush ends the pass.
     fn is_to_flush(&self) -> bool {
-        self.job.end_fsync && !self.flushed
+        self.job.flushes.end_fsync && !self.flushed
     }
 
     pub(super) fn end_pass(&mut self, since: Time, last: bool) {
@@ -68,7 +68,7 @@ impl Process {
     /// The next pass, or none.
     fn go_on(&mut self, since: Time) {
         self.written.clear();
-        self.pass_bytes = 0;
+        self.asked.pass_bytes = 0;
         self.places.reset();
         self.phase = if self.last_pass {
             Phase::Over
@@ -94,8 +94,8 @@ impl Process {
     /// for it (fio 3.33, backend.c, `keep_running`).
     pub(super) fn is_cut_short(&self) -> bool {
         let job = &self.job;
-        let more = job.time_based || job.io_size.is_some() || job.rw_skip == 0;
-        !more && self.passes >= job.loops
+        let more = job.ends.time_based || job.area.io_size.is_some() || job.order.rw_skip == 0;
+        !more && self.asked.passes >= job.ends.loops
     }
 
     pub(super) fn drain(&mut self, since: Time) -> Option<Next> {

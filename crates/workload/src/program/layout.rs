@@ -1,0 +1,59 @@
+//! How a program's files are laid out on its part of a drive before it starts.
+
+use crate::generate::Range;
+use fathom_base::{BadValue, Bytes, want};
+use fathom_fs::files::{FileId, LEAST_BYTES, Sizes, Volume};
+
+/// Lays out the part of a drive that a program has.
+pub(super) fn volume(
+    range: Option<Range>,
+    capacity: u64,
+    directories: u64,
+) -> Result<Volume, BadValue> {
+    let range = range.unwrap_or(Range {
+        start: Bytes(0),
+        len: Bytes(capacity),
+    });
+    let said = format!("{} from {}", range.len, range.start);
+    want(
+        range.start.0.saturating_add(range.len.0) <= capacity,
+        "range",
+        &said,
+        || format!("must end within the drive of {capacity} bytes"),
+    )?;
+    want(
+        range.len.0 >= LEAST_BYTES && range.len.0 < 1 << 43,
+        "range",
+        &said,
+        || "must be at least 16MiB and below 8TiB long".into(),
+    )?;
+    Volume::new(range.start, range.len, directories as usize).map_err(|full| {
+        let problem = format!("no room for the journal and {directories} directories: {full}");
+        BadValue::new("range", said, problem)
+    })
+}
+
+/// A file of `bytes` that is there before the run.
+pub(super) fn place(volume: &mut Volume, directory: usize, bytes: u64) -> Result<FileId, BadValue> {
+    let placed = volume.create(directory).and_then(|(file, _)| {
+        volume.grow(file, bytes)?;
+        Ok(file)
+    });
+    placed.map_err(|full| {
+        BadValue::new(
+            "files",
+            "",
+            format!("the files do not fit the drive: {full}"),
+        )
+    })
+}
+
+/// Lengths that files can have.
+pub(super) fn check_sizes(sizes: Sizes, key: &'static str) -> Result<(), BadValue> {
+    want(
+        0 < sizes.min.0 && sizes.min <= sizes.max && sizes.max.0 < 1 << 40,
+        key,
+        format!("{} to {}", sizes.min, sizes.max),
+        || "`min` must be at least one byte, and `max` at least `min` and below 1TiB".into(),
+    )
+}

@@ -1,0 +1,126 @@
+//! Postmark's settings, and the three sets of them that have a name.
+
+use crate::generate::Range;
+use crate::program::layout;
+use crate::program::overrides::settings;
+use fathom_base::About;
+use fathom_base::registry::table_of;
+use fathom_base::{BadValue, Bytes, want};
+use fathom_fs::files::Sizes;
+use fathom_platform::System;
+
+settings! {
+    /// Postmark, and what it runs on.
+    Settings, Overrides {
+        /// Files that are created before the transactions (`set number`; 500 is PostMark's own). With 0 these are the
+        /// files that the drive is filled with: they are there before it starts, none of them is in memory, and what is
+        /// left of them stays.
+        files: u64,
+        /// Directories that they are spread over (`set subdirectories`); 0 is one.
+        subdirectories: u64,
+        /// Transactions.
+        transactions: u64,
+        /// Lengths of files.
+        sizes: Sizes,
+        /// Bytes of a call that reads.
+        read_block: Bytes,
+        /// How much of the drive is used before it starts, in percent; 0 is nothing.
+        utilisation_percent: f64,
+        /// Lengths of the files that it is filled with; those of its own files where left out, or where `files` is 0.
+        fill_sizes: Option<Sizes>,
+        /// Which part of the drive the file system has; all where left out.
+        range: Option<Range>,
+        /// The machine.
+        system: System,
+    }
+}
+
+fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes)) -> Settings {
+    Settings {
+        files,
+        subdirectories,
+        transactions,
+        sizes: Sizes {
+            min: sizes.0,
+            max: sizes.1,
+        },
+        read_block: Bytes::kib(4),
+        utilisation_percent: 50.0,
+        fill_sizes: None,
+        range: None,
+        system: System::default(),
+    }
+}
+
+/// `irbw` 5.1, type A.
+pub fn type_a() -> Settings {
+    of(0, 0, 5_000, (Bytes::kib(1), Bytes::kib(32)))
+}
+
+/// `irbw` 5.1, type B.
+pub fn type_b() -> Settings {
+    of(0, 0, 10_000, (Bytes::mib(1), Bytes::mib(16)))
+}
+
+/// `parameter-aware-io` 6.2, in the middle of its sizes.
+pub fn fixed() -> Settings {
+    Settings {
+        utilisation_percent: 0.0,
+        ..of(200, 200, 3_000, (Bytes::mib(1), Bytes::mib(1)))
+    }
+}
+
+pub(in super::super) const TYPE_A: About = About::new("Postmark with files of 1 to 32 KiB on a drive that is half full")
+    .text(
+        "\
+Postmark 1.5 with files of 1 to 32 KiB and 5,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
+(Figures 8a and 9a): \"we first randomly fill up the disk with files until the desired utilization is met, then \
+perform\" the transactions. The paper does not say how many files of its own Postmark had. Here the transactions \
+use the files that fill the drive, so that reads come from the drive; with `files = 500`, Postmark's own number, \
+all of them stay in memory. The paper varies the utilisation; the default is 50 %.",
+    )
+    .settings(|| table_of(&type_a()));
+
+pub(in super::super) const TYPE_B: About = About::new("Postmark with files of 1 to 16 MiB on a drive that is half full")
+    .text(
+        "\
+Postmark 1.5 with files of 1 to 16 MiB and 10,000 transactions on a drive that is filled before, as in `irbw` 5.1 \
+(Figures 8b and 9b). The transactions use the files that fill the drive; see `postmark-type-a`. The paper varies \
+the utilisation; the default is 50 %.",
+    )
+    .settings(|| table_of(&type_b()));
+
+pub(in super::super) const FIXED: About = About::new("Postmark with 200 files of one size in 200 directories")
+    .text(
+        "\
+Postmark 1.51 with files of one size, 200 at once in 200 directories, as in `parameter-aware-io` 6.2 (Figure 9). The \
+paper goes from 256 KiB to 8 MiB (`sizes = { min = \"8MiB\", max = \"8MiB\" }`) with 3,000 transactions, and 300 on its \
+two slow drives. With files of one size an append does nothing, so half of the transactions read nothing.",
+    )
+    .settings(|| table_of(&fixed()));
+
+impl Settings {
+    /// Whether each value can be, whatever the drive.
+    pub(super) fn check(&self) -> Result<(), BadValue> {
+        self.system.check()?;
+        layout::check_sizes(self.sizes, "sizes")?;
+        want(self.files < 1 << 30, "files", self.files, || {
+            "must be below 2^30".into()
+        })?;
+        want(
+            self.subdirectories < 1 << 20,
+            "subdirectories",
+            self.subdirectories,
+            || "must be below 2^20".into(),
+        )?;
+        want(self.read_block.0 > 0, "read-block", self.read_block, || {
+            "must be above zero".into()
+        })?;
+        want(
+            (0.0..100.0).contains(&self.utilisation_percent),
+            "utilisation-percent",
+            self.utilisation_percent,
+            || "must be at least 0 and below 100".into(),
+        )
+    }
+}
