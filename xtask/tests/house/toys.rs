@@ -68,7 +68,7 @@ impl Toy {
     fn promise(&self) -> String {
         let counted = |n: usize, what: &str| {
             let word = [
-                "no", "one", "two", "three", "four", "five", "six", "seven", "eight",
+                "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
             ][n];
             format!("{word} {what}{}", if n == 1 { "" } else { "s" })
         };

@@ -28,7 +28,7 @@ pub enum Outcome {
 /// Compares an answer with the truth.
 ///
 /// A word is right when it is the true one. A number is right when it equals the true one, or when its interval holds
-/// the true one and is no wider than [`INTERVAL_SHARE_MAX`] of it; in either case an interval that misses the truth or
+/// the true one and is no wider than `INTERVAL_SHARE_MAX` of it; in either case an interval that misses the truth or
 /// the value itself is wrong. Where any number of a range is right, the value must lie in it.
 pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
     let must = truth.sight == Sight::Identifiable;

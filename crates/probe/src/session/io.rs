@@ -39,7 +39,7 @@ struct Timing {
     at: Time,
 }
 
-/// A point in time from which [`Io::sample_since`] measures.
+/// A point in time from which `Io::sample_since` measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     at: Time,

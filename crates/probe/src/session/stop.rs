@@ -3,7 +3,7 @@
 use crate::parameters::Parameter;
 use fathom_block::{IoError, IoErrorKind};
 
-/// Why a step, a parameter or a run came to no end. [`Stop::ends_run`] tells which of them it concerns.
+/// Why a step, a parameter or a run came to no end. `Stop::ends_run` tells which of them it concerns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The observer asked to stop.

@@ -50,9 +50,9 @@ impl MappingKind {
             // One for sequential writes beside those for all others.
             MappingKind::Fast => (false, 2, false),
             MappingKind::Block
+            | MappingKind::Hybrid
             | MappingKind::Replacement
-            | MappingKind::Superblock
-            | MappingKind::Hybrid => (false, 1, false),
+            | MappingKind::Superblock => (false, 1, false),
         };
         Needs {
             paged,
