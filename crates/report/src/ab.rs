@@ -45,7 +45,7 @@ fn row(difference: &Difference) -> Vec<String> {
 
 const BETTER: &str = "better";
 const WORSE: &str = "worse";
-const EQUAL: &str = "no difference told";
+const EQUAL: &str = "no difference found";
 
 /// What the interval says of the second stack.
 fn verdict(difference: &Difference) -> &'static str {
@@ -70,14 +70,14 @@ fn summary(found: &Ab) -> String {
     let all = count(found.differences.len() as u64, "figure", "figures");
     match found.differences.iter().any(|d| d.interval.is_some()) {
         true => format!(
-            "Of {all}, {} are better with {} than with {}, {} are worse, and in {} no difference can be told.",
+            "Of {all}, {} are better with {} than with {}, {} are worse, and in {} no difference was found.",
             of(BETTER),
             b.name,
             a.name,
             of(WORSE),
             of(EQUAL)
         ),
-        false => "There are too few rounds for an interval, so that no difference can be told."
+        false => "There are too few rounds for an interval, so no difference can be established."
             .to_owned(),
     }
 }
@@ -112,7 +112,7 @@ fn figure(found: &Ab) -> Chart {
     Chart {
         id: "differences".to_owned(),
         title: format!("By how much {} is above {}", b.name, a.name),
-        see: "A bar is the 95 % interval: where it holds 0, no difference can be told.".to_owned(),
+        see: "A bar is the 95 % interval: where it contains 0, no difference was found.".to_owned(),
         x: Axis::names("", names.collect()),
         y: Axis::new("difference (%)", Unit::Number, Scale::Linear),
         series: lines

@@ -146,7 +146,7 @@ fn verdict(comparison: &Comparison, names: &[String]) -> String {
     let fastest = faster.min_by(|(_, a), (_, b)| a.value.partial_cmp(&b.value).unwrap_or(Equal));
     match fastest {
         Some((name, ratio)) => format!("{}: the fastest of {}.", said(name, ratio), names.len()),
-        None => format!("The base is {base}. No run is told to be faster."),
+        None => format!("The base is {base}. No run is found to be faster."),
     }
 }
 
@@ -182,7 +182,7 @@ fn ratio_figure(comparison: &Comparison, names: &[String]) -> Chart {
     Chart {
         id: "ratios".to_owned(),
         title: "Mean response time, in multiples of the base's".to_owned(),
-        see: "Below 1 is faster than the base. A bar is the 95 % interval: where it holds 1, no difference can be told.".to_owned(),
+        see: "Below 1 is faster than the base. A bar is the 95 % interval: where it contains 1, no difference was found.".to_owned(),
         x: Axis::names("", names.to_vec()),
         y: Axis::new("ratio", Unit::Number, Scale::Zero),
         series: SIDES[..2].iter().copied().enumerate().filter_map(line).collect(),
@@ -249,8 +249,8 @@ const HEAD: [&str; 11] = [
     "95 % interval",
     "ratio",
     "95 % interval",
-    "told",
-    "from",
+    "verdict",
+    "basis",
     "p50",
     "p99",
     "p99.9",
@@ -337,7 +337,7 @@ const fn told(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
-        Verdict::NoDifference => "no difference can be told",
+        Verdict::NoDifference => "no difference found",
         Verdict::Same => "the same",
         Verdict::TooFew => "too few accesses to tell",
     }

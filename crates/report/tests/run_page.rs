@@ -216,7 +216,7 @@ fn several_runs_lie_over_one_another() {
         ("b", plain(2.0)),
         ("c", plain(3.0)),
     ]);
-    assert!(slower.contains("The base is a. No run is told to be faster."));
+    assert!(slower.contains("The base is a. No run is found to be faster."));
     assert_eq!(
         ids(&html),
         [
