@@ -239,7 +239,7 @@ fn changes(comparison: &Comparison, names: &[String]) -> Table {
     let head = std::iter::once("key").chain(names.iter().map(String::as_str));
     Table {
         rows: keys.into_iter().map(row).collect(),
-        ..Table::new("What differs", "What is empty is as in the base.", head)
+        ..Table::new("What differs", "An empty cell equals the base.", head)
     }
 }
 
