@@ -32,8 +32,8 @@ fn the_readme_shows_what_a_newcomer_sees() {
     );
 }
 
-/// What runs elsewhere: the house tests, the examples of the library, a paper (tests/reproduce.rs), and the first command of all
-/// (above).
+/// What this test does not run: the house tests, the examples of the library (which are compiled with every test run, and run by
+/// none), a paper (tests/reproduce.rs), and the first command of all (above).
 const ELSEWHERE: [&str; 4] = [
     "cargo xtask test",
     "cargo run --release -p fathom-lab --example",
