@@ -43,7 +43,8 @@ impl Clearance {
     pub(crate) fn of(
         target: &Inspection,
         destroy: Option<&str>,
-        (place, own): (Place, Vec<RawFd>),
+        place: Place,
+        own: Vec<RawFd>,
     ) -> Result<Self, HostError> {
         let mut opened = OpenedForWriting {
             destroy: destroy.map(str::to_owned),

@@ -62,7 +62,8 @@ pub struct HostDevice {
 
 impl HostDevice {
     pub(crate) fn new(
-        (file, guards): (OwnedFd, Vec<OwnedFd>),
+        file: OwnedFd,
+        guards: Vec<OwnedFd>,
         info: DeviceInfo,
         clearance: Clearance,
         config: &HostConfig,

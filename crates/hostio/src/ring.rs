@@ -59,10 +59,10 @@ impl<T> Ring<T> {
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(Errno::NOSYS.into());
         }
-        Ok(Self::over(uring, file, (depth, block_bytes)))
+        Ok(Self::over(uring, file, depth, block_bytes))
     }
 
-    fn over(uring: IoUring, file: OwnedFd, (depth, block_bytes): (u32, u32)) -> Self {
+    fn over(uring: IoUring, file: OwnedFd, depth: u32, block_bytes: u32) -> Self {
         let depth = depth as usize;
         Self {
             _of_this_thread: PhantomData,
@@ -237,7 +237,7 @@ mod tests {
         std::io::Write::write_all(&mut file, &[7u8; 6144]).unwrap();
         let made = [IoUring::new(4), deferred(4)].map(|made| {
             let file = file.try_clone().unwrap().into();
-            made.map(|uring| Ring::over(uring, file, (4, 512)))
+            made.map(|uring| Ring::over(uring, file, 4, 512))
         });
         let [plain, deferred] = made;
         if let Err(error) = &deferred {
@@ -313,7 +313,7 @@ mod tests {
         for uring in [IoUring::new(4), deferred(4)].into_iter().flatten() {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECT;
             let opened = rustix::fs::open(&path, flags, rustix::fs::Mode::empty());
-            let mut ring = Ring::over(uring, opened.unwrap(), (4, 4096));
+            let mut ring = Ring::over(uring, opened.unwrap(), 4, 4096);
             assert!(ring.start(read(1, 4096)).is_ok());
             let looks = (0..100_000_000).any(|_| {
                 std::thread::yield_now();

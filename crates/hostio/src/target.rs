@@ -62,7 +62,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         modelled: false,
         rotational: inspection.identity.rotational,
     };
-    HostDevice::new((opened.file, opened.guards), info, opened.clearance, config)
+    HostDevice::new(opened.file, opened.guards, info, opened.clearance, config)
 }
 
 struct Opened {
@@ -140,11 +140,10 @@ fn open_existing(look: Look, config: &HostConfig) -> Result<Opened, HostError> {
     };
     // What was judged may have changed before it was ours.
     let clearance = match write {
-        true => Clearance::of(
-            target,
-            destroy,
-            exclusive::ours(&file, &guards).map_err(failed)?,
-        )?,
+        true => {
+            let (place, own) = exclusive::ours(&file, &guards).map_err(failed)?;
+            Clearance::of(target, destroy, place, own)?
+        }
         false => Clearance::harmless(target.clone()),
     };
     Ok(Opened {

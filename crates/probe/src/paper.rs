@@ -39,7 +39,8 @@ pub(crate) fn write_init(
 /// Writes at each of `offsets` in order and takes one sample of all of them together.
 pub(crate) fn timed_writes(
     io: &mut Io<'_>,
-    (series, len): (Series, u64),
+    series: Series,
+    len: u64,
     offsets: &[u64],
     flushed: bool,
 ) -> Result<(), Stop> {

@@ -35,7 +35,7 @@ impl Reach {
     ///
     /// # Errors
     /// [`Stop::BudgetTime`] and [`Stop::Unreached`].
-    pub(crate) fn begin(&mut self, needs: Needed, (spent, left): (u64, u64)) -> Result<(), Stop> {
+    pub(crate) fn begin(&mut self, needs: Needed, spent: u64, left: u64) -> Result<(), Stop> {
         if let Some(stop) = &self.time {
             return Err(stop.clone());
         }
@@ -76,8 +76,7 @@ mod tests {
     fn nothing_begins_after_the_first_that_is_not_reached() {
         let needs = |least, expected| Needed { least, expected };
         let mut reach = Reach::default();
-        assert_eq!(reach.begin(needs(100, 192), (0, 192)), Ok(()));
-        let left = (192, 8);
+        assert_eq!(reach.begin(needs(100, 192), 0, 192), Ok(()));
         let unreached = |needs_bytes, left_bytes, allow_bytes| {
             Err(Stop::Unreached {
                 needs_bytes,
@@ -85,15 +84,18 @@ mod tests {
                 allow_bytes,
             })
         };
-        assert_eq!(reach.begin(needs(64, 80), left), unreached(80, 8, 192 + 80));
+        assert_eq!(
+            reach.begin(needs(64, 80), 192, 8),
+            unreached(80, 8, 192 + 80)
+        );
         let nothing = Needed::default();
-        assert_eq!(reach.begin(nothing, left), unreached(0, 0, 192 + 80));
+        assert_eq!(reach.begin(nothing, 192, 8), unreached(0, 0, 192 + 80));
         let mut reach = Reach::default();
         let stop = Stop::BudgetTime {
             spent_ns: 1,
             budget_ns: 1,
         };
         reach.stopped(&stop);
-        assert_eq!(reach.begin(nothing, (0, u64::MAX)), Err(stop));
+        assert_eq!(reach.begin(nothing, 0, u64::MAX), Err(stop));
     }
 }

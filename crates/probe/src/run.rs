@@ -99,8 +99,10 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
             // What one before it needs is prepared then.
             _ => part.needs().beside(session.done_bytes(parameter)),
         };
-        let budget = (session.spent_bytes(), session.budget_left());
-        reach.begin(needs, budget).and_then(|()| probe.run(session))
+        let (spent, left) = (session.spent_bytes(), session.budget_left());
+        reach
+            .begin(needs, spent, left)
+            .and_then(|()| probe.run(session))
     } else {
         probe.run(session)
     };

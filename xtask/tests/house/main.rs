@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)] // A helper that fails is a failed test.
 #![allow(clippy::print_stderr)] // A test that is skipped says why.
 
+mod arguments;
 mod dependencies;
 mod documents;
 mod modules;

@@ -113,7 +113,7 @@ fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About,
             return None;
         }
         for &parameter in &plan.parameters {
-            answers.push(judge(&drawn, (index, method, parameter), answered.as_ref()));
+            answers.push(judge(&drawn, index, method, parameter, answered.as_ref()));
         }
     }
     let about = About {
@@ -165,7 +165,9 @@ fn with_failure(mut profile: Profile, parameter: Parameter, stop: &Stop) -> Prof
 
 fn judge(
     drawn: &Drawn,
-    (drive, method, parameter): (u64, Method, Parameter),
+    drive: u64,
+    method: Method,
+    parameter: Parameter,
     answered: Result<&Profile, &String>,
 ) -> Answer {
     let truth = drawn

@@ -16,11 +16,7 @@ pub(crate) fn of_step<'r>(
 }
 
 /// Latencies of one series of a step, in nanoseconds; none where it was not made.
-pub(crate) fn times(
-    record: &Record,
-    (parameter, name): (Parameter, &str),
-    series: Series,
-) -> Vec<f64> {
+pub(crate) fn times(record: &Record, parameter: Parameter, name: &str, series: Series) -> Vec<f64> {
     let samples = of_step(record, parameter, name).into_iter().flatten();
     let chosen = samples.filter(|s| s.series == series);
     chosen.map(|s| s.ns as f64).collect()

@@ -67,7 +67,8 @@ impl<'a> Io<'a> {
         device: &'a mut dyn Device,
         observer: &'a mut dyn Observer,
         ids: &'a mut Range<u64>,
-        (limits, origin): (Limits, Origin<'a>),
+        limits: Limits,
+        origin: Origin<'a>,
         rng: Rng,
     ) -> Self {
         let began = device.now();

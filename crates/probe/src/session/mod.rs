@@ -205,7 +205,8 @@ impl<'d> Session<'d> {
             &mut *self.device,
             &mut *self.observer,
             &mut self.ids,
-            (limits, origin),
+            limits,
+            origin,
             rng,
         );
         let result = work(&mut io);

@@ -33,7 +33,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
     let mut host = host(rng, kind);
     let write_buffer = write_buffer(rng);
     let sectors = rng.chance(0.2) && write_buffer.is_some();
-    let (mapping, logical_block) = mapping(rng, kind, &flash, (host.protocol, sectors));
+    let (mapping, logical_block) = mapping(rng, kind, &flash, host.protocol, sectors);
     host.logical_block = logical_block;
     // A controller that could not hold a page to program it would read and modify with every program.
     let least = flash.clustered_page.0;
@@ -196,7 +196,8 @@ fn mapping(
     rng: &mut Rng,
     kind: MappingKind,
     flash: &Flash,
-    (protocol, sectors): (Protocol, bool),
+    protocol: Protocol,
+    sectors: bool,
 ) -> (Mapping, Bytes) {
     let page = flash.clustered_page;
     let large_block = protocol == Protocol::Nvme && rng.chance(0.4);

@@ -56,7 +56,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
     let kind = pick(rng, &KINDS);
     let wanted = log_uniform(rng, CAPACITY.0, CAPACITY.1) as u64;
     let blocks = (wanted / flash.clustered_block.0).max(CLUSTERED_BLOCKS_MIN);
-    let mapping = mapping(rng, kind, &flash, (host.logical_block.0, blocks));
+    let mapping = mapping(rng, kind, &flash, host.logical_block.0, blocks);
     Spec {
         kind: Kind::default(),
         name,
@@ -96,7 +96,8 @@ fn mapping(
     rng: &mut Rng,
     kind: MappingKind,
     flash: &Flash,
-    (logical_block, blocks): (u64, u64),
+    logical_block: u64,
+    blocks: u64,
 ) -> Mapping {
     let paged = kind.is_paged();
     let unit = unit(rng, flash, logical_block);

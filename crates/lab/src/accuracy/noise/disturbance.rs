@@ -116,7 +116,7 @@ impl Disturbed {
     }
 
     /// The load that comes and goes, as it is at a time.
-    fn is_busy(&mut self, now: Time, (off_ns, on_ns): (u64, u64)) -> bool {
+    fn is_busy(&mut self, now: Time, off_ns: u64, on_ns: u64) -> bool {
         while self.busy.1 <= now {
             let there = !self.busy.0;
             let mean = if there { on_ns } else { off_ns };
@@ -144,7 +144,7 @@ impl Latencies for Disturbed {
                 factor,
                 off_ns,
                 on_ns,
-            } => match self.is_busy(now, (off_ns, on_ns)) {
+            } => match self.is_busy(now, off_ns, on_ns) {
                 // Requests wait for others that are under way: any time up to that many times.
                 true => smooth * everywhere * (1.0 + 2.0 * (factor - 1.0) * self.rng.uniform()),
                 false => smooth * everywhere,

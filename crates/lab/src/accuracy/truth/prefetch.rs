@@ -21,7 +21,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         let why = "no read is short enough to be read ahead and long enough to be kept";
         return Truth::new(Sight::Hidden, right, why);
     }
-    let effect = gained(spec, buffer, (least, ahead.depth.0));
+    let effect = gained(spec, buffer, least, ahead.depth.0);
     Truth::by_effect(
         effect,
         right,
@@ -30,18 +30,18 @@ pub(super) fn truth(spec: &Spec) -> Truth {
 }
 
 /// By how much a read takes longer than one that follows others, at the best size.
-fn gained(spec: &Spec, buffer: &ReadBuffer, (least, depth): (u64, u64)) -> f64 {
+fn gained(spec: &Spec, buffer: &ReadBuffer, least: u64, depth: u64) -> f64 {
     let line = buffer.line.0.max(spec.host.logical_block.0);
     let first = least.next_multiple_of(line);
     let most = depth.min(spec.host.max_request.0);
     let sizes = std::iter::successors(Some(first), |bytes| Some(bytes * 2));
     sizes
         .take_while(|bytes| *bytes <= most)
-        .map(|bytes| gained_at(spec, buffer, (bytes, depth)))
+        .map(|bytes| gained_at(spec, buffer, bytes, depth))
         .fold(0.0, f64::max)
 }
 
-fn gained_at(spec: &Spec, buffer: &ReadBuffer, (bytes, depth): (u64, u64)) -> f64 {
+fn gained_at(spec: &Spec, buffer: &ReadBuffer, bytes: u64, depth: u64) -> f64 {
     let speeds = Speeds::of(spec);
     let (unit, page) = (spec.unit(), speeds.page());
     let alone = speeds.command() + speeds.link(bytes);

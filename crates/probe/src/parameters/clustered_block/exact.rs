@@ -66,14 +66,14 @@ impl Grid {
         pitches.dedup();
         let grids = pitches
             .into_iter()
-            .filter_map(|pitch| Self::of(&space, &part.fit, (len, pitch)));
+            .filter_map(|pitch| Self::of(&space, &part.fit, len, pitch));
         let mut grids: Vec<Self> = grids.collect();
         // Where places lie far apart for the size alone.
         grids.dedup_by_key(|grid| grid.pitch);
         grids
     }
 
-    fn of(space: &Space, fit: &Fit, (len, pitch): (u64, u64)) -> Option<Self> {
+    fn of(space: &Space, fit: &Fit, len: u64, pitch: u64) -> Option<Self> {
         let (low, high) = fit.between;
         let spread = high - low;
         if spread < len {
@@ -235,7 +235,7 @@ mod tests {
                     ratio: 9.0,
                 };
                 let lens = [(512, 512), (4 << 10, 64 << 10), (16 << 10, 16 << 10)];
-                let grids = lens.map(|lens| Grid::of(&space, &fit, lens));
+                let grids = lens.map(|(len, pitch)| Grid::of(&space, &fit, len, pitch));
                 for grid in grids.iter().flatten() {
                     for number in grid.numbers.clone() {
                         let places: Vec<u64> = grid.places(number).collect();

@@ -60,7 +60,7 @@ impl Scan {
         };
         let fits = (0..=latest).filter_map(|later| {
             let sign = Sign { tooth, later };
-            Some((sign, self.best(record, sign, (self.sizes(), STRONG))?))
+            Some((sign, self.best(record, sign, self.sizes(), STRONG)?))
         });
         let (sign, fit) =
             fits.reduce(
@@ -78,18 +78,13 @@ impl Scan {
     /// Whether it shows a size that another scan has shown. Memory that survives a power cut delays what a write costs, so
     /// that the size is no more exact than before.
     pub(crate) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
-        let again = self.best(record, sign, (fit.between, STRONG_AGAIN))?;
+        let again = self.best(record, sign, fit.between, STRONG_AGAIN)?;
         let ratio = again.ratio;
         let fit = Fit { ratio, ..*fit };
         self.differs(sign.tooth, ratio).then_some(fit)
     }
 
-    fn best(
-        &self,
-        record: &Record,
-        sign: Sign,
-        (sizes, strength): ((u64, u64), f64),
-    ) -> Option<Fit> {
+    fn best(&self, record: &Record, sign: Sign, sizes: (u64, u64), strength: f64) -> Option<Fit> {
         let wanted = Wanted {
             sizes,
             grain: u64::from(record.meta.target.logical_block_bytes),
@@ -97,8 +92,7 @@ impl Scan {
             strength,
             factor: self.factor(),
         };
-        let accesses = (self.len, self.pitch);
-        places(record, &self.name(false), sign, accesses)?.best(&wanted)
+        places(record, &self.name(false), sign, self.len, self.pitch)?.best(&wanted)
     }
 
     /// The size that it shows again, more exactly. Writes of another length are not seen as many writes later.
@@ -108,7 +102,7 @@ impl Scan {
         }
         let block = u64::from(record.meta.target.logical_block_bytes);
         let (len, pitch) = self.again_len(block);
-        let places = places(record, &self.again_name(fit.period), sign, (len, pitch))?;
+        let places = places(record, &self.again_name(fit.period), sign, len, pitch)?;
         let wanted = Wanted {
             sizes: fit.between,
             grain: block,
@@ -163,7 +157,8 @@ pub(crate) fn places(
     record: &Record,
     name: &str,
     sign: Sign,
-    (len, pitch): (u64, u64),
+    len: u64,
+    pitch: u64,
 ) -> Option<Places> {
     let samples = of_step(record, PARAMETER, name)?;
     let places = samples.map(|s| Place {

@@ -64,14 +64,14 @@ impl Probe for ClusteredBlock {
             session.step(PARAMETER, &format!("sequential {size}"), |io| {
                 io.fill_sequential(io.region())?;
                 let offsets: Vec<u64> = (0..count).map(|i| space.consecutive(i, size)).collect();
-                timed_writes(io, (Series::SEQUENTIAL, size), &offsets, true)
+                timed_writes(io, Series::SEQUENTIAL, size, &offsets, true)
             })?;
             session.step(PARAMETER, &format!("random {size}"), |io| {
                 io.fill_sequential(io.region())?;
                 let offsets: Vec<u64> = (0..count)
                     .map(|_| space.consecutive(io.rng.below(count), size))
                     .collect();
-                timed_writes(io, (Series::RANDOM, size), &offsets, true)
+                timed_writes(io, Series::RANDOM, size, &offsets, true)
             })?;
         }
         Ok(())

@@ -64,12 +64,12 @@ pub(crate) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
                 if of_step(session.record(), PARAMETER, &name).is_none() {
                     let mut multiples = multiples(&space, &scan, &part, divisor);
                     multiples.reverse();
-                    scan.measure_around(session, (&name, part.period), &multiples)?;
+                    scan.measure_around(session, &name, part.period, &multiples)?;
                     let shown = shown(session.record(), &scans, &part, divisor).is_some();
                     if scan.kind != Kind::Reads && whole.kind != Kind::Reads && !shown {
                         multiples.reverse();
                         let name = upwards(&name);
-                        scan.measure_around(session, (&name, part.period), &multiples)?;
+                        scan.measure_around(session, &name, part.period, &multiples)?;
                     }
                 }
             }
@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
                 break;
             }
         }
-        match smaller(session.record(), &scans, (whole.kind, &size.fit)) {
+        match smaller(session.record(), &scans, whole.kind, &size.fit) {
             Some(part) => size = part,
             None => break,
         }
@@ -88,13 +88,13 @@ pub(crate) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
 /// The size that a record's looks at parts leave.
 pub(crate) fn smallest(record: &Record, whole: Part) -> Part {
     let scans = scans(record);
-    let next = |size: &Part| smaller(record, &scans, (whole.kind, &size.fit));
+    let next = |size: &Part| smaller(record, &scans, whole.kind, &size.fit);
     let sizes = std::iter::successors(Some(whole), next);
     sizes.last().unwrap_or(whole)
 }
 
 /// The part that shows.
-fn smaller(record: &Record, scans: &[Scan], (kind, fit): (Kind, &Fit)) -> Option<Part> {
+fn smaller(record: &Record, scans: &[Scan], kind: Kind, fit: &Fit) -> Option<Part> {
     let block = Space::of(record).block_bytes;
     let mut divisors = divisors(kind).iter();
     divisors.find_map(|&divisor| shown(record, scans, &of(fit, divisor, block), divisor))
@@ -162,7 +162,7 @@ fn shown(record: &Record, scans: &[Scan], part: &Fit, divisor: u64) -> Option<Pa
             Kind::Writes | Kind::LongWrites => {
                 let name = name(&scan, part);
                 let mut ways = [upwards(&name), name].into_iter();
-                ways.find_map(|name| merges((record, &name), &scan, part, divisor))?
+                ways.find_map(|name| merges(record, &name, &scan, part, divisor))?
             }
         };
         let fit = Fit { ratio, ..*part };
@@ -185,14 +185,14 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
         tooth: Tooth::Halved,
         later: 0,
     };
-    let places = places(record, &name(scan, part), sign, (len, pitch))?;
+    let places = places(record, &name(scan, part), sign, len, pitch)?;
     let ratio = places.middle(&wanted, len / 2)?.ratio;
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
 
 /// How many times as long the slowest write at a multiple of a part takes, where there is a merge at most multiples. Merges come
 /// elsewhere, too; and a log that is full after so many writes can be so at the same place of every block, at some multiples.
-fn merges((record, name): (&Record, &str), scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
+fn merges(record: &Record, name: &str, scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
     let samples = of_step(record, PARAMETER, name)?;
     let places: Vec<(u64, f64)> = samples.map(|s| (s.offset, s.ns as f64)).collect();
     let times: Vec<f64> = places.iter().map(|(_, ns)| *ns).collect();

@@ -227,14 +227,15 @@ impl Scan {
         let from_last = (first..=last).rev().step_by(each as usize);
         let mut multiples: Vec<u64> = from_last.map(|k| k * period).collect();
         multiples.reverse();
-        self.measure_around(session, (&self.again_name(period), period), &multiples)
+        self.measure_around(session, &self.again_name(period), period, &multiples)
     }
 
     /// Accesses around some multiples of a size, as a step of its own.
     pub(crate) fn measure_around(
         &self,
         session: &mut Session<'_>,
-        (name, period): (&str, u64),
+        name: &str,
+        period: u64,
         multiples: &[u64],
     ) -> Result<(), Stop> {
         session.step(PARAMETER, name, |io| match self.kind {

@@ -54,7 +54,7 @@ impl Probe for ClusteredPage {
                 .map(|i| space.consecutive(i, size))
                 .collect();
             session.step(PARAMETER, &format!("sweep {size}"), |io| {
-                timed_writes(io, (Series::SWEEP, size), &offsets, true)
+                timed_writes(io, Series::SWEEP, size, &offsets, true)
             })?;
         }
         Ok(())

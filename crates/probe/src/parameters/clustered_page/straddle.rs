@@ -123,19 +123,19 @@ pub(crate) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Sto
 }
 
 /// Bytes that so many writes at multiples of sizes, and of one that is looked at again, come to.
-fn written(space: &Space, (sizes, again): (usize, u64)) -> u64 {
+fn written(space: &Space, sizes: usize, again: u64) -> u64 {
     (sizes as u64 * PAIRS + PAIRS_AGAIN * again) * 4 * space.block_bytes
 }
 
 /// The most that is written, in bytes.
 pub(crate) fn bound(space: &Space) -> u64 {
     let sizes = ROUNDS as usize * (sizes(space).len() + all(space).len());
-    written(space, (sizes, ROUNDS_AGAIN))
+    written(space, sizes, ROUNDS_AGAIN)
 }
 
 /// What is written where a unit shows at once, in bytes.
 pub(crate) fn expected(space: &Space) -> u64 {
-    written(space, (sizes(space).len(), 1))
+    written(space, sizes(space).len(), 1)
 }
 
 /// What the names of the steps begin with.

@@ -183,11 +183,11 @@ fn found(record: &Record, writes: u64) -> Found {
         return Found::Other;
     }
     let sizes = measured(&Space::of(record));
-    telling(&sizes, &seen, (&first, &second)).map_or(Found::Other, Found::Between)
+    telling(&sizes, &seen, &first, &second).map_or(Found::Other, Found::Between)
 }
 
 /// The size of whose multiples two units say what differs most. Another size says more than one that was measured.
-fn telling(sizes: &[u64], seen: &[Seen], (a, b): (&Fit, &Fit)) -> Option<u64> {
+fn telling(sizes: &[u64], seen: &[Seen], a: &Fit, b: &Fit) -> Option<u64> {
     let differ = |size: u64| {
         let known = seen.iter().any(|s| s.size == size);
         (a.at(size) - b.at(size)).abs() * if known { KNOWN } else { 1.0 }

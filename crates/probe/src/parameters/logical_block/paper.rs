@@ -54,12 +54,12 @@ impl Probe for LogicalBlock {
                 .map(|i| space.consecutive(i, size))
                 .collect();
             session.step(PARAMETER, &format!("sequential {size}"), |io| {
-                timed_writes(io, (Series::SEQUENTIAL, size), &offsets, false)
+                timed_writes(io, Series::SEQUENTIAL, size, &offsets, false)
             })?;
             session.step(PARAMETER, &format!("random {size}"), |io| {
                 let mut shuffled = offsets;
                 io.rng.shuffle(&mut shuffled);
-                timed_writes(io, (Series::RANDOM, size), &shuffled, false)
+                timed_writes(io, Series::RANDOM, size, &shuffled, false)
             })?;
             if equal_whole_mb_per_s(&rates(session.record(), PARAMETER)).is_some() {
                 break;

@@ -54,7 +54,7 @@ fn name(next: Next) -> String {
 
 /// Both arms of a step; `None` where it was not made.
 fn arms(record: &Record, next: Next, series: [Series; 2]) -> Option<Separation> {
-    let [a, b] = series.map(|series| times(record, (PARAMETER, &name(next)), series));
+    let [a, b] = series.map(|series| times(record, PARAMETER, &name(next), series));
     separate(&a, &b, CONFIDENCE, MARGIN)
 }
 

@@ -95,7 +95,7 @@ impl Pass {
 }
 
 pub(crate) fn of(record: &Record, name: &str, series: Series) -> Vec<f64> {
-    times(record, (PARAMETER, name), series)
+    times(record, PARAMETER, name, series)
 }
 
 /// First and second times of a trial's places, and whether the second is shorter; `None` where it was not made.

@@ -77,7 +77,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
             })
         })
         .collect();
-    search::search(record, (space.span() / 2, shortest), (&good, best))
+    search::search(record, space.span() / 2, shortest, &good, best)
 }
 
 /// Whether what a second read saves is data, and not a look-up in the map: it takes no longer than one of a place that holds

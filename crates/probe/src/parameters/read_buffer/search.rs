@@ -97,8 +97,10 @@ fn served(record: &Record, pass: &Pass) -> Result<Option<bool>, Stage> {
 
 pub(crate) fn search(
     record: &Record,
-    (most, shortest): (u64, u64),
-    (good, best): (&[Manner], Manner),
+    most: u64,
+    shortest: u64,
+    good: &[Manner],
+    best: Manner,
 ) -> Stage {
     let (mut low, mut high) = (0, None);
     let mut bytes = best.read * best.group;

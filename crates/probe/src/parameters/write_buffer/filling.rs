@@ -47,7 +47,8 @@ fn forgotten(io: &Io<'_>, written: &Range<u64>) -> Option<Range<u64>> {
 pub(crate) fn empty(
     io: &mut Io<'_>,
     by: Emptying,
-    (written, took): (&Range<u64>, Dur),
+    written: &Range<u64>,
+    took: Dur,
 ) -> Result<(), Stop> {
     io.flush()?;
     if by == Emptying::Flush {
@@ -77,7 +78,7 @@ pub(crate) fn restore(
 }
 
 /// Writes a stretch in requests that are short, but whole logical blocks.
-pub(crate) fn write_short(io: &mut Io<'_>, (offset, bytes): (u64, u64)) -> Result<(), Stop> {
+pub(crate) fn write_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
     let short = REQUEST.next_multiple_of(u64::from(io.info().logical_block_bytes).max(1));
     let end = offset + bytes;
     let starts = (offset..end).step_by(short as usize);
@@ -124,11 +125,11 @@ impl Pass {
         let begin = io.now();
         let end = offset + self.before;
         for at in (offset..end).step_by(TOGETHER as usize) {
-            write_short(io, (at, TOGETHER.min(end - at)))?;
+            write_short(io, at, TOGETHER.min(end - at))?;
         }
         for i in 0..self.count {
             let at = self.at(i);
-            write_short(io, (offset + at, self.piece))?;
+            write_short(io, offset + at, self.piece)?;
             io.sample(Series::FILLING, at + self.piece, rep);
         }
         Ok(io.now().since(begin))
@@ -151,7 +152,8 @@ pub(crate) fn runs<'r>(samples: impl Iterator<Item = &'r Sample>, series: Series
 /// The first piece of a step that waits at least `least` nanoseconds; `None` where the step was not made.
 pub(crate) fn onset_of(
     record: &Record,
-    (parameter, name): (Parameter, &str),
+    parameter: Parameter,
+    name: &str,
     pass: &Pass,
     least: f64,
 ) -> Option<Option<Onset>> {

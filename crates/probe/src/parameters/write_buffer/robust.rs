@@ -104,11 +104,7 @@ fn from_flash(record: &Record, space: &Space) -> bool {
     let Some(first) = wide(space).next() else {
         return false;
     };
-    let writes = times(
-        record,
-        (PARAMETER, &Kind::Wide.name(&first)),
-        Series::FILLING,
-    );
+    let writes = times(record, PARAMETER, &Kind::Wide.name(&first), Series::FILLING);
     let reads = at(record, PARAMETER, Series::RANDOM_READ, space.block_bytes);
     let fastest = location::quantile(&writes, FASTEST);
     let read = location::median(&reads);
@@ -177,7 +173,7 @@ fn least(record: &Record) -> f64 {
 
 /// What memory holds, and what it does not, as far as a pass shows an edge; `None` where it was not made.
 fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
-    let found = onset_of(record, (PARAMETER, &kind.name(pass)), pass, least(record))?;
+    let found = onset_of(record, PARAMETER, &kind.name(pass), pass, least(record))?;
     Some(found.map(|onset| (pass.at(onset.index as u64), pass.at(onset.index as u64 + 1))))
 }
 
@@ -259,11 +255,11 @@ impl WriteBuffer {
             }
             let mut took = PAUSE;
             for rep in 0..pass.runs() {
-                empty(io, by, (&window, took))?;
+                empty(io, by, &window, took)?;
                 let offset = somewhere(io, &space, &window, pass.bytes());
                 took = pass.run(io, offset, rep as u32)?;
             }
-            empty(io, by, (&window, took))
+            empty(io, by, &window, took)
         })?;
         Ok(())
     }

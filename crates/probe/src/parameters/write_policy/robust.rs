@@ -122,7 +122,8 @@ impl Places {
 /// One run into emptied memory; how long it took.
 fn fill(
     io: &mut Io<'_>,
-    (layout, places): (&Layout, &Places),
+    layout: &Layout,
+    places: &Places,
     distinct: bool,
     rep: u32,
 ) -> Result<Dur, Stop> {
@@ -135,7 +136,7 @@ fn fill(
         } else {
             i % layout.places
         };
-        write_short(io, (places.at(base, place), layout.piece))?;
+        write_short(io, places.at(base, place), layout.piece)?;
         let series = if distinct {
             Series::DISTINCT
         } else {
@@ -185,11 +186,11 @@ impl Probe for WritePolicy {
                     let mut arms = [false, true];
                     io.rng.shuffle(&mut arms);
                     for distinct in arms {
-                        empty(io, by, (&window, took))?;
-                        took = fill(io, (&layout, &places), distinct, rep)?;
+                        empty(io, by, &window, took)?;
+                        took = fill(io, &layout, &places, distinct, rep)?;
                     }
                 }
-                empty(io, by, (&window, took))
+                empty(io, by, &window, took)
             })?;
             if decide(session.record(), &layout).flatten().is_some() {
                 break;

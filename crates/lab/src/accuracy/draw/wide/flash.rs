@@ -17,8 +17,8 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
     let planes_per_die = whole(rng, 1, 6);
     let dies = channels * packages * dies_per_package;
     let block = page * pages_per_block;
-    let width = width(rng, block, (dies, planes_per_die));
-    let wide = wide(rng, block, (dies * planes_per_die, width));
+    let width = width(rng, block, dies, planes_per_die);
+    let wide = wide(rng, block, dies * planes_per_die, width);
     let times = [(20.0, 100.0), (150.0, 2500.0), (1000.0, 10_000.0)];
     let [read, program, erase] =
         times.map(|(low, high)| Dur::us(log_uniform(rng, low, high).round() as u64));
@@ -59,7 +59,7 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
 }
 
 /// Planes of a clustered page: some of one die, or those of several dies; each possible number equally likely.
-fn width(rng: &mut Rng, block: u64, (dies, per_die): (u64, u64)) -> u64 {
+fn width(rng: &mut Rng, block: u64, dies: u64, per_die: u64) -> u64 {
     let within = divisors(per_die, per_die);
     let across = divisors(dies, dies).into_iter().map(|n| n * per_die);
     let mut widths: Vec<u64> = within.into_iter().chain(across).collect();
@@ -69,7 +69,7 @@ fn width(rng: &mut Rng, block: u64, (dies, per_die): (u64, u64)) -> u64 {
 }
 
 /// Planes of a clustered block: whole clustered pages that divide all planes.
-fn wide(rng: &mut Rng, block: u64, (planes, width): (u64, u64)) -> u64 {
+fn wide(rng: &mut Rng, block: u64, planes: u64, width: u64) -> u64 {
     let lanes = divisors(planes / width, planes);
     let wides: Vec<u64> = lanes.into_iter().map(|n| n * width).collect();
     among(rng, &wides, block)
