@@ -1,10 +1,6 @@
 //! What a parameter says of itself: its unit, its question, its page, its methods and what is drawn of its samples.
 
-use crate::parameters::Parameter;
-use crate::probe::Probe;
-use crate::record::Method;
-use crate::series::Series;
-use crate::value::Unit;
+use crate::{Method, Parameter, Probe, Series, Unit};
 
 /// Everything about a parameter but its name, which is in the list, [`Parameter`].
 pub struct About {
@@ -16,8 +12,6 @@ pub struct About {
     pub page: &'static str,
     /// Whether it cannot be measured without writing, by any method.
     pub writes: bool,
-    /// Whether its robust method needs the span written once before anything is measured, which the methods of a run share.
-    pub prepared: bool,
     /// Whose answers it looks at where they are known: those are measured before.
     pub looks_at: &'static [Parameter],
     /// Whose size is marked in its figures, where it is not its own.

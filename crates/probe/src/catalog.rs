@@ -1,7 +1,6 @@
 //! Every parameter with what it says of itself.
 
-use crate::about::About;
-use crate::parameters::Parameter;
+use crate::{About, Parameter};
 
 macro_rules! about {
     ($($parameter:ident $name:ident,)*) => {

@@ -1,8 +1,8 @@
 //! What to measure, how, and within which limits; and whether a drive can be measured so.
 
 use crate::error::{REGION_BLOCKS_MIN, REGION_BYTES_MIN, RunError};
-use crate::parameters::Parameter;
-use crate::record::{Method, RecordMeta, Target};
+use crate::record::Target;
+use crate::{Method, Parameter, RecordMeta};
 use fathom_base::Dur;
 use fathom_block::DeviceInfo;
 use std::ops::Range;

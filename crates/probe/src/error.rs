@@ -1,8 +1,7 @@
 //! Why a run gave no record, or ended before its end.
 
-use crate::parameters::Parameter;
-use crate::record::Record;
-use crate::session::{OtherRun, Stop};
+use crate::session::OtherRun;
+use crate::{Parameter, Record, Stop};
 
 /// The smallest region that can be measured, in logical blocks: four slots of four.
 pub const REGION_BLOCKS_MIN: u64 = 16;

@@ -1,7 +1,7 @@
 //! What the papers' procedures share. They are as printed, to compare the robust methods with.
 //!
-//! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. Every probe struct is its own configuration;
-//! its `PRINTED` holds the values that the paper gives as examples. What happens on a drive smaller than the
+//! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. The constants of each are the values that its paper
+//! gives as examples. What happens on a drive smaller than the
 //! papers' is in `scaling.rs`. The answers come from the naive rules of [`rules`]: they have no
 //! interval and no null model, and are *identified* whenever the rule finds something.
 //!
@@ -11,12 +11,9 @@ pub(crate) mod rules;
 mod scaling;
 
 use crate::paper::rules::{BufferPair, RatePair};
-use crate::parameters::Parameter;
-use crate::record::{Record, Sample, Timed};
+use crate::record::Timed;
 use crate::robust::written;
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
-use scaling::ReadPlaces;
+use crate::{Io, Parameter, Record, Sample, Series, Session, Space, Stop};
 use std::collections::BTreeMap;
 
 /// `write_init`: "sequentially updating all the available sectors".
@@ -31,9 +28,7 @@ pub(crate) fn write_init(
         return written::look(session, parameter, places.target_start..end);
     }
     let region = session.region();
-    session
-        .step(parameter, name, |io| io.fill_sequential(region))
-        .map(|_| ())
+    session.step(parameter, name, |io| io.fill_sequential(region))
 }
 
 /// Writes at each of `offsets` in order and takes one sample of all of them together.
@@ -61,11 +56,54 @@ pub(crate) fn timed_writes(
     Ok(())
 }
 
-/// Lines 5-7 of Procedures 3 and 4: reads garbage far from where the measured read will be.
-pub(crate) fn read_garbage(io: &mut Io<'_>, places: &ReadPlaces) -> Result<(), Stop> {
-    let slot = io.rng.below(places.garbage_slots);
-    let offset = places.garbage_start + slot * places.slot_bytes;
-    io.read(offset, places.slot_bytes).map(|_| ())
+/// `TSR` of Procedures 3 and 4: where the size stops growing, in bytes.
+const READ_TOTAL: u64 = 1_024 << 10;
+/// `ISR`: by how much it grows, in bytes.
+const READ_INCREMENT: u64 = 1 << 10;
+
+/// Reads of growing size, each after garbage far from it.
+pub(crate) struct Reads {
+    /// What the names of the steps begin with.
+    pub(crate) name: &'static str,
+    pub(crate) series: Series,
+    /// Whether the place is read once more at once, and that is measured: Procedure 3, not 4.
+    pub(crate) again: bool,
+    /// Whether `R` on line 8 is set statically.
+    pub(crate) fixed: bool,
+}
+
+impl Reads {
+    /// Procedure 3 or 4.
+    pub(crate) fn measure(
+        &self,
+        session: &mut Session<'_>,
+        parameter: Parameter,
+    ) -> Result<(), Stop> {
+        let Self { name, series, .. } = *self;
+        let space = session.space();
+        let places = space.read_places();
+        let targets = if self.fixed { 1 } else { places.target_slots };
+        write_init(session, parameter, &format!("{name} init"))?;
+        for size in space.sizes(READ_TOTAL, READ_INCREMENT, places.slot_bytes) {
+            session.step(parameter, &format!("{name} {size}"), |io| {
+                let garbage = io.rng.below(places.garbage_slots) * places.slot_bytes;
+                io.read(places.garbage_start + garbage, places.slot_bytes)?;
+                let offset = places.target_start + io.rng.below(targets) * places.slot_bytes;
+                if self.again {
+                    io.read(offset, size)?;
+                }
+                io.read(offset, size)?;
+                io.sample(series, size, 0);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The most that two procedures write, in bytes: each begins with `write_init`.
+    pub(crate) fn bound_of_two(space: &Space) -> u64 {
+        space.bytes().saturating_mul(2)
+    }
 }
 
 /// Mean latency of one request over its size, in nanoseconds, ascending. A sample may hold several requests.

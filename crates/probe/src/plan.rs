@@ -9,11 +9,8 @@
 //! that the budget does not reach, although a later one may cost less than what is left.
 
 use crate::config::RunConfig;
-use crate::parameters::Parameter;
-use crate::probe::Probe;
 use crate::reach::Needed;
-use crate::record::Method;
-use crate::space::Space;
+use crate::{Method, Parameter, Probe, Space};
 use fathom_block::DeviceInfo;
 use std::ops::Range;
 
@@ -178,11 +175,11 @@ pub(crate) fn region(probe: &dyn Probe, space: &Space) -> Range<u64> {
     start..start + bytes.min(space.bytes())
 }
 
-/// How much a parameter needs prepared, in bytes.
-pub(crate) fn prepared(parameter: Parameter, method: Method, space: &Space) -> u64 {
+/// How much the probes of a method need written once before anything is measured, in bytes. They share it.
+pub(crate) fn prepared(method: Method, space: &Space) -> u64 {
     match method {
-        Method::Robust if parameter.about().prepared => space.span(),
-        _ => 0,
+        Method::Robust => space.span(),
+        Method::Paper => 0,
     }
 }
 
@@ -211,7 +208,7 @@ impl Asked {
     }
 
     fn prepared(&self, space: &Space) -> u64 {
-        prepared(self.parameter, self.method, space)
+        prepared(self.method, space)
     }
 
     /// Whether it comes after another one.

@@ -1,10 +1,6 @@
 //! What a method of measuring a parameter does.
 
-use crate::parameters::Parameter;
-use crate::profile::Estimate;
-use crate::record::Record;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Estimate, Parameter, Record, Session, Space, Stop};
 
 /// The answers of other parameters, from the same record.
 pub type Answers<'a> = dyn Fn(Parameter) -> Estimate + 'a;

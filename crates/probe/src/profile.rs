@@ -1,8 +1,8 @@
 //! The profile: what is known of a drive, each answer with its interval, its verdict and its cost.
 
-use crate::parameters::Parameter;
-use crate::record::{Cost, Method, Target};
-use crate::value::{Scalar, Unit, Value};
+use crate::record::Target;
+use crate::value::Scalar;
+use crate::{Cost, Method, Parameter, Unit, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,6 +123,21 @@ impl Estimate {
                 figures: BTreeMap::new(),
             },
         }
+    }
+
+    /// The drive has no such thing, and why that follows.
+    pub(crate) fn absent(reason: impl Into<String>) -> Self {
+        Self::without_value(Verdict::Absent, reason)
+    }
+
+    /// It cannot be seen from outside, and why.
+    pub(crate) fn not_identifiable(reason: impl Into<String>) -> Self {
+        Self::without_value(Verdict::NotIdentifiable, reason)
+    }
+
+    /// It is not settled, and why.
+    pub(crate) fn inconclusive(reason: impl Into<String>) -> Self {
+        Self::without_value(Verdict::Inconclusive, reason)
     }
 
     /// An identified value; a number has itself as its interval until [`Estimate::between`] says otherwise.

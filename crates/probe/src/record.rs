@@ -3,8 +3,7 @@
 //! A run is a list of steps. A step is the unit of resuming: it is in the record whole or not at all. Samples
 //! belong to steps; nothing here is read from or written to a file (that is `fathom-lab`).
 
-use crate::parameters::Parameter;
-use crate::series::Series;
+use crate::{Parameter, Series};
 use serde::{Deserialize, Serialize};
 
 /// Robust statistics (the default), or the papers' procedures as printed.

@@ -6,9 +6,9 @@
 
 use crate::plan::{Part, Plan, prepared, wanted};
 use crate::reach::{Needed, Reach};
-use crate::record::{Record, RecordMeta, Target};
+use crate::record::Target;
 use crate::robust::prepare;
-use crate::session::{Observer, Session, Stop};
+use crate::{Observer, Record, RecordMeta, Session, Stop};
 use fathom_block::{Device, DeviceInfo};
 
 pub use crate::config::{RunConfig, check};
@@ -81,9 +81,7 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
     let space = session.space().within(part.region.clone());
     let preparation = match session.read_only() {
         true => 0,
-        false => {
-            prepared(parameter, method, &space).saturating_sub(prepare::bytes(session.record()))
-        }
+        false => prepared(method, &space).saturating_sub(prepare::bytes(session.record())),
     };
     let bound = probe.bound(&space).saturating_add(preparation);
     session.begin(parameter, part.region.clone(), bound);

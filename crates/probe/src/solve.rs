@@ -1,12 +1,8 @@
 //! From a record to the answers.
 
-use crate::parameters::Parameter;
 use crate::plan;
-use crate::probe::Probe;
-use crate::profile::{Estimate, Profile, Verdict};
-use crate::record::{Cost, Method, Record};
 use crate::session::{Ending, marks};
-use crate::space::Space;
+use crate::{Cost, Estimate, Method, Parameter, Probe, Profile, Record, Space, Verdict};
 use std::borrow::Cow;
 
 /// The answers, from the record alone.
@@ -30,7 +26,7 @@ pub fn solve(record: &Record) -> Profile {
 /// One parameter's answer, from the record alone; a parameter that was not measured to its end has none.
 pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
     let method = record.meta.method;
-    let inconclusive = |reason: &str| Estimate::without_value(Verdict::Inconclusive, reason);
+    let inconclusive = |reason: &str| Estimate::inconclusive(reason);
     let about = parameter.about();
     let estimate = match (about.probe(method), marks::ending(record, parameter)) {
         (None, _) => inconclusive("this method has no probe for it"),

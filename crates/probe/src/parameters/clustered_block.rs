@@ -7,23 +7,20 @@ mod parts;
 pub(crate) mod robust;
 mod scan;
 
-use crate::about::{About, Figure, Mark, X};
-use crate::parameters::Parameter;
+use crate::about::{Figure, Mark, X};
 use crate::parameters::logical_block::READS;
-use crate::series::Series;
-use crate::value::Unit;
+use crate::{About, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "How large is the unit in which the drive erases?",
     page: include_str!("../../../../docs/parameters/clustered_block.md"),
     writes: true,
-    prepared: true,
     looks_at: &[Parameter::ClusteredPage],
     marks: None,
     figures: FIGURES,
     robust: &robust::ClusteredBlock,
-    paper: Some(&paper::ClusteredBlock::PRINTED),
+    paper: Some(&paper::ClusteredBlock),
 };
 
 const FIGURES: &[Figure] = &[

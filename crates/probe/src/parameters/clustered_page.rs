@@ -7,21 +7,19 @@ pub(crate) mod robust;
 mod straddle;
 mod stream;
 
-use crate::about::{About, Figure, Mark, X};
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::{Figure, Mark, X};
+use crate::{About, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "How large is the unit in which the drive reads and writes?",
     page: include_str!("../../../../docs/parameters/clustered_page.md"),
     writes: true,
-    prepared: true,
     looks_at: &[],
     marks: None,
     figures: FIGURES,
     robust: &robust::ClusteredPage,
-    paper: Some(&paper::ClusteredPage::PRINTED),
+    paper: Some(&paper::ClusteredPage),
 };
 
 const FIGURES: &[Figure] = &[

@@ -4,22 +4,19 @@ mod alignment;
 mod paper;
 mod robust;
 
-use crate::about::{About, Figure, Mark};
-use crate::parameters::Parameter;
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::{Figure, Mark};
+use crate::{About, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "From which size on are random writes as fast as sequential ones?",
     page: include_str!("../../../../docs/parameters/logical_block.md"),
     writes: true,
-    prepared: true,
     looks_at: &[Parameter::ClusteredPage],
     marks: None,
     figures: FIGURES,
     robust: &robust::LogicalBlock,
-    paper: Some(&paper::LogicalBlock::PRINTED),
+    paper: Some(&paper::LogicalBlock),
 };
 
 const FIGURES: &[Figure] = &[

@@ -3,21 +3,19 @@
 mod paper;
 mod robust;
 
-use crate::about::{About, Figure};
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::Figure;
+use crate::{About, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Word,
     question: "Does the drive read ahead?",
     page: include_str!("../../../../docs/parameters/prefetch.md"),
     writes: false,
-    prepared: true,
     looks_at: &[],
     marks: None,
     figures: FIGURES,
     robust: &robust::Prefetch,
-    paper: Some(&paper::Prefetch::PRINTED),
+    paper: Some(&paper::Prefetch),
 };
 
 const FIGURES: &[Figure] = &[

@@ -6,21 +6,19 @@ mod paper;
 mod robust;
 mod search;
 
-use crate::about::{About, Figure};
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::Figure;
+use crate::{About, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "How much does the drive keep of what was just read?",
     page: include_str!("../../../../docs/parameters/read_buffer.md"),
     writes: false,
-    prepared: true,
     looks_at: &[],
     marks: None,
     figures: FIGURES,
     robust: &robust::ReadBuffer,
-    paper: Some(&paper::ReadBuffer::PRINTED),
+    paper: Some(&paper::ReadBuffer),
 };
 
 const FIGURES: &[Figure] = &[Figure::latency(

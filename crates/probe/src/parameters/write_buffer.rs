@@ -4,21 +4,19 @@ pub(crate) mod filling;
 mod paper;
 pub(crate) mod robust;
 
-use crate::about::{About, Figure, Mark, X};
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::{Figure, Mark, X};
+use crate::{About, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "How much can be written before the flash is waited for?",
     page: include_str!("../../../../docs/parameters/write_buffer.md"),
     writes: true,
-    prepared: true,
     looks_at: &[],
     marks: None,
     figures: FIGURES,
     robust: &robust::WriteBuffer,
-    paper: Some(&paper::WriteBuffer::PRINTED),
+    paper: Some(&paper::WriteBuffer),
 };
 
 const FIGURES: &[Figure] = &[

@@ -3,22 +3,19 @@
 mod paper;
 mod robust;
 
-use crate::about::{About, Figure, X};
-use crate::parameters::Parameter;
-use crate::series::Series;
-use crate::value::Unit;
+use crate::about::{Figure, X};
+use crate::{About, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Word,
     question: "Is the memory for writes a FIFO buffer or a cache?",
     page: include_str!("../../../../docs/parameters/write_policy.md"),
     writes: true,
-    prepared: true,
     looks_at: &[Parameter::ClusteredPage, Parameter::WriteBuffer],
     marks: Some(Parameter::WriteBuffer),
     figures: FIGURES,
     robust: &robust::WritePolicy,
-    paper: Some(&paper::WritePolicy::PRINTED),
+    paper: Some(&paper::WritePolicy),
 };
 
 const FIGURES: &[Figure] = &[Figure {

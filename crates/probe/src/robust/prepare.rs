@@ -1,9 +1,7 @@
 //! What is done before anything is measured: the span is written once, or, in a run that may not write, looked at.
 
 use super::written;
-use crate::parameters::Parameter;
-use crate::record::Record;
-use crate::session::{Session, Stop};
+use crate::{Parameter, Record, Session, Stop};
 
 /// The name of the preparation step.
 const INIT: &str = "init";
@@ -21,9 +19,7 @@ pub(crate) fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result
     if from >= end {
         return Ok(());
     }
-    session
-        .step(parameter, INIT, |io| io.fill_sequential(from..end))
-        .map(|_| ())
+    session.step(parameter, INIT, |io| io.fill_sequential(from..end))
 }
 
 /// How much of the region was written so in this run, in bytes from its start.

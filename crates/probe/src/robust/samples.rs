@@ -1,8 +1,6 @@
 //! Samples of a record: by step, by series, by size.
 
-use crate::parameters::Parameter;
-use crate::record::{Record, Sample};
-use crate::series::Series;
+use crate::{Parameter, Record, Sample, Series};
 
 /// The samples of a step, where it was made.
 pub(crate) fn of_step<'r>(

@@ -1,8 +1,6 @@
 //! What clustered pages are like, and how writes keep to them.
 
-use crate::parameters::Parameter;
-use crate::profile::Estimate;
-use crate::session::Session;
+use crate::{Estimate, Parameter, Session};
 
 /// Clustered pages have no other prime factors: a power of two, over some planes and dies.
 pub(crate) const PAGE_FACTORS: [u64; 3] = [2, 3, 5];

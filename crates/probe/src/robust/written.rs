@@ -12,10 +12,7 @@
 //!
 //! A stretch that was written in part counts as written where the drive tells nothing.
 
-use crate::parameters::Parameter;
-use crate::record::{Record, Sample};
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
+use crate::{Io, Parameter, Record, Sample, Series, Session, Stop};
 use fathom_block::Contents;
 use fathom_stats::place;
 use std::collections::BTreeMap;

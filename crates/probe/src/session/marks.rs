@@ -3,8 +3,7 @@
 //! They stand among the steps, without samples, so that a record alone tells which parameters were measured to
 //! their end, why the others were not, and what all of it cost.
 
-use crate::parameters::Parameter;
-use crate::record::{Record, Step};
+use crate::{Parameter, Record, Step};
 
 /// The parameter was measured to its end.
 const END: &str = "end";

@@ -25,10 +25,7 @@ pub use observer::{Observer, Progress, Unobserved};
 pub use resume::OtherRun;
 pub use stop::Stop;
 
-use crate::parameters::Parameter;
-use crate::profile::Estimate;
-use crate::record::{Cost, Record, RecordMeta, Sample, Step};
-use crate::space::Space;
+use crate::{Cost, Estimate, Parameter, Record, RecordMeta, Sample, Space, Step};
 use fathom_base::Rng;
 use fathom_block::{Device, DeviceInfo};
 use io::Origin;
@@ -138,8 +135,8 @@ impl<'d> Session<'d> {
         self.known.get(&parameter)
     }
 
-    /// Does one piece of work and puts its samples into the record; its samples. `name` is unique among the steps
-    /// of `parameter`, and everything that the work depends on beside earlier samples.
+    /// Does one piece of work and puts its samples into the record. `name` is unique among the steps of `parameter`, and
+    /// everything that the work depends on beside earlier samples.
     ///
     /// # Errors
     /// Whatever stopped the work, in which case it left no sample; [`Stop::Mismatch`] and [`Stop::Repeated`].
@@ -148,7 +145,7 @@ impl<'d> Session<'d> {
         parameter: Parameter,
         name: &str,
         work: impl FnOnce(&mut Io<'_>) -> Result<(), Stop>,
-    ) -> Result<Vec<Sample>, Stop> {
+    ) -> Result<(), Stop> {
         let step = name.to_owned();
         if !self.names.insert((parameter, step.clone())) {
             return Err(Stop::Repeated { parameter, step });
@@ -157,7 +154,8 @@ impl<'d> Session<'d> {
             return Err(Stop::Interrupted);
         }
         if let Some((cost, samples)) = self.old.whole(parameter, name) {
-            return Ok(self.push(parameter, step, cost, samples));
+            self.push(parameter, step, cost, samples);
+            return Ok(());
         }
         let (samples, cost, result) = self.execute(parameter, name, work);
         self.spent += cost;
@@ -170,9 +168,9 @@ impl<'d> Session<'d> {
             self.cut_short(step.clone(), cost);
             return Err(Stop::Mismatch { parameter, step });
         }
-        let samples = self.push(parameter, step, cost, samples);
+        self.push(parameter, step, cost, samples);
         self.observer.step_done(&self.record);
-        Ok(samples)
+        Ok(())
     }
 
     fn execute(
@@ -221,22 +219,15 @@ impl<'d> Session<'d> {
         self.cut = Some((step, all));
     }
 
-    fn push(
-        &mut self,
-        parameter: Parameter,
-        name: String,
-        cost: Cost,
-        mut samples: Vec<Sample>,
-    ) -> Vec<Sample> {
+    fn push(&mut self, parameter: Parameter, name: String, cost: Cost, samples: Vec<Sample>) {
         let step = self.record.steps.len() as u32;
-        samples.iter_mut().for_each(|sample| sample.step = step);
-        self.record.samples.extend_from_slice(&samples);
+        let samples = samples.into_iter().map(|sample| Sample { step, ..sample });
+        self.record.samples.extend(samples);
         self.record.steps.push(Step {
             parameter,
             name,
             cost,
         });
-        samples
     }
 
     /// What need not be written for a parameter again, in bytes, because it was measured before.

@@ -1,7 +1,6 @@
 //! Who watches a run: progress, checkpoints, Ctrl-C.
 
-use crate::parameters::Parameter;
-use crate::record::Record;
+use crate::{Parameter, Record};
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What an earlier, unfinished run left: whole steps, and costs of steps that were cut short.
 
 use super::marks::{self, Ending};
-use crate::parameters::Parameter;
-use crate::record::{Cost, Record, RecordMeta, Sample};
+use crate::{Cost, Parameter, Record, RecordMeta, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A record that a run cannot go on from.

@@ -8,13 +8,9 @@
 
 use super::parts::Part;
 use super::scan::MULTIPLES_MIN;
-use crate::parameters::Parameter;
 use crate::parameters::clustered_page::robust as clustered_page;
-use crate::record::{Record, Sample};
 use crate::robust::samples::of_step;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Parameter, Record, Sample, Series, Session, Space, Stop};
 use fathom_stats::location;
 use fathom_stats::teeth::Fit;
 use std::collections::BTreeMap;
@@ -128,8 +124,7 @@ impl Grid {
                 }
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     /// The sizes on which most merges agree, from the smallest to the largest.

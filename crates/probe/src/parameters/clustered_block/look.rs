@@ -1,9 +1,8 @@
 //! What a scan shows.
 
 use super::scan::{Kind, MULTIPLES_MIN, Scan};
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::of_step;
+use crate::{Parameter, Record};
 use fathom_stats::teeth::{Fit, Place, Places, Tooth, Wanted};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;

@@ -6,51 +6,33 @@
 
 use crate::paper::rules::{DROP_SHARE, RatePair};
 use crate::paper::{rates, timed_writes};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// Procedure 2 and its inputs. `SP` is the answer to the clustered page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ClusteredBlock {
-    /// `TSW`: written per curve and size, in bytes.
-    total_bytes: u64,
-    /// The largest request, in bytes ("increasing the request size up to 128 MB").
-    largest_bytes: u64,
-    /// `NP`: half the clustered pages of the first request.
-    initial_pages: u64,
-    /// `SP` where the clustered page is not known, in bytes; what the paper took for SSD-C, which shows none.
-    page_bytes: u64,
-}
+/// `TSW`: written per curve and size, in bytes.
+const TOTAL: u64 = 8 << 30;
+/// The largest request, in bytes ("increasing the request size up to 128 MB").
+const LARGEST: u64 = 128 << 20;
+/// `NP`: half the clustered pages of the first request.
+const INITIAL_PAGES: u64 = 2;
+/// `SP` where the clustered page is not known, in bytes; what the paper took for SSD-C, which shows none.
+const PAGE: u64 = 4 << 10;
 
-impl ClusteredBlock {
-    /// The values that the paper gives.
-    pub(crate) const PRINTED: Self = Self {
-        total_bytes: 8 << 30,
-        largest_bytes: 128 << 20,
-        initial_pages: 2,
-        page_bytes: 4 << 10,
-    };
+/// Procedure 2. `SP` is the answer to the clustered page.
+pub(crate) struct ClusteredBlock;
 
-    fn sizes(&self, space: &Space, page_bytes: u64) -> Vec<u64> {
-        let first = self.initial_pages.saturating_mul(2 * page_bytes);
-        let total = space.total(self.total_bytes);
-        space.doubling(first, self.largest_bytes, total)
-    }
+fn sizes(space: &Space, page_bytes: u64) -> Vec<u64> {
+    let first = INITIAL_PAGES.saturating_mul(2 * page_bytes);
+    let total = space.total(TOTAL);
+    space.doubling(first, LARGEST, total)
 }
 
 impl Probe for ClusteredBlock {
     /// As many sizes as there are for the smallest page that could be found.
     fn bound(&self, space: &Space) -> u64 {
-        let sizes = self.sizes(space, space.block_bytes).len() as u64;
-        let per_curve = space.bytes().saturating_add(space.total(self.total_bytes));
+        let sizes = sizes(space, space.block_bytes).len() as u64;
+        let per_curve = space.bytes().saturating_add(space.total(TOTAL));
         sizes.saturating_mul(2).saturating_mul(per_curve)
     }
 
@@ -58,8 +40,8 @@ impl Probe for ClusteredBlock {
         let space = session.space();
         let page = session.known(Parameter::ClusteredPage);
         let page = page.and_then(|estimate| estimate.value.as_ref()?.bytes());
-        let total = space.total(self.total_bytes);
-        for size in self.sizes(&space, page.unwrap_or(self.page_bytes)) {
+        let total = space.total(TOTAL);
+        for size in sizes(&space, page.unwrap_or(PAGE)) {
             let count = total / size;
             session.step(PARAMETER, &format!("sequential {size}"), |io| {
                 io.fill_sequential(io.region())?;
@@ -84,8 +66,7 @@ impl Probe for ClusteredBlock {
                 Value::Bytes(bytes),
                 format!("random writes of {bytes} bytes are as fast as sequential ones"),
             ),
-            None => Estimate::without_value(
-                Verdict::Inconclusive,
+            None => Estimate::inconclusive(
                 "random writes are slower than sequential ones at every size",
             ),
         };

@@ -6,11 +6,8 @@
 
 use super::look::{Sign, places};
 use super::scan::{Kind, MULTIPLES_MIN, Scan, scans};
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::of_step;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Parameter, Record, Session, Space, Stop};
 use fathom_stats::teeth::{Fit, Tooth, Wanted};
 use fathom_stats::{law, location};
 use std::collections::BTreeMap;

@@ -22,17 +22,12 @@ use super::look::Sign;
 use super::parts::Part;
 use super::scan::{Kind, Scan, UNIT, all, scans};
 use super::{exact, parts};
-use crate::parameters::Parameter;
 use crate::parameters::clustered_page::robust as clustered_page;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::{Record, Target};
+use crate::record::Target;
 use crate::robust::prepare::prepare;
 use crate::robust::size::size;
 use crate::robust::units::page_part;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::teeth::Fit;
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
@@ -50,42 +45,35 @@ pub(crate) struct ClusteredBlock;
 
 impl Probe for ClusteredBlock {
     fn bound(&self, space: &Space) -> u64 {
-        bound(space)
+        let scans = all(space, &queued(), UNIT);
+        parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>() + exact::bound(space)
     }
 
     fn expected(&self, space: &Space) -> u64 {
         // Blocks that reads show are found without a write, and those that short writes show with a tenth.
-        bound(space) / 10
+        self.bound(space) / 10
     }
 
     fn fruitless(&self, space: &Space) -> u64 {
-        fruitless(space)
+        let scans = all(space, &queued(), UNIT);
+        scans.iter().map(Scan::first_look).sum()
     }
 
     fn least(&self, space: &Space) -> u64 {
-        bound(space) / 20
+        self.bound(space) / 20
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
-        run(session)
+        look(session)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
-        solve(record)
+        match block(record) {
+            Some(block) => found(&block),
+            None => not_found(record),
+        }
     }
-}
-
-/// The most that is written, in bytes.
-fn bound(space: &Space) -> u64 {
-    let scans = all(space, &queued(), UNIT);
-    parts::bound(&scans) + scans.iter().map(Scan::bound).sum::<u64>() + exact::bound(space)
-}
-
-/// What is written where nothing shows, in bytes.
-fn fruitless(space: &Space) -> u64 {
-    let scans = all(space, &queued(), UNIT);
-    scans.iter().map(Scan::first_look).sum()
 }
 
 /// A drive with a queue. Without one it is read otherwise; what is written is the same.
@@ -97,7 +85,7 @@ fn queued() -> Target {
 }
 
 /// Looks until a size is found.
-fn run(session: &mut Session<'_>) -> Result<(), Stop> {
+fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     let scans = scans(session.record());
     for scan in scans {
         if scan.kind != Kind::Reads {
@@ -219,11 +207,7 @@ pub(crate) fn block(record: &Record) -> Option<Block> {
     })
 }
 
-/// The answer.
-fn solve(record: &Record) -> Estimate {
-    let Some(block) = block(record) else {
-        return not_found(record);
-    };
+fn found(block: &Block) -> Estimate {
     let (bytes, ratio) = (size(block.bytes), block.fit.ratio);
     let reason = match block.kind {
         Kind::Reads => format!(
@@ -244,19 +228,19 @@ fn not_found(record: &Record) -> Estimate {
     let least = scans.iter().map(|scan| scan.sizes().0).min();
     let most = scans.iter().map(|scan| scan.sizes().1).max();
     let (Some(least), Some(most)) = (least, most) else {
-        let reason = "the region is too small for several blocks";
-        return Estimate::without_value(Verdict::Inconclusive, reason);
+        return Estimate::inconclusive("the region is too small for several blocks");
     };
     if scans.iter().any(|scan| !scan.measured(record)) {
-        let reason = "the record is of another version, which looked for blocks in another way";
-        return Estimate::without_value(Verdict::Inconclusive, reason);
+        return Estimate::inconclusive(
+            "the record is of another version, which looked for blocks in another way",
+        );
     }
     let reason = format!(
         "from {} to {} there is no size at whose multiples reads or flushed writes take another time: page mapping, or merges that cannot be seen",
         size(least),
         size(most)
     );
-    Estimate::without_value(Verdict::NotIdentifiable, reason)
+    Estimate::not_identifiable(reason)
 }
 
 /// The size that is likely meant. A block has whole pages, and few sizes have large ones: that counts against the distance from the

@@ -1,11 +1,8 @@
 //! Accesses of one length at regular places: which there are, and how they are made.
 
-use crate::parameters::Parameter;
 use crate::parameters::clustered_page::robust as clustered_page;
-use crate::record::{Record, Target};
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
-use crate::space::Space;
+use crate::record::Target;
+use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
@@ -179,8 +176,7 @@ impl Scan {
                 io.sample(Series::PLACE, self.len, 0);
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     /// One access of a length, at a place in bytes.
@@ -241,8 +237,7 @@ impl Scan {
         session.step(PARAMETER, name, |io| match self.kind {
             Kind::Reads => self.read_around(io, multiples),
             Kind::Writes | Kind::LongWrites => self.write_around(io, multiples, period),
-        })?;
-        Ok(())
+        })
     }
 
     /// How far around a multiple accesses begin, in bytes.

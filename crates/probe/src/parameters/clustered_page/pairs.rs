@@ -1,10 +1,7 @@
 //! Pairs of streams of small writes: one across multiples of a size, one elsewhere.
 
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::of_step;
-use crate::series::Series;
-use crate::session::{Session, Stop};
+use crate::{Parameter, Record, Series, Session, Stop};
 use fathom_stats::location;
 use std::collections::BTreeMap;
 
@@ -96,8 +93,7 @@ impl Stream {
                 }
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     /// Where the middle of a write lies, from the first multiple. There are as many different places within as there are multiples.

@@ -3,53 +3,36 @@
 
 use crate::paper::rules::{DROP_SHARE, commonest_drop_distance};
 use crate::paper::{means, timed_writes, write_init};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 
-/// Procedure 1 and its inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ClusteredPage {
-    /// `TSW`: where the size stops growing, in bytes.
-    total_bytes: u64,
-    /// `ISW`: by how much it grows, in bytes.
-    increment_bytes: u64,
-    /// `NI`: writes per size, one behind the other from offset 0.
-    iterations: u32,
-}
+/// `TSW`: where the size stops growing, in bytes.
+const TOTAL: u64 = 1_024 << 10;
+/// `ISW`: by how much it grows, in bytes.
+const INCREMENT: u64 = 2 << 10;
+/// `NI`: writes per size, one behind the other from offset 0.
+const ITERATIONS: u32 = 64;
 
-impl ClusteredPage {
-    /// The values that the paper gives.
-    pub(crate) const PRINTED: Self = Self {
-        total_bytes: 1_024 << 10,
-        increment_bytes: 2 << 10,
-        iterations: 64,
-    };
+/// Procedure 1.
+pub(crate) struct ClusteredPage;
 
-    fn sizes(&self, space: &Space) -> Vec<u64> {
-        space.sizes(self.total_bytes, self.increment_bytes, space.bytes())
-    }
+fn sizes(space: &Space) -> Vec<u64> {
+    space.sizes(TOTAL, INCREMENT, space.bytes())
 }
 
 impl Probe for ClusteredPage {
     fn bound(&self, space: &Space) -> u64 {
-        let per_size = u64::from(space.repetitions(self.iterations));
-        let sum: u64 = self.sizes(space).iter().sum();
+        let per_size = u64::from(space.repetitions(ITERATIONS));
+        let sum: u64 = sizes(space).iter().sum();
         sum.saturating_mul(per_size).saturating_add(space.bytes())
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         let space = session.space();
-        let iterations = u64::from(space.repetitions(self.iterations));
+        let iterations = u64::from(space.repetitions(ITERATIONS));
         write_init(session, PARAMETER, "init")?;
-        for size in self.sizes(&space) {
+        for size in sizes(&space) {
             let offsets: Vec<u64> = (0..iterations)
                 .map(|i| space.consecutive(i, size))
                 .collect();
@@ -67,7 +50,7 @@ impl Probe for ClusteredPage {
                 Value::Bytes(bytes),
                 format!("the latency drops most often {bytes} bytes after the drop before"),
             ),
-            None => Estimate::without_value(Verdict::Inconclusive, "the latency drops at no size"),
+            None => Estimate::inconclusive("the latency drops at no size"),
         };
         estimate.figure("sizes", points.len() as f64)
     }

@@ -5,17 +5,12 @@
 //! shifted by half, tell what it costs. A unit that no write shows is *absent* only where a flushed write reaches the flash.
 
 use super::{straddle, stream};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::at;
 use crate::robust::size::size;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{
+    Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value, Verdict,
+};
 use fathom_stats::location;
 use fathom_stats::separate::{Decision, Separation, separate};
 
@@ -74,8 +69,7 @@ fn compare_once(session: &mut Session<'_>, len: u64, round: u64) -> Result<(), S
             }
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// Sizes of [`WHOLE`] that fit.
@@ -96,8 +90,7 @@ fn read(session: &mut Session<'_>) -> Result<(), Stop> {
             io.sample(Series::RANDOM_READ, len, rep as u32);
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// The shift test of one size.

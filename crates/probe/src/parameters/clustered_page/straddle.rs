@@ -5,13 +5,9 @@
 //! the difference, and it shows every multiple of the unit at a time: writes at random multiples of many sizes tell which size
 //! explains the slow ones.
 
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::of_step;
 use crate::robust::units::PAGE_FACTORS;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::location;
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
@@ -170,8 +166,7 @@ fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Re
             }
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// The writes of all rounds whose names begin so.

@@ -6,10 +6,7 @@
 
 use super::pairs::{PAIRS, Stream, spent_ns};
 use super::straddle;
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Record, Series, Session, Space, Stop};
 use fathom_stats::location;
 use fathom_stats::multiples::{self, Fit, Seen};
 use fathom_stats::separate::{Decision, Separation, separate};

@@ -8,12 +8,9 @@
 //! Requests follow one another: two at a time would mix their pages in the log. A drive whose blocks lie on one lane each
 //! is faster shifted then, because each write uses two lanes, so that several places are also written side by side.
 
-use crate::parameters::Parameter;
-use crate::record::{Record, Timed};
+use crate::record::Timed;
 use crate::robust::units::page_part;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
+use crate::{Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::location;
 use std::ops::Range;
 
@@ -148,8 +145,7 @@ impl Alignment {
                 }
             }
             io.flush().map(|_| ())
-        })?;
-        Ok(())
+        })
     }
 
     /// How many times as long shifted writes take, and whether that matters; `None` where it was not measured.

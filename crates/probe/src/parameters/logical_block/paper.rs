@@ -4,52 +4,35 @@
 
 use crate::paper::rules::equal_whole_mb_per_s;
 use crate::paper::{rates, timed_writes};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 
-/// The experiment and its inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LogicalBlock {
-    /// Written per curve and size, in bytes: "all log blocks managed by the FTL are safely consumed".
-    total_bytes: u64,
-    /// The first request, in bytes.
-    first_bytes: u64,
-    /// The largest request, in bytes; the paper goes on until the throughputs meet, however long.
-    largest_bytes: u64,
-}
+/// Written per curve and size, in bytes: "all log blocks managed by the FTL are safely consumed".
+const TOTAL: u64 = 1 << 30;
+/// The first request, in bytes.
+const FIRST: u64 = 8 << 10;
+/// The largest request, in bytes; the paper goes on until the throughputs meet, however long.
+const LARGEST: u64 = 128 << 20;
 
-impl LogicalBlock {
-    /// The values that the paper gives.
-    pub(crate) const PRINTED: Self = Self {
-        total_bytes: 1 << 30,
-        first_bytes: 8 << 10,
-        largest_bytes: 128 << 20,
-    };
+/// The experiment.
+pub(crate) struct LogicalBlock;
 
-    fn sizes(&self, space: &Space) -> Vec<u64> {
-        let total = space.total(self.total_bytes);
-        space.doubling(self.first_bytes, self.largest_bytes, total)
-    }
+fn sizes(space: &Space) -> Vec<u64> {
+    let total = space.total(TOTAL);
+    space.doubling(FIRST, LARGEST, total)
 }
 
 impl Probe for LogicalBlock {
     fn bound(&self, space: &Space) -> u64 {
-        let curves = 2 * self.sizes(space).len() as u64;
-        curves.saturating_mul(space.total(self.total_bytes))
+        let curves = 2 * sizes(space).len() as u64;
+        curves.saturating_mul(space.total(TOTAL))
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         let space = session.space();
-        let total = space.total(self.total_bytes);
-        for size in self.sizes(&space) {
+        let total = space.total(TOTAL);
+        for size in sizes(&space) {
             let offsets: Vec<u64> = (0..total / size)
                 .map(|i| space.consecutive(i, size))
                 .collect();
@@ -77,10 +60,9 @@ impl Probe for LogicalBlock {
                     "at {bytes} bytes random and sequential writes have the same whole number of MB/s"
                 ),
             ),
-            None => Estimate::without_value(
-                Verdict::Inconclusive,
-                "random and sequential writes differ in MB/s at every size",
-            ),
+            None => {
+                Estimate::inconclusive("random and sequential writes differ in MB/s at every size")
+            }
         };
         estimate.figure("sizes", rates.len() as f64)
     }

@@ -6,18 +6,11 @@
 //! (`irbw` Figure 6): they part on a disk and not on a drive of flash.
 
 use super::alignment::Alignment;
-use crate::parameters::Parameter;
 use crate::parameters::clustered_block::robust as ends;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::prepare;
 use crate::robust::size::size;
 use crate::robust::units::write_unit;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 /// The largest read of the picture, in bytes, and reads of each kind and size.
@@ -26,25 +19,23 @@ const READS: u32 = 10;
 
 pub(crate) struct LogicalBlock;
 
-impl LogicalBlock {
-    fn reads(&self, session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, session.space().span());
-        let sizes = std::iter::successors(Some(unit), |len| Some(len * 2));
-        for len in sizes.take_while(|len| *len <= READ_MAX && len * u64::from(READS) < span) {
-            session.step(PARAMETER, &format!("reads {len}"), |io| {
-                let from = io.rng.below((span - len * u64::from(READS)) / len) * len;
-                for rep in 0..READS {
-                    let place = io.rng.below(span / len) * len;
-                    io.read(start + place, len)?;
-                    io.sample(Series::RANDOM_READ, len, rep);
-                    io.read(start + from + u64::from(rep) * len, len)?;
-                    io.sample(Series::SEQUENTIAL_READ, len, rep);
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
+fn reads(session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
+    let (start, span) = (session.region().start, session.space().span());
+    let sizes = std::iter::successors(Some(unit), |len| Some(len * 2));
+    for len in sizes.take_while(|len| *len <= READ_MAX && len * u64::from(READS) < span) {
+        session.step(PARAMETER, &format!("reads {len}"), |io| {
+            let from = io.rng.below((span - len * u64::from(READS)) / len) * len;
+            for rep in 0..READS {
+                let place = io.rng.below(span / len) * len;
+                io.read(start + place, len)?;
+                io.sample(Series::RANDOM_READ, len, rep);
+                io.read(start + from + u64::from(rep) * len, len)?;
+                io.sample(Series::SEQUENTIAL_READ, len, rep);
+            }
+            Ok(())
+        })?;
     }
+    Ok(())
 }
 
 impl Probe for LogicalBlock {
@@ -73,20 +64,19 @@ impl Probe for LogicalBlock {
             Alignment::of(PARAMETER, block).run(session)?;
         }
         let unit = write_unit(session);
-        self.reads(session, unit)
+        reads(session, unit)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
         let Some(block) = ends::block(record) else {
-            let reason = "it needs the clustered block, which was not found";
-            return Estimate::without_value(Verdict::NotIdentifiable, reason);
+            return Estimate::not_identifiable("it needs the clustered block, which was not found");
         };
         let Some((ratio, matters)) = Alignment::of(PARAMETER, block.bytes).matters(record) else {
             let reason = format!(
                 "the region is too small for writes of {}",
                 size(block.bytes)
             );
-            return Estimate::without_value(Verdict::Inconclusive, reason);
+            return Estimate::inconclusive(reason);
         };
         let bytes = size(block.bytes);
         let estimate = if matters {
@@ -100,7 +90,7 @@ impl Probe for LogicalBlock {
             let reason = format!(
                 "random writes of {bytes}, the clustered block, take {ratio:.2} times as long shifted by half: their order does not matter"
             );
-            Estimate::without_value(Verdict::NotIdentifiable, reason)
+            Estimate::not_identifiable(reason)
         };
         estimate.figure("shifted_ratio", ratio)
     }

@@ -7,17 +7,10 @@
 //! line for the neighbour and not for a place that comes later: there the lower half of a pair is read faster after
 //! the upper one. A difference is measured twice.
 
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::times;
 use crate::robust::size::size;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_base::Dur;
 use fathom_stats::separate::{Decision, Separation, separate};
 
@@ -101,47 +94,43 @@ fn next(record: &Record, space: &Space) -> Option<Next> {
     None
 }
 
-impl Prefetch {
-    /// The upper half of a place, then the lower one.
-    fn pairs(&self, session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, session.space().span());
-        session.step(PARAMETER, &name(Next::Pair(len)), |io| {
-            for rep in 0..PAIRS {
-                let place = start + io.rng.below(span / (2 * len)) * 2 * len;
-                io.read(place + len, len)?;
-                io.sample(Series::MISS, len, rep);
-                io.read(place, len)?;
-                io.sample(Series::HIT, len, rep);
-            }
-            Ok(())
-        })?;
+/// The upper half of a place, then the lower one.
+fn read_pairs(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    let (start, span) = (session.region().start, session.space().span());
+    session.step(PARAMETER, &name(Next::Pair(len)), |io| {
+        for rep in 0..PAIRS {
+            let place = start + io.rng.below(span / (2 * len)) * 2 * len;
+            io.read(place + len, len)?;
+            io.sample(Series::MISS, len, rep);
+            io.read(place, len)?;
+            io.sample(Series::HIT, len, rep);
+        }
         Ok(())
-    }
+    })
+}
 
-    fn rows(&self, session: &mut Session<'_>, len: u64, round: u32) -> Result<(), Stop> {
-        let (start, span) = (session.region().start, session.space().span());
-        session.step(PARAMETER, &name(Next::Rows(len, round)), |io| {
-            if round > 0 {
-                io.idle(PAUSE)?;
-            }
-            for stretch in 0..STRETCHES {
-                let mut kinds = [(Series::CONSECUTIVE, true), (Series::SCATTERED, false)];
-                io.rng.shuffle(&mut kinds);
-                for (series, upwards) in kinds {
-                    let from = start + io.rng.below(span / (2 * ROW * len)) * 2 * ROW * len;
-                    for i in 0..ROW {
-                        let place = if upwards { i } else { i * 7 % ROW };
-                        io.read(from + place * len, len)?;
-                        if i >= UNSEEN {
-                            io.sample(series, len, stretch * ROW as u32 + i as u32);
-                        }
+fn read_rows(session: &mut Session<'_>, len: u64, round: u32) -> Result<(), Stop> {
+    let (start, span) = (session.region().start, session.space().span());
+    session.step(PARAMETER, &name(Next::Rows(len, round)), |io| {
+        if round > 0 {
+            io.idle(PAUSE)?;
+        }
+        for stretch in 0..STRETCHES {
+            let mut kinds = [(Series::CONSECUTIVE, true), (Series::SCATTERED, false)];
+            io.rng.shuffle(&mut kinds);
+            for (series, upwards) in kinds {
+                let from = start + io.rng.below(span / (2 * ROW * len)) * 2 * ROW * len;
+                for i in 0..ROW {
+                    let place = if upwards { i } else { i * 7 % ROW };
+                    io.read(from + place * len, len)?;
+                    if i >= UNSEEN {
+                        io.sample(series, len, stretch * ROW as u32 + i as u32);
                     }
                 }
             }
-            Ok(())
-        })?;
+        }
         Ok(())
-    }
+    })
 }
 
 impl Probe for Prefetch {
@@ -159,8 +148,8 @@ impl Probe for Prefetch {
         let space = session.space();
         loop {
             match next(session.record(), &space) {
-                Some(Next::Pair(len)) => self.pairs(session, len)?,
-                Some(Next::Rows(len, round)) => self.rows(session, len, round)?,
+                Some(Next::Pair(len)) => read_pairs(session, len)?,
+                Some(Next::Rows(len, round)) => read_rows(session, len, round)?,
                 None => return Ok(()),
             }
         }
@@ -186,18 +175,16 @@ impl Probe for Prefetch {
                 .figure("ratio", test.ratio);
         }
         if tested.is_empty() {
-            let reason = "the region is too small for rows of reads";
-            return Estimate::without_value(Verdict::Inconclusive, reason);
+            return Estimate::inconclusive("the region is too small for rows of reads");
         }
         let settled = tested
             .iter()
             .all(|(_, test, _)| test.interval.low > 1.0 - 3.0 * MARGIN);
         if settled {
-            let reason =
-                "reads at consecutive places are no faster than the same reads in another order";
-            return Estimate::without_value(Verdict::Absent, reason);
+            return Estimate::absent(
+                "reads at consecutive places are no faster than the same reads in another order",
+            );
         }
-        let reason = "the noise hides whether consecutive reads are faster";
-        Estimate::without_value(Verdict::Inconclusive, reason)
+        Estimate::inconclusive("the noise hides whether consecutive reads are faster")
     }
 }

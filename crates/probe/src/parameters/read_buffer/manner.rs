@@ -1,11 +1,7 @@
 //! How a drive is read: by which reads, and over which places.
 
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::times;
-use crate::series::Series;
-use crate::session::{Io, Stop};
-use crate::space::Space;
+use crate::{Io, Parameter, Record, Series, Space, Stop};
 use fathom_stats::location;
 use fathom_stats::separate::mann_whitney_p;
 

@@ -1,9 +1,7 @@
 //! The steps that take the samples.
 
 use super::manner::{Manner, Pass};
-use crate::parameters::Parameter;
-use crate::series::Series;
-use crate::session::{Session, Stop};
+use crate::{Parameter, Series, Session, Stop};
 use fathom_base::Dur;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
@@ -38,8 +36,7 @@ pub(crate) fn try_out(session: &mut Session<'_>, manner: Manner) -> Result<(), S
             io.sample(Series::HIT, manner.pass().bytes, rep);
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// The same reads of places that hold nothing; where the drive knows no TRIM, of places like all others, so that
@@ -64,8 +61,7 @@ pub(crate) fn unmapped(session: &mut Session<'_>, manner: Manner) -> Result<(), 
         } else {
             Ok(())
         }
-    })?;
-    Ok(())
+    })
 }
 
 /// Reads an area, then the same places of it in every round.
@@ -91,8 +87,7 @@ pub(crate) fn within(session: &mut Session<'_>, pass: Pass) -> Result<(), Stop> 
             }
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 pub(crate) fn make(session: &mut Session<'_>, pass: Pass, round: u32) -> Result<(), Stop> {
@@ -114,6 +109,5 @@ pub(crate) fn make(session: &mut Session<'_>, pass: Pass, round: u32) -> Result<
             io.sample(Series::HIT, pass.bytes, round * PASSES + rep);
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }

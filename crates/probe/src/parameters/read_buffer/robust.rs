@@ -13,16 +13,9 @@ use super::manner::{Manner, READ_MAX, of, rank, trial};
 use super::measure::TRIALS;
 use super::search::Stage;
 use super::{measure, search};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::{prepare, prepared};
 use crate::robust::size::size;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_stats::location;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
@@ -123,16 +116,11 @@ impl Probe for ReadBuffer {
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
         let space = Space::of(record);
         match stage(record, &space) {
-            Stage::Nothing => Estimate::without_value(
-                Verdict::Absent,
-                "a second read at once is no faster at any size",
-            ),
-            Stage::Map => Estimate::without_value(
-                Verdict::Absent,
+            Stage::Nothing => Estimate::absent("a second read at once is no faster at any size"),
+            Stage::Map => Estimate::absent(
                 "a second read is faster, but still takes longer than one of a place that holds nothing: what is kept is not data",
             ),
-            Stage::Flash => Estimate::without_value(
-                Verdict::Inconclusive,
+            Stage::Flash => Estimate::inconclusive(
                 "a second read is faster, but its time depends on the place as that of flash does: perhaps the map is kept and \
                  no data; a run that may write tells",
             ),
@@ -150,17 +138,17 @@ impl Probe for ReadBuffer {
                     "a second pass is faster at every size up to {}: the capacity is larger",
                     size(low)
                 );
-                Estimate::without_value(Verdict::NotIdentifiable, reason)
+                Estimate::not_identifiable(reason)
             }
             Stage::Unsettled(bytes) => {
                 let reason = format!(
                     "a second read is faster, but of {} it is not settled how much is",
                     size(bytes)
                 );
-                Estimate::without_value(Verdict::Inconclusive, reason)
+                Estimate::inconclusive(reason)
             }
             Stage::Try(_) | Stage::Unmapped(_) | Stage::Make(..) | Stage::Within(_) => {
-                Estimate::without_value(Verdict::Inconclusive, "it was not measured to its end")
+                Estimate::inconclusive("it was not measured to its end")
             }
         }
     }

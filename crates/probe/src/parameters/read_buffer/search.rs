@@ -2,11 +2,9 @@
 
 use super::manner::{Manner, Pass, of, trial};
 use super::measure::PASSES;
-use crate::parameters::Parameter;
-use crate::record::Record;
 use crate::robust::samples::of_step;
 use crate::robust::written;
-use crate::series::Series;
+use crate::{Parameter, Record, Series};
 use fathom_stats::place;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;

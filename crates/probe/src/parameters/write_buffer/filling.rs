@@ -3,11 +3,8 @@
 //! A flush empties volatile memory. Where a flush costs nothing, what was written is told to be of no use (TRIM), which
 //! protected memory need not keep; where the drive knows no TRIM, it is left alone for a while.
 
-use crate::parameters::Parameter;
-use crate::record::{Record, Sample};
 use crate::robust::samples::of_step;
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
+use crate::{Io, Parameter, Record, Sample, Series, Session, Stop};
 use fathom_base::Dur;
 use fathom_stats::onset::{Onset, onset};
 use std::ops::Range;
@@ -73,8 +70,7 @@ pub(crate) fn restore(
     }
     session.step(parameter, "write again what was forgotten", |io| {
         forgotten(io, written).map_or(Ok(()), |range| io.fill_sequential(range))
-    })?;
-    Ok(())
+    })
 }
 
 /// Writes a stretch in requests that are short, but whole logical blocks.

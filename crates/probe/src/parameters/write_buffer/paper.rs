@@ -3,83 +3,62 @@
 
 use crate::paper::rules::{BELOW_SHARE, largest_buffered};
 use crate::paper::{buffer_pairs, write_init};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 
-/// Procedures 5 and 6 and their inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WriteBuffer {
-    /// `TSW`: where the size stops growing, in bytes.
-    total_bytes: u64,
-    /// `ISW`: by how much it grows, in bytes.
-    increment_bytes: u64,
-    /// `NI`: writes per size.
-    iterations: u32,
+/// `TSW`: where the size stops growing, in bytes.
+const TOTAL: u64 = 1_024 << 10;
+/// `ISW`: by how much it grows, in bytes.
+const INCREMENT: u64 = 1 << 10;
+/// `NI`: writes per size.
+const ITERATIONS: u32 = 30;
+
+/// Procedures 5 and 6.
+pub(crate) struct WriteBuffer;
+
+fn sizes(space: &Space) -> Vec<u64> {
+    let slot = space.write_slot(0);
+    space.sizes(TOTAL, INCREMENT, slot.end - slot.start)
 }
 
-impl WriteBuffer {
-    /// The values that the paper gives.
-    pub(crate) const PRINTED: Self = Self {
-        total_bytes: 1_024 << 10,
-        increment_bytes: 1 << 10,
-        iterations: 30,
-    };
-
-    fn sizes(&self, space: &Space) -> Vec<u64> {
-        let slot = space.write_slot(0);
-        space.sizes(
-            self.total_bytes,
-            self.increment_bytes,
-            slot.end - slot.start,
-        )
-    }
-
-    /// One procedure: the sixth fills the buffer with garbage first (`full`), the fifth does not.
-    fn procedure(&self, session: &mut Session<'_>, series: Series, full: bool) -> Result<(), Stop> {
-        let space = session.space();
-        let (target, garbage) = (space.write_slot(0), space.write_slot(1));
-        let iterations = space.repetitions(self.iterations);
-        let name = if full { "full" } else { "empty" };
-        write_init(session, PARAMETER, &format!("{name} init"))?;
-        for size in self.sizes(&space) {
-            session.step(PARAMETER, &format!("{name} {size}"), |io| {
-                for rep in 0..iterations {
-                    io.flush()?;
-                    if full {
-                        io.write(garbage.start, garbage.end - garbage.start)?;
-                    }
-                    io.write(target.start, size)?;
-                    io.sample(series, size, rep);
+/// One procedure: the sixth fills the buffer with garbage first (`full`), the fifth does not.
+fn procedure(session: &mut Session<'_>, series: Series, full: bool) -> Result<(), Stop> {
+    let space = session.space();
+    let (target, garbage) = (space.write_slot(0), space.write_slot(1));
+    let iterations = space.repetitions(ITERATIONS);
+    let name = if full { "full" } else { "empty" };
+    write_init(session, PARAMETER, &format!("{name} init"))?;
+    for size in sizes(&space) {
+        session.step(PARAMETER, &format!("{name} {size}"), |io| {
+            for rep in 0..iterations {
+                io.flush()?;
+                if full {
+                    io.write(garbage.start, garbage.end - garbage.start)?;
                 }
-                Ok(())
-            })?;
-        }
-        Ok(())
+                io.write(target.start, size)?;
+                io.sample(series, size, rep);
+            }
+            Ok(())
+        })?;
     }
+    Ok(())
 }
 
 impl Probe for WriteBuffer {
     fn bound(&self, space: &Space) -> u64 {
-        let sizes = self.sizes(space);
+        let sizes = sizes(space);
         let slot = space.write_slot(1);
         let garbage = sizes.len() as u64 * (slot.end - slot.start);
         let per_iteration = garbage + 2 * sizes.iter().sum::<u64>();
-        u64::from(space.repetitions(self.iterations))
+        u64::from(space.repetitions(ITERATIONS))
             .saturating_mul(per_iteration)
             .saturating_add(space.bytes().saturating_mul(2))
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        self.procedure(session, Series::EMPTY_BUFFER, false)?;
-        self.procedure(session, Series::FULL_BUFFER, true)
+        procedure(session, Series::EMPTY_BUFFER, false)?;
+        procedure(session, Series::FULL_BUFFER, true)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -94,8 +73,7 @@ impl Probe for WriteBuffer {
                 format!("up to {bytes} bytes a write into the empty buffer is much shorter"),
             ),
             // As for SSD-D: "we could not draw any conclusion".
-            None => Estimate::without_value(
-                Verdict::Inconclusive,
+            None => Estimate::inconclusive(
                 "a write into the empty buffer is not much shorter at the smallest size",
             ),
         };

@@ -11,17 +11,10 @@
 //! No shape of the curve is assumed: memory whose flash is faster than its link waits for one program and is fast again.
 
 use super::filling::{Emptying, Pass, empty, onset_of, restore};
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
 use crate::robust::size::size;
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_base::Dur;
 use fathom_stats::location;
 use fathom_stats::separate::separate;
@@ -212,57 +205,53 @@ fn around(low: u64, step: u64, piece: u64) -> Pass {
     }
 }
 
-impl WriteBuffer {
-    /// Flushes of nothing (`x` = 0) and of one small write, and reads of the flash.
-    fn small(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        let space = session.space();
-        let (start, span, len) = (
-            session.region().start,
-            space.span(),
-            space.round_up(4 << 10),
-        );
-        session.step(PARAMETER, "small", |io| {
+/// Flushes of nothing (`x` = 0) and of one small write, and reads of the flash.
+fn small(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = session.space();
+    let (start, span, len) = (
+        session.region().start,
+        space.span(),
+        space.round_up(4 << 10),
+    );
+    session.step(PARAMETER, "small", |io| {
+        io.flush()?;
+        for rep in 0..SMALL_REPS {
             io.flush()?;
-            for rep in 0..SMALL_REPS {
-                io.flush()?;
-                io.sample(Series::FLUSH_AFTER, 0, rep);
-                // In the part that the first runs forget.
-                let place = io.rng.below(((WINDOW.min(span) - len) >> 16).max(1)) << 16;
-                io.write(start + place, len)?;
-                io.flush()?;
-                io.sample(Series::FLUSH_AFTER, len, rep);
-            }
-            let block = space.block_bytes;
-            for rep in 0..READS {
-                let place = io.rng.below(span / block) * block;
-                io.read(start + place, block)?;
-                io.sample(Series::RANDOM_READ, block, rep);
-            }
-            Ok(())
-        })?;
+            io.sample(Series::FLUSH_AFTER, 0, rep);
+            // In the part that the first runs forget.
+            let place = io.rng.below(((WINDOW.min(span) - len) >> 16).max(1)) << 16;
+            io.write(start + place, len)?;
+            io.flush()?;
+            io.sample(Series::FLUSH_AFTER, len, rep);
+        }
+        let block = space.block_bytes;
+        for rep in 0..READS {
+            let place = io.rng.below(span / block) * block;
+            io.read(start + place, block)?;
+            io.sample(Series::RANDOM_READ, block, rep);
+        }
         Ok(())
-    }
+    })
+}
 
-    fn make(&self, session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
-        let space = session.space();
-        let (by, window) = (
-            emptying(session.record()),
-            window(session, &space, pass.bytes()),
-        );
-        session.step(PARAMETER, &kind.name(&pass), |io| {
-            if kind == Kind::Again {
-                io.idle(PAUSE)?;
-            }
-            let mut took = PAUSE;
-            for rep in 0..pass.runs() {
-                empty(io, by, &window, took)?;
-                let offset = somewhere(io, &space, &window, pass.bytes());
-                took = pass.run(io, offset, rep as u32)?;
-            }
-            empty(io, by, &window, took)
-        })?;
-        Ok(())
-    }
+fn make(session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
+    let space = session.space();
+    let (by, window) = (
+        emptying(session.record()),
+        window(session, &space, pass.bytes()),
+    );
+    session.step(PARAMETER, &kind.name(&pass), |io| {
+        if kind == Kind::Again {
+            io.idle(PAUSE)?;
+        }
+        let mut took = PAUSE;
+        for rep in 0..pass.runs() {
+            empty(io, by, &window, took)?;
+            let offset = somewhere(io, &space, &window, pass.bytes());
+            took = pass.run(io, offset, rep as u32)?;
+        }
+        empty(io, by, &window, took)
+    })
 }
 
 /// Where runs of so many bytes are made: anywhere, or where what is forgotten is written again later.
@@ -309,10 +298,10 @@ impl Probe for WriteBuffer {
         let mut written = session.region().start..session.region().start;
         loop {
             match stage(session.record(), &space) {
-                Stage::Small => self.small(session)?,
+                Stage::Small => small(session)?,
                 Stage::Make(pass, kind) => {
                     written.end = written.end.max(window(session, &space, pass.bytes()).end);
-                    self.make(session, pass, kind)?;
+                    make(session, pass, kind)?;
                 }
                 Stage::Found(..) | Stage::Lost(_) | Stage::Flash | Stage::Nothing(_) => break,
             }
@@ -328,8 +317,7 @@ impl Probe for WriteBuffer {
             Stage::Found(low, _)
                 if by == Emptying::Forget && low < PIECES_MIN * space.block_bytes =>
             {
-                Estimate::without_value(
-                    Verdict::Absent,
+                Estimate::absent(
                     "a flush after a write costs no more than one of nothing, and a write waits for the flash from the first ones on",
                 )
             }
@@ -346,11 +334,9 @@ impl Probe for WriteBuffer {
                     "writes seem to wait from about {} on, and do not do so again with other sizes",
                     size(about)
                 );
-                Estimate::without_value(Verdict::Inconclusive, reason)
-                    .figure("seen_bytes", about as f64)
+                Estimate::inconclusive(reason).figure("seen_bytes", about as f64)
             }
-            Stage::Flash => Estimate::without_value(
-                Verdict::Absent,
+            Stage::Flash => Estimate::absent(
                 "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
             ),
             Stage::Nothing(tried) if by == Emptying::Forget => {
@@ -358,17 +344,17 @@ impl Probe for WriteBuffer {
                     "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",
                     size(tried)
                 );
-                Estimate::without_value(Verdict::Absent, reason)
+                Estimate::absent(reason)
             }
             Stage::Nothing(tried) => {
                 let reason = format!(
                     "every write up to {} is taken at the link's speed: the buffer is larger",
                     size(tried)
                 );
-                Estimate::without_value(Verdict::NotIdentifiable, reason)
+                Estimate::not_identifiable(reason)
             }
             Stage::Small | Stage::Make(..) => {
-                Estimate::without_value(Verdict::Inconclusive, "it was not measured to its end")
+                Estimate::inconclusive("it was not measured to its end")
             }
         }
     }

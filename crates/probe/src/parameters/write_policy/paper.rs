@@ -9,71 +9,54 @@
 
 use crate::paper::rules::BELOW_SHARE;
 use crate::paper::write_init;
-use crate::parameters::Parameter;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
 
-/// The test and its inputs; none is the paper's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WritePolicy {
-    /// One write, in bytes.
-    write_bytes: u64,
-    /// The most that is written in between, in bytes; from one write on, times four.
-    between_bytes_max: u64,
-    /// Repetitions, as in Procedure 6.
-    iterations: u32,
+/// One write, in bytes. This and what follows is not the paper's, but within the range of Procedure 6.
+const WRITE: u64 = 4 << 10;
+/// The most that is written in between, in bytes; from one write on, times four.
+const BETWEEN_MAX: u64 = 16 << 20;
+/// Repetitions, as in Procedure 6.
+const ITERATIONS: u32 = 30;
+
+/// The test.
+pub(crate) struct WritePolicy;
+
+fn write_bytes(space: &Space) -> u64 {
+    WRITE.max(space.block_bytes)
 }
 
-impl WritePolicy {
-    /// Sizes within the range of Procedure 6.
-    pub(crate) const PRINTED: Self = Self {
-        write_bytes: 4 << 10,
-        between_bytes_max: 16 << 20,
-        iterations: 30,
-    };
+fn gaps(space: &Space) -> Vec<u64> {
+    let slot = space.write_slot(2);
+    let most = BETWEEN_MAX.min(slot.end - slot.start);
+    let gaps = std::iter::successors(Some(write_bytes(space)), |gap| gap.checked_mul(4));
+    let gaps = gaps.take_while(|gap| *gap <= most);
+    std::iter::once(0).chain(gaps).collect()
+}
 
-    fn write_bytes(&self, space: &Space) -> u64 {
-        self.write_bytes.max(space.block_bytes)
+/// Two writes with `gap` bytes of others in between; the second, timed, at `second`.
+fn pair(io: &mut Io<'_>, space: &Space, gap: u64, second: u64) -> Result<(), Stop> {
+    let len = write_bytes(space);
+    let (target, garbage) = (space.write_slot(0), space.write_slot(1));
+    io.flush()?;
+    io.write(garbage.start, garbage.end - garbage.start)?;
+    io.write(target.start, len)?;
+    let between = space.write_slot(2).start;
+    for written in (0..gap).step_by(len as usize) {
+        io.write(between + written, len.min(gap - written))?;
     }
-
-    fn gaps(&self, space: &Space) -> Vec<u64> {
-        let slot = space.write_slot(2);
-        let most = self.between_bytes_max.min(slot.end - slot.start);
-        let gaps = std::iter::successors(Some(self.write_bytes(space)), |gap| gap.checked_mul(4));
-        let gaps = gaps.take_while(|gap| *gap <= most);
-        std::iter::once(0).chain(gaps).collect()
-    }
-
-    /// Two writes with `gap` bytes of others in between; the second, timed, at `second`.
-    fn pair(&self, io: &mut Io<'_>, space: &Space, gap: u64, second: u64) -> Result<(), Stop> {
-        let len = self.write_bytes(space);
-        let (target, garbage) = (space.write_slot(0), space.write_slot(1));
-        io.flush()?;
-        io.write(garbage.start, garbage.end - garbage.start)?;
-        io.write(target.start, len)?;
-        let between = space.write_slot(2).start;
-        for written in (0..gap).step_by(len as usize) {
-            io.write(between + written, len.min(gap - written))?;
-        }
-        io.write(second, len)?;
-        Ok(())
-    }
+    io.write(second, len)?;
+    Ok(())
 }
 
 impl Probe for WritePolicy {
     fn bound(&self, space: &Space) -> u64 {
         let garbage = space.write_slot(1);
-        let fixed = garbage.end - garbage.start + 2 * self.write_bytes(space);
-        let pairs = self.gaps(space).into_iter().map(|gap| fixed + gap);
+        let fixed = garbage.end - garbage.start + 2 * write_bytes(space);
+        let pairs = gaps(space).into_iter().map(|gap| fixed + gap);
         let per_iteration = 2 * pairs.sum::<u64>();
-        u64::from(space.repetitions(self.iterations))
+        u64::from(space.repetitions(ITERATIONS))
             .saturating_mul(per_iteration)
             .saturating_add(space.bytes())
     }
@@ -84,12 +67,12 @@ impl Probe for WritePolicy {
         let half = (target.end - target.start) / 2;
         let fresh = target.start + half / space.block_bytes * space.block_bytes;
         write_init(session, PARAMETER, "init")?;
-        for gap in self.gaps(&space) {
+        for gap in gaps(&space) {
             session.step(PARAMETER, &format!("between {gap}"), |io| {
-                for rep in 0..space.repetitions(self.iterations) {
-                    self.pair(io, &space, gap, target.start)?;
+                for rep in 0..space.repetitions(ITERATIONS) {
+                    pair(io, &space, gap, target.start)?;
                     io.sample(Series::REWRITE, gap, rep);
-                    self.pair(io, &space, gap, fresh)?;
+                    pair(io, &space, gap, fresh)?;
                     io.sample(Series::DISTINCT, gap, rep);
                 }
                 Ok(())
@@ -116,10 +99,7 @@ impl Probe for WritePolicy {
                 format!("a second write still hits after {gap} bytes of others"),
             )
             .figure("hit_after_bytes", gap as f64),
-            None => Estimate::without_value(
-                Verdict::Inconclusive,
-                "a second write hits not even when it comes at once",
-            ),
+            None => Estimate::inconclusive("a second write hits not even when it comes at once"),
         }
     }
 }

@@ -8,19 +8,14 @@
 //!
 //! No two writes in a row go near each other, which even a plain buffer may join.
 
-use crate::parameters::Parameter;
 use crate::parameters::write_buffer::filling::{Emptying, empty, restore, runs, write_short};
 use crate::parameters::write_buffer::robust::emptying;
-use crate::probe::{Answers, Probe};
-use crate::profile::{Estimate, Verdict};
-use crate::record::Record;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::robust::units::write_unit;
-use crate::series::Series;
-use crate::session::{Io, Session, Stop};
-use crate::space::Space;
-use crate::value::Value;
+use crate::{
+    Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value, Verdict,
+};
 use fathom_base::Dur;
 use fathom_stats::location;
 use fathom_stats::onset::onset;
@@ -217,26 +212,21 @@ impl Probe for WritePolicy {
                 };
                 Estimate::identified(Value::Word(policy.into()), reason)
             }
-            (Some(None), _) => Estimate::without_value(
-                Verdict::Inconclusive,
+            (Some(None), _) => Estimate::inconclusive(
                 "writes that do not come back were not seen to wait where they should, so that nothing can be said of those that do",
             ),
-            (None, Verdict::Absent) => Estimate::without_value(
-                Verdict::Absent,
-                "there is no write buffer that could have a policy",
-            ),
-            (None, Verdict::NotIdentifiable) => Estimate::without_value(
-                Verdict::NotIdentifiable,
+            (None, Verdict::Absent) => {
+                Estimate::absent("there is no write buffer that could have a policy")
+            }
+            (None, Verdict::NotIdentifiable) => Estimate::not_identifiable(
                 "the capacity of the write buffer is not identifiable, so that it cannot be filled on purpose",
             ),
-            (None, Verdict::Identified) => Estimate::without_value(
-                Verdict::NotIdentifiable,
+            (None, Verdict::Identified) => Estimate::not_identifiable(
                 "the write buffer has no room for two places, or the region none for enough of them",
             ),
-            (None, Verdict::Inconclusive) => Estimate::without_value(
-                Verdict::Inconclusive,
-                "the capacity of the write buffer must be measured first",
-            ),
+            (None, Verdict::Inconclusive) => {
+                Estimate::inconclusive("the capacity of the write buffer must be measured first")
+            }
         }
     }
 }
