@@ -2,7 +2,8 @@
 //! CONTRIBUTING.md promises.
 //!
 //! `tests/toys` has a file for each kind. An addition is something that is there once more, under another name: files
-//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes.
+//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes. Where
+//! everything that is there is larger than it need be, the file or the line is given as `text`.
 
 use crate::{files, root};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use std::process::Command;
 struct Toy {
     /// The heading of its recipe.
     recipe: String,
-    /// The crate that must compile with it.
+    /// The crate that must compile with it, and those that it names.
     package: String,
     /// Path and text.
     files: Vec<(PathBuf, String)>,
@@ -46,8 +47,8 @@ impl Toy {
             })
             .collect();
         let file = |file: &Value| {
-            let text = renamed(&read(&path(file, "like")), &names);
-            (path(file, "path"), text)
+            let like = || renamed(&read(&path(file, "like")), &names);
+            (path(file, "path"), said(file, "text").unwrap_or_else(like))
         };
         let line = |line: &Value| Line {
             path: path(line, "path"),
@@ -135,7 +136,7 @@ fn an_addition_of_each_kind_compiles() {
     let copy = target.join("toys");
     let toys = toys();
     let manifests = ["Cargo.toml", "Cargo.lock"].map(PathBuf::from);
-    let dirs = ["crates", "xtask", "examples"];
+    let dirs = ["crates", "xtask", "examples", "docs", "papers"];
     let mut wanted: Vec<PathBuf> = dirs.iter().flat_map(|dir| files_below(dir)).collect();
     wanted.extend(manifests);
     // What was added or has gone since the last time.
@@ -208,11 +209,12 @@ fn files_and_lines_are_added_under_another_name() {
         recipe = "A thing"
         crate = "x"
         names = [["old", "new"]]
-        file = [{ like = "old.rs", path = "new.rs" }]
+        file = [{ like = "old.rs", path = "new.rs" }, { path = "own.md", text = "old" }]
         line = [{ path = "mod.rs", like = "old", count = 2 }, { path = "mod.rs", like = "use {", text = "use b;" }]
     "#;
     let toy = Toy::parse(text, &|_| "struct old;".to_owned());
-    assert_eq!(toy.files, [("new.rs".into(), "struct new;".into())]);
+    let own = ("own.md".into(), "old".into());
+    assert_eq!(toy.files, [("new.rs".into(), "struct new;".into()), own]);
     let added = toy.lines.iter();
     let added = added.fold("use {\n/// old\nmod old;\n".to_owned(), |text, line| {
         line.added_to(&text)
@@ -221,5 +223,5 @@ fn files_and_lines_are_added_under_another_name() {
         added,
         "use b;\nuse {\n/// new\nmod new;\n/// old\nmod old;\n"
     );
-    assert_eq!(toy.promise(), "one file and three lines");
+    assert_eq!(toy.promise(), "two files and three lines");
 }
