@@ -53,9 +53,7 @@ fn an_existing_file_that_is_named_conforms() {
 
 #[test]
 fn a_block_device_conforms() {
-    let Some(disk) = Loop::attach(8 << 20) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(8 << 20));
     conforms_at_every_depth(&destroying(&disk.device));
 }
 

@@ -123,12 +123,8 @@ fn data_of_another_length_than_the_request_is_refused() {
 
 #[test]
 fn a_full_file_system_is_no_space_and_no_room_for_a_scratch_file() {
-    let Some(disk) = Loop::attach(16 * MIB) else {
-        return;
-    };
-    let Some(mounted) = Mounted::ext4(disk.path()) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(16 * MIB));
+    let mounted = or_skip!(Mounted::ext4(disk.path()));
     for (scratch_bytes, needed) in [(None, 256 * MIB), (Some(64 * MIB), 64 * MIB)] {
         let config = HostConfig {
             scratch_bytes,
@@ -173,9 +169,7 @@ fn a_drive_that_cannot_read_is_a_failed_medium_and_a_cut_file_is_out_of_range() 
     let kind = one(&mut device, read).result.map_err(|e| e.kind);
     assert_eq!(kind, Err(IoErrorKind::OutOfRange));
 
-    let Some(disk) = Loop::attach(4 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(4 * MIB));
     let mut device = open(&HostConfig::new(&disk.device)).unwrap();
     // The device keeps its size when the file under it loses its own; what is gone reads as an I/O error.
     std::fs::File::create(&disk.file).unwrap();
@@ -245,9 +239,7 @@ fn a_killed_process_leaves_nothing_behind() {
 /// `queue/nr_requests` (Documentation/ABI/stable/sysfs-block) of another size than any default.
 #[test]
 fn a_drive_has_as_many_requests_as_the_kernel_queues_for_it() {
-    let Some(disk) = Loop::attach(16 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(16 * MIB));
     let attribute = format!("/sys/block/{}/queue/nr_requests", disk.name());
     if let Err(error) = std::fs::write(&attribute, "57") {
         println!("skipped: {attribute} cannot be changed: {error}");

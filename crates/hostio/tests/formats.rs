@@ -78,9 +78,7 @@ fn wipe(disk: &Loop, bytes: u64) {
 
 #[test]
 fn every_format_that_can_be_made_here_is_named() {
-    let Some(disk) = Loop::attach(512 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(512 * MIB));
     for (name, program, args) in MAKERS {
         wipe(&disk, 8 * MIB);
         disk.plant(510 * MIB, &vec![0; 2 * MIB as usize]);
@@ -105,9 +103,7 @@ fn every_format_that_can_be_made_here_is_named() {
 /// A `dd` over the beginning is how people mean to erase a drive.
 #[test]
 fn what_is_left_of_a_wiped_file_system_is_found() {
-    let Some(disk) = Loop::attach(512 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(512 * MIB));
     for (left, program, args) in [
         (
             "ext2/3/4 (backup)",

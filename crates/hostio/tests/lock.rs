@@ -4,19 +4,12 @@
 
 mod common;
 
-use common::{Loop, Mounted, destroying, one, refusal, run};
+use common::{Loop, Mounted, destroying, found, one, refusal, run};
 use fathom_block::{Device, IoErrorKind, Op, Request};
 use fathom_hostio::{Finding, HostConfig, HostDevice, HostError, Kind, inspect, open};
 use std::path::Path;
 
 const MIB: u64 = 1 << 20;
-
-fn found(error: HostError) -> Vec<Finding> {
-    match error {
-        HostError::Refused(refused) => refused.found,
-        other => panic!("not the lock: {other}"),
-    }
-}
 
 /// The end of a boot record: one Linux partition of 8 MiB at 1 MiB, and the magic number.
 fn partition_table() -> [u8; 66] {
@@ -66,12 +59,8 @@ fn attack(mut device: HostDevice) {
 
 #[test]
 fn a_mounted_device_is_refused_whatever_is_named_but_may_be_read() {
-    let Some(disk) = Loop::attach(16 * MIB) else {
-        return;
-    };
-    let Some(mounted) = Mounted::ext4(disk.path()) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(16 * MIB));
+    let mounted = or_skip!(Mounted::ext4(disk.path()));
     let finding = Finding::Mounted {
         device: disk.name().into(),
         at: mounted.at().into(),
@@ -88,9 +77,7 @@ fn a_mounted_device_is_refused_whatever_is_named_but_may_be_read() {
 
 #[test]
 fn a_device_with_a_file_system_is_refused_until_it_is_named() {
-    let Some(disk) = Loop::attach(16 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(16 * MIB));
     // Magic numbers from the formats' documents, not from the table under test.
     for (offset, magic) in [
         (0x438, &[0x53, 0xef][..]),
@@ -125,9 +112,7 @@ fn a_device_with_a_file_system_is_refused_until_it_is_named() {
 
 #[test]
 fn a_device_that_somebody_claims_is_refused() {
-    let Some(disk) = Loop::attach(4 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(4 * MIB));
     let first = open(&HostConfig::new(&disk.device)).unwrap();
     for config in [HostConfig::new(&disk.device), destroying(&disk.device)] {
         let findings = found(refusal(&config));
@@ -142,9 +127,7 @@ fn a_device_that_somebody_claims_is_refused() {
 
 #[test]
 fn a_partitioned_device_is_refused_until_named_and_with_a_mounted_partition_always() {
-    let Some(disk) = Loop::attach(32 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(32 * MIB));
     if let Err(error) = run("addpart", &[disk.path(), "1", "2048", "40960"]) {
         println!("skipped: {error}");
         return;
@@ -158,9 +141,7 @@ fn a_partitioned_device_is_refused_until_named_and_with_a_mounted_partition_alwa
         [partitioned]
     );
     drop(open(&destroying(&disk.device)).unwrap());
-    let Some(mounted) = Mounted::ext4(&format!("/dev/{partition}")) else {
-        return;
-    };
+    let mounted = or_skip!(Mounted::ext4(&format!("/dev/{partition}")));
     let finding = Finding::Mounted {
         device: partition,
         at: mounted.at().into(),
@@ -198,9 +179,7 @@ fn an_existing_file_is_not_touched_until_it_is_named() {
 
 #[test]
 fn a_file_under_a_loop_device_is_refused_even_when_named() {
-    let Some(disk) = Loop::attach(4 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(4 * MIB));
     let findings = found(refusal(&destroying(&disk.file)));
     let backing = std::fs::canonicalize(&disk.file).unwrap();
     assert_eq!(

@@ -76,9 +76,7 @@ fn active(listed: &str) -> String {
 
 #[test]
 fn it_is_put_back_with_its_settings() {
-    let Some(tuned) = Tuned::new() else {
-        return;
-    };
+    let tuned = or_skip!(Tuned::new());
     let kernel = KernelScheduler::of(&tuned.disk.device).unwrap();
     assert_eq!(kernel.found(), "mq-deadline");
     for name in ["none", "bfq", "none"] {
@@ -96,9 +94,7 @@ fn it_is_put_back_with_its_settings() {
 
 #[test]
 fn a_panic_puts_it_back_and_a_clone_does_for_good() {
-    let Some(tuned) = Tuned::new() else {
-        return;
-    };
+    let tuned = or_skip!(Tuned::new());
     let kernel = KernelScheduler::of(&tuned.disk.device).unwrap();
     // What a signal would call keeps nobody from being dropped.
     let signal = kernel.at_the_end();
@@ -129,9 +125,7 @@ fn what_cannot_be_switched_is_told_with_what_to_do() {
         assert!(matches!(error, HostError::Unsuitable { .. }), "{error}");
         assert!(told(error).contains("name the block device itself"));
     }
-    let Some(tuned) = Tuned::new() else {
-        return;
-    };
+    let tuned = or_skip!(Tuned::new());
     let kernel = KernelScheduler::of(&tuned.disk.device).unwrap();
     for name in ["nonesuch", "", "[none]", "none mq-deadline"] {
         let error = kernel.switch(name).unwrap_err();

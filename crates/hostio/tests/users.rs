@@ -6,21 +6,14 @@
 
 mod common;
 
-use common::{Loop, Mounted, destroying, one, refusal, run};
+use common::{Loop, Mounted, destroying, found, one, refusal, run};
 use fathom_block::{Op, Request};
-use fathom_hostio::{Finding, HostConfig, HostError, open};
+use fathom_hostio::{Finding, HostConfig, open};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const MIB: u64 = 1 << 20;
-
-fn found(error: HostError) -> Vec<Finding> {
-    match error {
-        HostError::Refused(refused) => refused.found,
-        other => panic!("not the lock: {other}"),
-    }
-}
 
 /// The findings of a target that is named in `destroy`; it is refused all the same, and stays as it was.
 fn refused(path: &Path) -> Vec<Finding> {
@@ -67,20 +60,14 @@ fn writable(path: &Path) {
 
 #[test]
 fn a_device_under_a_loop_device_is_refused_mounted_or_not() {
-    let Some(disk) = Loop::attach(32 * MIB) else {
-        return;
-    };
-    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(32 * MIB));
+    let upper = or_skip!(Loop::over(&disk.device, &["-o", "8388608"]));
     let stands = Finding::LoopBacking {
         device: upper.name().into(),
         backing: disk.name().into(),
     };
     assert_eq!(refused(&disk.device), std::slice::from_ref(&stands));
-    let Some(mounted) = Mounted::ext4(upper.path()) else {
-        return;
-    };
+    let mounted = or_skip!(Mounted::ext4(upper.path()));
     std::fs::write(mounted.at().join("precious"), "data").unwrap();
     run("sync", &[]).unwrap();
     assert_eq!(refused(&disk.device), [stands]);
@@ -92,16 +79,10 @@ fn a_device_under_a_loop_device_is_refused_mounted_or_not() {
 /// What lies below a target is overwritten with it.
 #[test]
 fn a_device_over_something_that_is_used_is_refused() {
-    let Some(disk) = Loop::attach(32 * MIB) else {
-        return;
-    };
-    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(32 * MIB));
+    let upper = or_skip!(Loop::over(&disk.device, &["-o", "8388608"]));
     let device = |name: &str| name.to_owned();
-    let Some(other) = Loop::over(&disk.device, &[]) else {
-        return;
-    };
+    let other = or_skip!(Loop::over(&disk.device, &[]));
     let stands = Finding::LoopBacking {
         device: device(other.name()),
         backing: device(disk.name()),
@@ -109,9 +90,7 @@ fn a_device_over_something_that_is_used_is_refused() {
     assert_eq!(refused(&upper.device), [stands]);
     drop(other);
     // The same file under a second loop device.
-    let Some(twin) = Loop::over(&disk.file, &[]) else {
-        return;
-    };
+    let twin = or_skip!(Loop::over(&disk.file, &[]));
     let findings = refused(&upper.device);
     assert!(
         matches!(&findings[..], [Finding::LoopBacking { device, .. }] if device == twin.name()),
@@ -124,9 +103,7 @@ fn a_device_over_something_that_is_used_is_refused() {
         ..destroying(&disk.device)
     });
     assert!(claim.is_err(), "the lower device has the upper one over it");
-    let Some(mounted) = Mounted::ext4(disk.path()) else {
-        return;
-    };
+    let mounted = or_skip!(Mounted::ext4(disk.path()));
     let findings = refused(&upper.device);
     let below = |f: &Finding| matches!(f, Finding::Mounted { device, .. } if device == disk.name());
     assert!(findings.iter().any(below), "{findings:?}");
@@ -136,9 +113,7 @@ fn a_device_over_something_that_is_used_is_refused() {
 
 #[test]
 fn a_process_that_has_a_device_open_is_named() {
-    let Some(disk) = Loop::attach(4 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(4 * MIB));
     // A node of its own: what counts is the device, not its name.
     let directory = common::directory();
     let node = directory.path().join("node");
@@ -257,9 +232,7 @@ fn one_of_two_runs_on_one_file_is_refused() {
 /// Where nobody is seen, the kernel still tells of a lock: the flock alone is tried here, without the search.
 #[test]
 fn a_device_is_locked_for_tools_that_ask() {
-    let Some(disk) = Loop::attach(4 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(4 * MIB));
     let opened = open(&destroying(&disk.device)).unwrap();
     let asked = run("flock", &["--nonblock", disk.path(), "true"]);
     assert!(
@@ -273,9 +246,7 @@ fn a_device_is_locked_for_tools_that_ask() {
 /// What came while the user was asked.
 #[test]
 fn a_second_look_sees_what_came_in_between() {
-    let Some(disk) = Loop::attach(16 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(16 * MIB));
     let device = open(&destroying(&disk.device)).unwrap();
     let clearance = device.clearance().clone();
     clearance.renew().unwrap();
@@ -284,9 +255,7 @@ fn a_second_look_sees_what_came_in_between() {
         assert!(findings.iter().any(wanted), "{findings:?}");
     };
     // A loop device over it.
-    let Some(upper) = Loop::over(&disk.device, &["-o", "8388608"]) else {
-        return;
-    };
+    let upper = or_skip!(Loop::over(&disk.device, &["-o", "8388608"]));
     new(&|f| matches!(f, Finding::LoopBacking { .. }));
     drop(upper);
     until(|| clearance.renew().is_ok());
@@ -342,20 +311,14 @@ fn a_file_that_was_removed_in_between_is_refused() {
 /// The partition that is used lies below a loop device, and the target is another loop device over all of the drive.
 #[test]
 fn what_is_used_beside_the_way_to_the_target_is_refused() {
-    let Some(disk) = Loop::attach(64 * MIB) else {
-        return;
-    };
+    let disk = or_skip!(Loop::attach(64 * MIB));
     if let Err(error) = run("addpart", &[disk.path(), "1", "16384", "32768"]) {
         println!("skipped: {error}");
         return;
     }
     let partition = PathBuf::from(format!("{}p1", disk.path()));
-    let Some(inner) = Loop::over(&partition, &[]) else {
-        return;
-    };
-    let Some(outer) = Loop::over(&disk.device, &[]) else {
-        return;
-    };
+    let inner = or_skip!(Loop::over(&partition, &[]));
+    let outer = or_skip!(Loop::over(&disk.device, &[]));
     let stands =
         |f: &Finding| matches!(f, Finding::LoopBacking { device, .. } if device == inner.name());
     let findings = refused(&outer.device);

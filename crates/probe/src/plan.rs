@@ -251,16 +251,9 @@ mod tests {
 
     fn info() -> DeviceInfo {
         DeviceInfo {
-            name: "plan".into(),
             capacity_bytes: 64 * GIB,
-            logical_block_bytes: 512,
-            max_request_bytes: MIB,
             queue_depth: 32,
-            volatile_cache: true,
-            trim: true,
-            read_only: false,
-            modelled: true,
-            rotational: Some(false),
+            ..DeviceInfo::default()
         }
     }
 

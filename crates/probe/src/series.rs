@@ -3,8 +3,7 @@
 //! A series is its name. A parameter that takes samples of another kind makes a series of its own beside its method; a record
 //! keeps the name, and is read whether or not the name is known.
 
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
 /// The longest name, in bytes.
@@ -118,18 +117,8 @@ impl Serialize for Series {
 
 impl<'de> Deserialize<'de> for Series {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl Visitor<'_> for Name {
-            type Value = Series;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "the name of a series, of at most {NAME_MAX} characters")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Series, E> {
-                Series::of(name).ok_or_else(|| E::invalid_value(de::Unexpected::Str(name), &self))
-            }
-        }
-        deserializer.deserialize_str(Name)
+        let name = String::deserialize(deserializer)?;
+        let wanted = &"the name of a series, of at most 16 characters";
+        Self::of(&name).ok_or_else(|| de::Error::invalid_value(de::Unexpected::Str(&name), wanted))
     }
 }

@@ -19,20 +19,11 @@ const EXPONENT: f64 = 0.583;
 /// A piece gains so large a share of what the clearest one gains.
 const CLEAR: f64 = 0.5;
 
-/// The first piece that waits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Onset {
-    /// Its index, from 0.
-    pub index: usize,
-    /// What it and those after it wait beyond the usual time while the sum rises, in the unit of the times.
-    pub wait: f64,
-}
-
-/// The first piece that waits in (nearly) all runs; `None` where none does.
+/// The index, from 0, of the first piece that waits in (nearly) all runs; `None` where none does.
 ///
 /// `runs` are the times of the pieces, run by run; pieces beyond the shortest run are left out. The first `fitting`
 /// pieces, at least one, are known to fit. `least` is the wait that matters, in the unit of the times.
-pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<Onset> {
+pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<usize> {
     let pieces = runs.iter().map(Vec::len).min()?;
     let first = |run: &Vec<f64>| run.iter().take(fitting).copied().collect::<Vec<_>>();
     let usual = location::sorted(&runs.iter().flat_map(first).collect::<Vec<_>>());
@@ -58,9 +49,9 @@ pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<Onset> {
                 .unwrap_or(0);
             let begin = index + 1 - rise.len() + early;
             let times: Vec<f64> = (begin..=index).flat_map(at).collect();
-            let wait = location::median(&times)? - typical;
-            if wait > least {
-                return Some(Onset { index: begin, wait });
+            // While the sum rises they wait beyond the usual time.
+            if location::median(&times)? - typical > least {
+                return Some(begin);
             }
         }
     }
@@ -101,7 +92,7 @@ mod tests {
                     }
                 };
                 let runs: Vec<Vec<f64>> = (0..6).map(|_| run(&mut rng, 64, wait)).collect();
-                let found = onset(&runs, 16, 5.0).map(|o| o.index);
+                let found = onset(&runs, 16, 5.0);
                 assert_eq!(found, Some(at), "seed {seed}, sustained {sustained}");
             }
         }
@@ -133,7 +124,7 @@ mod tests {
             })
             .collect();
         assert_eq!(onset(&runs, 16, 5.0), None);
-        assert_eq!(onset(&runs, 16, 2.0).map(|o| o.index), Some(30));
+        assert_eq!(onset(&runs, 16, 2.0), Some(30));
         assert_eq!(onset(&[], 16, 2.0), None);
     }
 }

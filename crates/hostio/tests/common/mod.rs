@@ -3,10 +3,21 @@
 
 use fathom_base::Time;
 use fathom_block::{Completion, Device, Op, Request};
-use fathom_hostio::{HostConfig, HostDevice, HostError, open};
+use fathom_hostio::{Finding, HostConfig, HostDevice, HostError, open};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+
+/// What is there, or the end of a test that said why it is skipped.
+#[macro_export]
+macro_rules! or_skip {
+    ($what:expr) => {
+        match $what {
+            Some(it) => it,
+            None => return,
+        }
+    };
+}
 
 /// A directory on the file system of the build, which is not in memory.
 pub(crate) fn directory() -> TempDir {
@@ -149,6 +160,14 @@ pub(crate) fn refusal(config: &HostConfig) -> HostError {
     match open(config) {
         Ok(_) => panic!("{} was opened", config.path.display()),
         Err(error) => error,
+    }
+}
+
+/// What the safety lock has found.
+pub(crate) fn found(error: HostError) -> Vec<Finding> {
+    match error {
+        HostError::Refused(refused) => refused.found,
+        other => panic!("not the lock: {other}"),
     }
 }
 

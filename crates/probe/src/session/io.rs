@@ -87,7 +87,11 @@ impl<'a> Io<'a> {
 
     /// What the step measured and what it cost.
     pub(super) fn finish(self) -> (Vec<Sample>, Cost) {
-        let cost = self.cost();
+        let device_ns = self.now().since(self.began).0;
+        let cost = Cost {
+            device_ns,
+            ..self.cost
+        };
         (self.samples, cost)
     }
 
@@ -104,19 +108,6 @@ impl<'a> Io<'a> {
     /// The drive's clock.
     pub fn now(&self) -> Time {
         self.device.now()
-    }
-
-    /// What the step has cost so far.
-    pub fn cost(&self) -> Cost {
-        Cost {
-            device_ns: self.now().since(self.began).0,
-            ..self.cost
-        }
-    }
-
-    /// What the step has sampled so far.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
     }
 
     /// Reads `len` bytes at `offset`; from the first submission to the last completion. Longer than the drive's

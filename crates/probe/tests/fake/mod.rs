@@ -59,14 +59,10 @@ pub(crate) fn info(capacity_bytes: u64) -> DeviceInfo {
     DeviceInfo {
         name: "fake".to_owned(),
         capacity_bytes,
-        logical_block_bytes: 512,
         max_request_bytes: 256 * KIB,
         queue_depth: 4,
         volatile_cache: true,
-        trim: false,
-        read_only: false,
-        modelled: true,
-        rotational: Some(false),
+        ..DeviceInfo::default()
     }
 }
 

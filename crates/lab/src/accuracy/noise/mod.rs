@@ -75,9 +75,7 @@ impl NoiseTarget {
             queue_depth: self.queue_depth,
             volatile_cache: true,
             trim: true,
-            read_only: false,
-            modelled: true,
-            rotational: None,
+            ..DeviceInfo::default()
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Sample, Series, Session, Stop};
 use fathom_base::Dur;
-use fathom_stats::onset::{Onset, onset};
+use fathom_stats::onset::onset;
 use std::ops::Range;
 
 /// After a TRIM a drive is left alone for as long as what was written took, for it may have begun to move that, but no
@@ -152,7 +152,7 @@ pub(crate) fn onset_of(
     name: &str,
     pass: &Pass,
     least: f64,
-) -> Option<Option<Onset>> {
+) -> Option<Option<usize>> {
     let runs = runs(of_step(record, parameter, name)?, Series::FILLING);
     Some(onset(&runs, pass.fitting as usize, least))
 }

@@ -167,7 +167,7 @@ fn least(record: &Record) -> f64 {
 /// What memory holds, and what it does not, as far as a pass shows an edge; `None` where it was not made.
 fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
     let found = onset_of(record, PARAMETER, &kind.name(pass), pass, least(record))?;
-    Some(found.map(|onset| (pass.at(onset.index as u64), pass.at(onset.index as u64 + 1))))
+    Some(found.map(|index| (pass.at(index as u64), pass.at(index as u64 + 1))))
 }
 
 /// From a place to the answer.

@@ -249,8 +249,8 @@ fn decide(record: &Record, layout: &Layout) -> Option<Option<&'static str>> {
     let fitting = layout.fitting as usize;
     // Where both kinds wait about the capacity, or only one.
     let late = |at: usize| at as u64 > layout.fitting + 2 + layout.fitting / 8;
-    let waits = onset(&distinct, fitting, least).map(|onset| onset.index);
-    let same = onset(&again, fitting, least).map(|onset| onset.index);
+    let waits = onset(&distinct, fitting, least);
+    let same = onset(&again, fitting, least);
     Some(match (waits, same) {
         (Some(waits), None) if !late(waits) => Some("cache"),
         (Some(waits), Some(same)) if !late(waits) && !late(same) => Some("buffer"),
