@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// A cargo command at the root of the repository.
-pub(crate) fn cargo(args: &[&str]) -> Command {
+/// A cargo command at the root of the repository, with arguments between spaces.
+pub(crate) fn cargo(args: &str) -> Command {
     // The toolchain that runs this one; plain `cargo` where the program was started by hand.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(args).current_dir(root());
+    command.args(args.split(' ')).current_dir(root());
     command
 }
 
@@ -24,30 +24,27 @@ pub(crate) fn program(profile: &str, example: &str) -> PathBuf {
     target.join(profile).join("examples").join(example)
 }
 
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Passed,
-    Failed,
-}
-
-impl Outcome {
-    pub(crate) fn into_exit(self) -> ExitCode {
-        match self {
-            Outcome::Passed => ExitCode::SUCCESS,
-            Outcome::Failed => ExitCode::FAILURE,
-        }
+/// The exit code of this program.
+pub(crate) fn exit(passed: bool) -> ExitCode {
+    match passed {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }
 
-/// Runs a command with its output on the terminal.
-pub(crate) fn succeeds(command: &mut Command) -> Outcome {
+/// Builds an example of a package with a profile; whether that went well.
+pub(crate) fn builds(package: &str, example: &str, profile: &str) -> bool {
+    let args = format!("build --profile {profile} -p {package} --example {example}");
+    succeeds(&mut cargo(&args))
+}
+
+/// Runs a command with its output on the terminal; whether it succeeds.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
     match command.status() {
-        Ok(status) if status.success() => Outcome::Passed,
-        Ok(_) => Outcome::Failed,
+        Ok(status) => status.success(),
         Err(error) => {
             eprintln!("cannot run {command:?}: {error}");
-            Outcome::Failed
+            false
         }
     }
 }

@@ -4,7 +4,7 @@
 //! and how to get it, tries nothing, and fails. Without them `cargo test -p fathom-lab --test fuzz` feeds the same
 //! functions with random bytes on the stable compiler; `cargo xtask test` does so every time.
 
-use crate::command::{Outcome, root, succeeds};
+use crate::command::{exit, root, succeeds};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     let chosen = if wanted.is_empty() { known } else { wanted };
     let failed: Vec<&String> = chosen
         .iter()
-        .filter(|target| fuzz(target, seconds) == Outcome::Failed)
+        .filter(|target| !fuzz(target, seconds))
         .collect();
     println!();
     for target in &failed {
@@ -75,10 +75,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         chosen.len(),
         failed.len()
     );
-    match failed.len() {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
+    exit(failed.is_empty())
 }
 
 /// The seconds, and the targets that are named.
@@ -129,11 +126,12 @@ fn runs(args: &[&str]) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
-fn fuzz(target: &str, seconds: u32) -> Outcome {
+/// Whether nothing was found.
+fn fuzz(target: &str, seconds: u32) -> bool {
     let corpus = format!("fuzz/corpus/{target}");
     if let Err(error) = std::fs::create_dir_all(root().join(&corpus)) {
         eprintln!("cannot make {corpus}: {error}");
-        return Outcome::Failed;
+        return false;
     }
     println!("\n== {target} for {seconds} s");
     let mut command = cargo(&["+nightly", "fuzz", "run", target, &corpus]);

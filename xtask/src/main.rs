@@ -13,7 +13,7 @@ mod tally;
 mod test;
 mod torture;
 
-use command::{cargo, succeeds};
+use command::{cargo, exit, succeeds};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 /// The table, of as many runs as are asked for.
 fn performance(runs: Option<&String>) -> ExitCode {
     match runs.map(|runs| runs.parse()).transpose() {
-        Ok(runs) => performance::run(runs).into_exit(),
+        Ok(runs) => performance::run(runs),
         Err(error) => {
             eprintln!("the number of runs: {error}");
             ExitCode::from(2)
@@ -61,7 +61,7 @@ fn performance(runs: Option<&String>) -> ExitCode {
 }
 
 fn bench(filters: &[String]) -> ExitCode {
-    let mut command = cargo(&["bench", "--workspace", "--benches", "--"]);
-    command.args(filters);
-    succeeds(&mut command).into_exit()
+    exit(succeeds(
+        cargo("bench --workspace --benches --").args(filters),
+    ))
 }

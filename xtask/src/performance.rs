@@ -3,128 +3,78 @@
 //! It builds the example `performance` of the drives, runs every case several times, each in a process of its own, and
 //! counts instructions with valgrind where that is installed. It changes no file and judges nothing.
 
-use crate::command::{Outcome, cargo, succeeds};
+use crate::command::{builds, program};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
+const PROFILE: &str = "dist";
+const EXAMPLE: &str = "performance";
 /// Runs of a case, where no number is given; the table has the median.
 const RUNS: usize = 3;
 /// Requests under callgrind, which makes a program fifty times slower.
 const COUNTED: u64 = 100_000;
 
-/// A row of the table.
-struct Case {
-    name: &'static str,
-    drive: &'static str,
-    load: &'static str,
-    requests: u64,
-    /// The drive on which instructions are counted: one that is prepared sooner.
-    counted_on: Option<&'static str>,
+/// The rows of the table: drive, load, requests, the drive on which instructions are counted, which is prepared sooner (`-` for
+/// none), and what the row is called.
+const CASES: &str = "
+epo reads 5000000 tight-32 `epo`: random reads
+epo fresh 3000000 epo `epo`: random writes, new drive
+tight-1 steady 2000000 tight-32 `epo`: random writes, collecting
+ms-ssd reads 5000000 ms-ssd `ms-ssd`: random reads
+ms-ssd fresh 3000000 ms-ssd `ms-ssd`: random writes, new drive
+ms-ssd steady 2000000 - `ms-ssd`: random writes, collecting
+epo setup 0 - `epo`: set-up
+ms-ssd setup 0 - `ms-ssd`: set-up
+tebibyte fill 0 - 1 TiB: every page written in order
+";
+
+/// A row of [`CASES`].
+struct Case<'a> {
+    drive: &'a str,
+    load: &'a str,
+    requests: &'a str,
+    counted_on: Option<&'a str>,
+    name: &'a str,
 }
 
-const fn case(
-    name: &'static str,
-    drive: &'static str,
-    load: &'static str,
-    requests: u64,
-    counted_on: Option<&'static str>,
-) -> Case {
-    Case {
-        name,
-        drive,
-        load,
-        requests,
-        counted_on,
+impl<'a> Case<'a> {
+    /// `None` of an empty line.
+    fn of(line: &'a str) -> Option<Self> {
+        let mut words = line.splitn(5, ' ');
+        let mut next = || words.next();
+        Some(Self {
+            drive: next()?,
+            load: next()?,
+            requests: next()?,
+            counted_on: Some(next()?).filter(|drive| *drive != "-"),
+            name: next()?,
+        })
     }
 }
 
-const CASES: &[Case] = &[
-    case(
-        "`epo`: random reads",
-        "epo",
-        "reads",
-        5_000_000,
-        Some("tight-32"),
-    ),
-    case(
-        "`epo`: random writes, new drive",
-        "epo",
-        "fresh",
-        3_000_000,
-        Some("epo"),
-    ),
-    case(
-        "`epo`: random writes, collecting",
-        "tight-1",
-        "steady",
-        2_000_000,
-        Some("tight-32"),
-    ),
-    case(
-        "`ms-ssd`: random reads",
-        "ms-ssd",
-        "reads",
-        5_000_000,
-        Some("ms-ssd"),
-    ),
-    case(
-        "`ms-ssd`: random writes, new drive",
-        "ms-ssd",
-        "fresh",
-        3_000_000,
-        Some("ms-ssd"),
-    ),
-    case(
-        "`ms-ssd`: random writes, collecting",
-        "ms-ssd",
-        "steady",
-        2_000_000,
-        None,
-    ),
-    case("`epo`: set-up", "epo", "setup", 0, None),
-    case("`ms-ssd`: set-up", "ms-ssd", "setup", 0, None),
-    case(
-        "1 TiB: every page written in order",
-        "tebibyte",
-        "fill",
-        0,
-        None,
-    ),
-];
-
 /// Prints the table, of so many runs of each case.
-pub(crate) fn run(runs: Option<usize>) -> Outcome {
+pub(crate) fn run(runs: Option<usize>) -> ExitCode {
     let runs = runs.unwrap_or(RUNS).max(1);
-    let mut build = cargo(&[
-        "build",
-        "--profile",
-        "dist",
-        "-p",
-        "fathom-model",
-        "--example",
-        "performance",
-    ]);
-    if succeeds(&mut build) == Outcome::Failed {
-        return Outcome::Failed;
+    if !builds("fathom-model", EXAMPLE, PROFILE) {
+        return ExitCode::FAILURE;
     }
     println!(
         "| case | million requests/s | instructions a request | write amplification | set-up or preparing, s | resident, MiB |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
-    for case in CASES {
-        match row(case, runs) {
+    for case in CASES.lines().filter_map(Case::of) {
+        match row(&case, runs) {
             Ok(row) => println!("{row}"),
             Err(error) => {
                 eprintln!("{}: {error}", case.name);
-                return Outcome::Failed;
+                return ExitCode::FAILURE;
             }
         }
     }
-    Outcome::Passed
+    ExitCode::SUCCESS
 }
 
-fn row(case: &Case, runs: usize) -> Result<String, String> {
+fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
     let runs: Vec<Figures> = (0..runs).map(|_| figures(case)).collect::<Result<_, _>>()?;
     let median = |key: &str| {
         let mut all: Vec<f64> = runs
@@ -160,10 +110,9 @@ fn row(case: &Case, runs: usize) -> Result<String, String> {
 /// What one run printed.
 type Figures = BTreeMap<String, f64>;
 
-fn figures(case: &Case) -> Result<Figures, String> {
-    let requests = case.requests.to_string();
-    let output = Command::new(program())
-        .args([case.drive, case.load, &requests])
+fn figures(case: &Case<'_>) -> Result<Figures, String> {
+    let output = Command::new(program(PROFILE, EXAMPLE))
+        .args([case.drive, case.load, case.requests])
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -176,12 +125,12 @@ fn figures(case: &Case) -> Result<Figures, String> {
 }
 
 /// Instructions a request of the load alone; `None` where valgrind is not at hand.
-fn instructions(case: &Case, drive: &str) -> Option<f64> {
+fn instructions(case: &Case<'_>, drive: &str) -> Option<f64> {
     let counted = COUNTED.to_string();
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .args(["--collect-atstart=no", "--toggle-collect=*cases::measured*"])
-        .arg(program())
+        .arg(program(PROFILE, EXAMPLE))
         .args([drive, case.load, &counted])
         .output()
         .ok()?;
@@ -191,6 +140,8 @@ fn instructions(case: &Case, drive: &str) -> Option<f64> {
     Some(count / COUNTED as f64)
 }
 
-fn program() -> PathBuf {
-    crate::command::program("dist", "performance")
+#[test]
+fn every_row_is_a_case() {
+    let rows = CASES.trim().lines();
+    assert!(rows.map(Case::of).all(|case| case.is_some()));
 }

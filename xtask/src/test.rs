@@ -2,48 +2,31 @@
 //!
 //! Every check runs even where an earlier one failed, so that one run tells all. Exit code 1 if any failed.
 
-use crate::command::{Outcome, cargo, succeeds};
+use crate::command::{cargo, exit, succeeds};
 use crate::tally::Tally;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 
 pub(crate) fn run() -> ExitCode {
     let mut failed = Vec::new();
-    let mut check = |name: &'static str, outcome: Outcome| {
-        if outcome == Outcome::Failed {
+    let mut check = |name: &'static str, passed: bool| {
+        if !passed {
             failed.push(name);
         }
     };
 
-    check(
-        "formatting",
-        step(&mut cargo(&["fmt", "--all", "--", "--check"])),
-    );
-    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--"]);
-    check("clippy", step(clippy.args(["-D", "warnings"])));
-    let mut doc = cargo(&[
-        "doc",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ]);
+    check("formatting", step(&mut cargo("fmt --all -- --check")));
+    let mut clippy = cargo("clippy --workspace --all-targets -- -D warnings");
+    check("clippy", step(&mut clippy));
+    let mut doc = cargo("doc --workspace --no-deps --document-private-items");
     check(
         "documentation",
         step(doc.env("RUSTDOCFLAGS", "-D warnings")),
     );
 
     let mut tally = Tally::default();
-    let tests = tests(&mut tally);
-    // A failed test is counted by name already; this is a crate that did not build or a runner that died.
-    let broken = tests == Outcome::Failed && tally.failed() == 0;
-    check(
-        "tests",
-        if broken {
-            Outcome::Failed
-        } else {
-            Outcome::Passed
-        },
-    );
+    // A failed test is counted by name already; what else fails is a crate that did not build or a runner that died.
+    check("tests", tests(&mut tally) || tally.failed() > 0);
 
     println!();
     for (test, why) in tally.skips() {
@@ -61,13 +44,10 @@ pub(crate) fn run() -> ExitCode {
         tally.passed(),
         tally.skipped()
     );
-    match all {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
+    exit(all == 0)
 }
 
-fn step(command: &mut Command) -> Outcome {
+fn step(command: &mut Command) -> bool {
     announce(command);
     succeeds(command)
 }
@@ -77,22 +57,16 @@ fn announce(command: &Command) {
     println!("\n== cargo {}", args.join(" "));
 }
 
-/// Runs every test, shows what the test runner prints as it comes, and counts.
-fn tests(tally: &mut Tally) -> Outcome {
+/// Runs every test, shows what the test runner prints as it comes, and counts; whether all passed.
+fn tests(tally: &mut Tally) -> bool {
     // `--show-output`, because a test that skips says so on its own output, which is hidden where it passes.
-    let mut command = cargo(&[
-        "test",
-        "--workspace",
-        "--no-fail-fast",
-        "--",
-        "--show-output",
-    ]);
+    let mut command = cargo("test --workspace --no-fail-fast -- --show-output");
     announce(&command);
     let mut child = match command.stdout(Stdio::piped()).spawn() {
         Ok(child) => child,
         Err(error) => {
             println!("cannot run {command:?}: {error}");
-            return Outcome::Failed;
+            return false;
         }
     };
     if let Some(stdout) = child.stdout.take() {
@@ -104,8 +78,5 @@ fn tests(tally: &mut Tally) -> Outcome {
             }
         }
     }
-    match child.wait() {
-        Ok(status) if status.success() => Outcome::Passed,
-        _ => Outcome::Failed,
-    }
+    child.wait().is_ok_and(|status| status.success())
 }

@@ -3,22 +3,13 @@
 //! It builds the example `torture` of the drives, in release and with every assertion, and hands its arguments on. The
 //! suite is that of the tests; what fails and how it is repeated is told by the example.
 
-use crate::command::{Outcome, cargo, program, succeeds};
+use crate::command::{builds, program};
 use std::process::{Command, ExitCode};
 
 const PROFILE: &str = "torture";
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
-    let mut build = cargo(&[
-        "build",
-        "--profile",
-        PROFILE,
-        "-p",
-        "fathom-ssd",
-        "--example",
-        "torture",
-    ]);
-    if succeeds(&mut build) == Outcome::Failed {
+    if !builds("fathom-ssd", "torture", PROFILE) {
         return ExitCode::FAILURE;
     }
     let status = Command::new(program(PROFILE, "torture"))

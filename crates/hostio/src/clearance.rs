@@ -96,11 +96,9 @@ impl Clearance {
     }
 
     fn refused(&self, found: Vec<Finding>) -> HostError {
-        HostError::Refused(Refused {
-            path: self.inspection.path.clone(),
-            found,
-            advice: "This was not there when leave to write was asked for; see who did it, and start again".into(),
-        })
+        let advice =
+            "This was not there when leave to write was asked for; see who did it, and start again";
+        Refused::of(&self.inspection.path, found, advice).into()
     }
 }
 

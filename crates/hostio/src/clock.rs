@@ -1,7 +1,7 @@
-//! The monotonic clock of the host, counted from the opening of a device.
+//! The monotonic clock of the host, counted from the opening of a device; and pauses.
 
 use fathom_base::Time;
-use rustix::thread::clock_nanosleep_absolute;
+use rustix::thread::{clock_nanosleep_absolute, nanosleep};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -42,6 +42,14 @@ impl Clock {
         {
         }
     }
+}
+
+/// Does nothing for so long, in milliseconds below a second; a signal may end it sooner.
+pub(crate) fn pause(ms: u32) {
+    let _woken_early_is_fine = nanosleep(&Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::from(ms) * 1_000_000,
+    });
 }
 
 #[cfg(test)]

@@ -19,6 +19,17 @@ pub struct Refused {
     pub advice: String,
 }
 
+impl Refused {
+    /// A refusal of a target.
+    pub(crate) fn of(path: &Path, found: Vec<Finding>, advice: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            found,
+            advice: advice.into(),
+        }
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: refused, nothing was written", self.path.display())?;

@@ -7,6 +7,7 @@
 //! For a regular file the kernel itself is asked at last: it grants a write lease only where nobody else has the file open,
 //! be it a process that cannot be seen, a loop device over another name of it, or a file on its way through a socket.
 
+use crate::clock::pause;
 use crate::error::{HostError, Refused, os_error};
 use crate::finding::Finding;
 use crate::inspect::{Inspection, Kind, Look, Place};
@@ -17,13 +18,11 @@ use rustix::fs::{
     FlockOperation, Mode, OFlags, fcntl_getfl, fcntl_setfl, flock, fstat, open as open_at,
 };
 use rustix::io::Errno;
-use rustix::thread::nanosleep;
-use rustix::time::Timespec;
 use std::path::Path;
 
 /// How often a lock is asked for, and the pause between: udev holds one while it looks at a changed drive.
 const LOCK_TRIES: u32 = 20;
-const LOCK_PAUSE_NS: i64 = 50_000_000;
+const LOCK_PAUSE_MS: u32 = 50;
 
 /// Opens for reading and writing, with direct I/O, claimed and locked; and what has to stay open beside it.
 pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
@@ -90,10 +89,7 @@ fn lock(file: &OwnedFd, target: &Inspection) -> Result<(), HostError> {
             // A file system without locks (ENOLCK, EOPNOTSUPP) has none that anybody could hold.
             _ => return Ok(()),
         }
-        let _woken_early_is_fine = nanosleep(&Timespec {
-            tv_sec: 0,
-            tv_nsec: LOCK_PAUSE_NS,
-        });
+        pause(LOCK_PAUSE_MS);
     }
     Err(in_use(target, locked(target, "flock")))
 }
@@ -114,9 +110,6 @@ fn locked(target: &Inspection, kind: &str) -> Finding {
 }
 
 fn in_use(target: &Inspection, finding: Finding) -> HostError {
-    HostError::Refused(Refused {
-        path: target.path.clone(),
-        found: vec![finding],
-        advice: "Stop what uses it, or measure it read-only; no option overrides this".into(),
-    })
+    let advice = "Stop what uses it, or measure it read-only; no option overrides this";
+    Refused::of(&target.path, vec![finding], advice).into()
 }

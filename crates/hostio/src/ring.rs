@@ -11,6 +11,7 @@
 
 #![allow(unsafe_code)] // Handing buffers to the kernel is what this file is for.
 
+use crate::clock::pause;
 use crate::transfer::{InFlight, Transfer};
 use io_uring::{IoUring, types};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -121,10 +122,7 @@ impl<T> Ring<T> {
         // short: a short sleep instead of a spin, and the caller comes back.
         let ended = [Errno::TIME, Errno::INTR].map(|e| Some(e.raw_os_error()));
         if !ended.contains(&error.raw_os_error()) {
-            let _woken_early_is_fine = rustix::thread::nanosleep(&rustix::time::Timespec {
-                tv_sec: 0,
-                tv_nsec: 1_000_000,
-            });
+            pause(1);
         }
     }
 

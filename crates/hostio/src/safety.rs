@@ -31,17 +31,10 @@ pub(crate) enum Verdict {
 
 /// The lock. `destroy` is the user's word.
 pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdict, Refused> {
-    let refused = |found: Vec<Finding>, advice: String| {
-        Err(Refused {
-            path: target.path.clone(),
-            found,
-            advice,
-        })
-    };
     let refuse = |weight: Weight, advice: String| {
         let of_weight = |f: &&Finding| f.weight() == weight;
         let found = target.findings.iter().filter(of_weight);
-        refused(found.cloned().collect(), advice)
+        Err(Refused::of(&target.path, found.cloned().collect(), advice))
     };
     let named = destroy.is_some_and(|word| names(target, word));
     let heaviest = target.findings.iter().map(Finding::weight).max();
@@ -50,7 +43,7 @@ pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdic
             "`--destroy` names \"{word}\", which is {}",
             not_this(target)
         );
-        return refused(Vec::new(), advice);
+        return Err(Refused::of(&target.path, Vec::new(), advice));
     }
     if target.kind == Kind::File && !named {
         return Ok(Verdict::ReadOnly);

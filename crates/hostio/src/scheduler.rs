@@ -15,22 +15,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is put back.
-#[derive(Debug)]
-struct Found {
-    /// The active scheduler.
-    name: String,
-    /// Attributes with what they said, in the order in which they are written.
-    settings: Vec<(PathBuf, String)>,
-}
-
 #[derive(Debug)]
 struct State {
     /// As the user names the device.
     device: PathBuf,
     /// Its `queue` in sysfs.
     queue: PathBuf,
-    found: Found,
+    /// The scheduler that was on, which is put back.
+    found: String,
+    /// Attributes with what they said, in the order in which they are written.
+    settings: Vec<(PathBuf, String)>,
     /// Another one may be on than was found.
     switched: bool,
     /// It was put back for good.
@@ -73,14 +67,15 @@ impl KernelScheduler {
         )));
         let queue = node.ok_or_else(none)?.drive_dir().join("queue");
         let attribute = queue.join("scheduler");
-        let name = text(&attribute).map(|t| chosen(&t)).ok_or_else(none)?;
+        let found = text(&attribute).map(|t| chosen(&t)).ok_or_else(none)?;
         access(&attribute, Access::WRITE_OK)
             .map_err(|errno| os_error(&attribute, "switch the scheduler", errno.into()))?;
         let settings = settings(&queue);
         Ok(Self(Arc::new(Mutex::new(State {
             device: path.to_owned(),
             queue,
-            found: Found { name, settings },
+            found,
+            settings,
             switched: false,
             over: false,
         }))))
@@ -93,14 +88,14 @@ impl KernelScheduler {
 
     /// The one that was on.
     pub fn found(&self) -> String {
-        self.state().found.name.clone()
+        self.state().found.clone()
     }
 
     /// What puts it back by hand, as a command.
     pub fn by_hand(&self) -> String {
         let state = self.state();
         let attribute = state.queue.join("scheduler");
-        format!("echo {} > {}", state.found.name, attribute.display())
+        format!("echo {} > {}", state.found, attribute.display())
     }
 
     /// Whether the kernel offers a scheduler for the device now.
@@ -121,7 +116,7 @@ impl KernelScheduler {
             return Ok(());
         }
         state.check(name)?;
-        if name == state.found.name {
+        if name == state.found {
             return state.put_back();
         }
         if state.active().as_deref() != Some(name) {
@@ -196,8 +191,8 @@ impl State {
         if !self.switched {
             return Ok(());
         }
-        self.write(&self.found.name)?;
-        for (path, said) in &self.found.settings {
+        self.write(&self.found)?;
+        for (path, said) in &self.settings {
             if text(path).as_ref() != Some(said) {
                 fs::write(path, said).map_err(|error| os_error(path, "put it back", error))?;
             }

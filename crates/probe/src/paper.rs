@@ -1,9 +1,8 @@
 //! What the papers' procedures share. They are as printed, to compare the robust methods with.
 //!
 //! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. The constants of each are the values that its paper
-//! gives as examples. What happens on a drive smaller than the
-//! papers' is in `scaling.rs`. The answers come from the naive rules of [`rules`]: they have no
-//! interval and no null model, and are *identified* whenever the rule finds something.
+//! gives as examples. What happens on a drive smaller than the papers' is in `scaling.rs`. The answers come from the naive
+//! rules of [`rules`]: they have no interval and no null model, and are *identified* whenever the rule finds something.
 //!
 //! In a read-only run the procedures that only read leave `write_init` out, and make sure that what they read was written.
 

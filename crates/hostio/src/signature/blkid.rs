@@ -3,8 +3,7 @@
 //! `blkid --probe` opens the device for reading only and looks at it itself, without its cache.
 
 use super::Signature;
-use rustix::thread::nanosleep;
-use rustix::time::Timespec;
+use crate::clock::pause;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -20,7 +19,7 @@ const PROGRAMS: [&str; 4] = [
 ];
 /// How long it may take: looks at so many pauses of so long.
 const LOOKS: u32 = 300;
-const PAUSE_NS: i64 = 10_000_000;
+const PAUSE_MS: u32 = 10;
 
 /// What `blkid` finds on a device; `None` where it is not installed or does not come back within three seconds.
 pub(crate) fn ask(device: &Path) -> Option<Vec<Signature>> {
@@ -49,10 +48,7 @@ fn in_time(mut child: Child) -> Option<Output> {
         if child.try_wait().ok()?.is_some() {
             return child.wait_with_output().ok();
         }
-        let _woken_early_is_fine = nanosleep(&Timespec {
-            tv_sec: 0,
-            tv_nsec: PAUSE_NS,
-        });
+        pause(PAUSE_MS);
     }
     let _gone_already = child.kill();
     let _no_zombie_stays = child.wait();

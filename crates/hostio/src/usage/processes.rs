@@ -7,13 +7,12 @@
 use super::locks::{self, who};
 use super::number::FileId;
 use super::storage::Storage;
+use crate::clock::pause;
 use crate::finding::{Finding, Process};
 use crate::node::DeviceNumber;
 use crate::sysfs::names_in;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};
 use rustix::io::Errno;
-use rustix::thread::{NanosleepRelativeResult, nanosleep};
-use rustix::time::Timespec;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -79,13 +78,6 @@ fn blind() -> Option<Finding> {
     (!Path::new("/proc/1").exists()).then(|| Finding::Blind {
         why: "/proc hides processes of other users (hidepid); root can see them".into(),
     })
-}
-
-fn pause(ms: u32) {
-    let _woken_early_is_fine: NanosleepRelativeResult = nanosleep(&Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(ms) * 1_000_000,
-    });
 }
 
 /// Character devices that reach a shared drive, each with the drive's name.

@@ -46,10 +46,10 @@ fn is_right(right: &Right, estimate: &Estimate) -> bool {
     let Some(found) = &estimate.value else {
         return false;
     };
-    let holds = |value: &Value| interval(estimate).is_some_and(|ends| lies(value, ends));
+    let holds = |value: &Value| estimate.interval().is_some_and(|ends| lies(value, ends));
     match right {
         Right::Is(right) if right.unit() != found.unit() => false,
-        Right::Is(right) => match (right.number(), interval(estimate).and_then(width)) {
+        Right::Is(right) => match (right.number(), estimate.interval().and_then(width)) {
             (None, _) => right == found,
             (Some(number), Some(width)) => {
                 let close = found == right || width <= INTERVAL_SHARE_MAX * number;
@@ -67,17 +67,13 @@ pub fn covers(truth: &Truth, estimate: &Estimate) -> Option<bool> {
     if estimate.verdict != Verdict::Identified {
         return None;
     }
-    let (low, high) = interval(estimate)?;
+    let (low, high) = estimate.interval()?;
     let holds = |right: &Right| match right {
         Right::Is(Value::Word(_)) => None,
         Right::Is(value) => Some(lies(value, (low, high))),
         Right::Between(first, last) => Some(low <= last && first <= high),
     };
     truth.right.iter().filter_map(holds).reduce(|a, b| a || b)
-}
-
-fn interval(estimate: &Estimate) -> Option<(&Value, &Value)> {
-    Some((estimate.low.as_ref()?, estimate.high.as_ref()?))
 }
 
 fn width((low, high): (&Value, &Value)) -> Option<f64> {

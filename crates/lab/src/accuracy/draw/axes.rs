@@ -14,7 +14,7 @@ pub(super) fn of(spec: &Spec) -> Axes {
     let mut set = |axis, value: &str| {
         axes.insert(axis, value.to_owned());
     };
-    set("mapping", &name_of(&spec.mapping.kind));
+    set("mapping", spec.mapping.kind.name());
     set("unit", unit(spec));
     set("clustered page", power_of_two(spec.flash.clustered_page.0));
     set(
@@ -44,14 +44,6 @@ pub(super) fn of(spec: &Spec) -> Axes {
     let faults = spec.faults.factory_bad_percent > 0.0 || spec.faults.read_retry > 0.0;
     set("faults", if faults { "yes" } else { "no" });
     axes
-}
-
-/// The name in a drive file.
-fn name_of<T: serde::Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    }
 }
 
 fn unit(spec: &Spec) -> &'static str {
