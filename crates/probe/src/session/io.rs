@@ -116,7 +116,7 @@ impl<'a> Io<'a> {
     /// # Errors
     /// Any [`Stop`] but `Mismatch` and `Repeated`; so do the other transfers.
     pub fn read(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
-        self.timed(Timed::Read, Op::Read, offset, len)
+        self.timed(Timed::Read, Op::Read, &[(offset, len)], u32::MAX)
     }
 
     /// What the drive tells of `len` bytes at `offset`; what it answers by reading counts as a read.
@@ -137,34 +137,34 @@ impl<'a> Io<'a> {
 
     /// Writes `len` bytes at `offset`.
     pub fn write(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
-        self.timed(Timed::Write, Op::Write, offset, len)
+        self.timed(Timed::Write, Op::Write, &[(offset, len)], u32::MAX)
     }
 
     /// Flushes the drive's write buffer.
     pub fn flush(&mut self) -> Result<Dur, Stop> {
-        self.timed(Timed::Flush, Op::Flush, 0, 0)
+        self.timed(Timed::Flush, Op::Flush, &[(0, 0)], u32::MAX)
     }
 
     /// Writes `len` bytes at `offset` and flushes; the time of both together.
     pub(crate) fn write_flush(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
-        let at = self.transfer(Op::Write, &[(offset, len)], None)?.from;
-        let to = self.transfer(Op::Flush, &[(0, 0)], None)?.to;
+        let at = self.transfer(Op::Write, &[(offset, len)], u32::MAX)?.from;
+        let to = self.transfer(Op::Flush, &[(0, 0)], u32::MAX)?.to;
         self.keep(Timed::WriteFlush, (offset, len), at, to)
     }
 
     /// Tells the drive that `len` bytes at `offset` are no longer needed. Not sampled.
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
-        Ok(self.transfer(Op::Trim, &[(offset, len)], None)?.took())
+        Ok(self.transfer(Op::Trim, &[(offset, len)], u32::MAX)?.took())
     }
 
     /// Reads each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
     pub fn read_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
-        self.queued(Timed::Read, Op::Read, list, depth)
+        self.timed(Timed::Read, Op::Read, list, depth)
     }
 
     /// Writes each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
     pub(crate) fn write_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
-        self.queued(Timed::Write, Op::Write, list, depth)
+        self.timed(Timed::Write, Op::Write, list, depth)
     }
 
     /// Lets the drive be for that long, on its clock.
@@ -186,11 +186,11 @@ impl<'a> Io<'a> {
         while at < range.end {
             let shorter = FILL_BYTES / 2 / FILL_PARTS.1 * part / block * block;
             let len = (FILL_BYTES - shorter).min(range.end - at);
-            self.transfer(Op::Write, &[(at, len)], None)?;
+            self.transfer(Op::Write, &[(at, len)], u32::MAX)?;
             at += len;
             part = (part + FILL_PARTS.0) % FILL_PARTS.1;
         }
-        self.transfer(Op::Flush, &[(0, 0)], None).map(|_| ())
+        self.transfer(Op::Flush, &[(0, 0)], u32::MAX).map(|_| ())
     }
 
     /// Records what was timed last as a sample; nothing where nothing has been timed.
@@ -247,12 +247,7 @@ impl<'a> Io<'a> {
         self.cost.bytes_written + self.cost.bytes_read
     }
 
-    fn timed(&mut self, timed: Timed, op: Op, offset: u64, len: u64) -> Result<Dur, Stop> {
-        let span = self.transfer(op, &[(offset, len)], None)?;
-        self.keep(timed, (offset, len), span.from, span.to)
-    }
-
-    fn queued(
+    fn timed(
         &mut self,
         timed: Timed,
         op: Op,
@@ -262,7 +257,7 @@ impl<'a> Io<'a> {
         let Some(&(offset, _)) = list.first() else {
             return Ok(Dur::ZERO);
         };
-        let span = self.transfer(op, list, Some(depth))?;
+        let span = self.transfer(op, list, depth)?;
         let bytes = list.iter().map(|(_, len)| len).sum();
         self.keep(timed, (offset, bytes), span.from, span.to)
     }
@@ -285,7 +280,7 @@ impl<'a> Io<'a> {
         Ok(took)
     }
 
-    fn transfer(&mut self, op: Op, list: &[(u64, u64)], depth: Option<u32>) -> Result<Span, Stop> {
+    fn transfer(&mut self, op: Op, list: &[(u64, u64)], depth: u32) -> Result<Span, Stop> {
         self.may_go_on(Dur::ZERO)?;
         let bytes = self.limits.check(op, list, self.cost.bytes_written)?;
         let info = self.device.info();
@@ -294,7 +289,7 @@ impl<'a> Io<'a> {
             Op::Read | Op::Write => info.max_request_bytes.max(block) / block * block,
             Op::Flush | Op::Trim => u64::MAX,
         };
-        let depth = depth.unwrap_or(u32::MAX).min(info.queue_depth);
+        let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
         let (span, result) = Queue::new(&mut *self.device, &mut *self.ids, op, depth).run(pieces);
         // A failed transfer counts in full: some of it may be on the drive.

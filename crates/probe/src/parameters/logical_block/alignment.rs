@@ -14,13 +14,11 @@ use crate::{Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::location;
 use std::ops::Range;
 
-/// What is asked, for which parameter.
+const PARAMETER: Parameter = Parameter::LogicalBlock;
+
+/// What is asked: the size, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alignment {
-    parameter: Parameter,
-    /// In bytes.
-    size: u64,
-}
+pub(crate) struct Alignment(pub(crate) u64);
 
 /// Bytes of one sample at least.
 const SAMPLE: u64 = 4 << 20;
@@ -50,11 +48,6 @@ const PAGES: Range<u32> = 11..18;
 const PLANES: [u64; 5] = [1, 3, 5, 9, 15];
 
 impl Alignment {
-    /// Of a size in bytes.
-    pub(crate) fn of(parameter: Parameter, size: u64) -> Self {
-        Self { parameter, size }
-    }
-
     /// The most that it writes, in bytes: in both manners, for a large size.
     pub(crate) fn bound(space: &Space) -> u64 {
         2 * u64::from(PHASES + 3) * (phase_bytes(space).max(PHASE_MAX) + SAMPLE)
@@ -98,9 +91,9 @@ impl Alignment {
     /// The first multiple of the size in the region, in bytes, and how many of it there are.
     fn places(&self, session: &Session<'_>) -> (u64, u64) {
         let region = session.region();
-        let start = region.start.next_multiple_of(self.size);
+        let start = region.start.next_multiple_of(self.0);
         let end = region.start + session.space().span();
-        (start, end.saturating_sub(start) / self.size)
+        (start, end.saturating_sub(start) / self.0)
     }
 
     /// Many writes of one kind.
@@ -108,16 +101,16 @@ impl Alignment {
         let (start, places) = self.places(session);
         let block = session.space().block_bytes;
         let (shift, count) = match series {
-            Series::SHIFTED => (half(self.size, block), places - 1),
+            Series::SHIFTED => (half(self.0, block), places - 1),
             _ => (0, places),
         };
         let bytes = phase_bytes(&session.space());
         let beside = match Manner::of(number) {
             Manner::InTurn => 1,
-            Manner::Beside => BESIDE.min(bytes / SAMPLES / self.size).max(2),
+            Manner::Beside => BESIDE.min(bytes / SAMPLES / self.0).max(2),
         };
-        let group = SAMPLE.div_ceil(self.size).next_multiple_of(beside);
-        let sample = group * self.size;
+        let group = SAMPLE.div_ceil(self.0).next_multiple_of(beside);
+        let sample = group * self.0;
         let samples = (bytes / sample).max(SAMPLES.min(PHASE_MAX / sample));
         // Of the first phase of a kind, the first half pays for what was before.
         let paying = if Manner::of(number).begins(number) {
@@ -125,23 +118,22 @@ impl Alignment {
         } else {
             0
         };
-        let len = length(self.size, session.info().max_request_bytes, block);
-        session.step(self.parameter, &name(series, self.size, number), |io| {
+        let len = length(self.0, session.info().max_request_bytes, block);
+        session.step(PARAMETER, &name(series, self.0, number), |io| {
             for sample in 0..samples {
                 let mark = io.mark(start);
                 for _ in 0..group / beside {
-                    let places =
-                        (0..beside).map(|_| start + io.rng.below(count) * self.size + shift);
+                    let places = (0..beside).map(|_| start + io.rng.below(count) * self.0 + shift);
                     let places: Vec<u64> = places.collect();
                     let of_all = |(at, len)| places.iter().map(move |place| (place + at, len));
-                    let list: Vec<_> = pieces(0, self.size, len)
+                    let list: Vec<_> = pieces(0, self.0, len)
                         .into_iter()
                         .flat_map(of_all)
                         .collect();
                     io.write_queued(&list, beside as u32)?;
                 }
                 if sample >= paying {
-                    io.sample_since(&mark, Timed::Write, series, self.size, number);
+                    io.sample_since(&mark, Timed::Write, series, self.0, number);
                 }
             }
             io.flush().map(|_| ())
@@ -157,8 +149,8 @@ impl Alignment {
 
     fn matters_in(&self, record: &Record, manner: Manner) -> Option<(f64, bool)> {
         let of = |series| {
-            let samples = record.series(self.parameter, series);
-            samples.filter(move |s| s.x == self.size && Manner::of(s.rep) == manner)
+            let samples = record.series(PARAMETER, series);
+            samples.filter(move |s| s.x == self.0 && Manner::of(s.rep) == manner)
         };
         // The first phase of shifted writes only fills logs, where others follow.
         let several = of(Series::SHIFTED).any(|s| !manner.begins(s.rep));

@@ -61,7 +61,7 @@ impl Probe for LogicalBlock {
         let known = session.known(Parameter::ClusteredBlock);
         let block = known.and_then(Estimate::bytes);
         if let Some(block) = block {
-            Alignment::of(PARAMETER, block).run(session)?;
+            Alignment(block).run(session)?;
         }
         let unit = write_unit(session);
         reads(session, unit)
@@ -71,7 +71,7 @@ impl Probe for LogicalBlock {
         let Some(block) = ends::block(record) else {
             return Estimate::not_identifiable("it needs the clustered block, which was not found");
         };
-        let Some((ratio, matters)) = Alignment::of(PARAMETER, block.bytes).matters(record) else {
+        let Some((ratio, matters)) = Alignment(block.bytes).matters(record) else {
             let reason = format!(
                 "the region is too small for writes of {}",
                 size(block.bytes)
