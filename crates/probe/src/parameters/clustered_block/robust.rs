@@ -235,12 +235,11 @@ fn not_found(record: &Record) -> Estimate {
             "the record is of another version, which looked for blocks in another way",
         );
     }
-    let reason = format!(
+    Estimate::not_identifiable(format!(
         "from {} to {} there is no size at whose multiples reads or flushed writes take another time: page mapping, or merges that cannot be seen",
         size(least),
         size(most)
-    );
-    Estimate::not_identifiable(reason)
+    ))
 }
 
 /// The size that is likely meant. A block has whole pages, and few sizes have large ones: that counts against the distance from the

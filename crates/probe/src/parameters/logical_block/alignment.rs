@@ -16,9 +16,12 @@ use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 
-/// What is asked: the size, in bytes.
+/// What is asked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alignment(pub(crate) u64);
+pub(crate) struct Alignment {
+    /// In bytes.
+    pub(crate) size: u64,
+}
 
 /// Bytes of one sample at least.
 const SAMPLE: u64 = 4 << 20;
@@ -91,9 +94,9 @@ impl Alignment {
     /// The first multiple of the size in the region, in bytes, and how many of it there are.
     fn places(&self, session: &Session<'_>) -> (u64, u64) {
         let region = session.region();
-        let start = region.start.next_multiple_of(self.0);
+        let start = region.start.next_multiple_of(self.size);
         let end = region.start + session.space().span();
-        (start, end.saturating_sub(start) / self.0)
+        (start, end.saturating_sub(start) / self.size)
     }
 
     /// Many writes of one kind.
@@ -101,16 +104,16 @@ impl Alignment {
         let (start, places) = self.places(session);
         let block = session.space().block_bytes;
         let (shift, count) = match series {
-            Series::SHIFTED => (half(self.0, block), places - 1),
+            Series::SHIFTED => (half(self.size, block), places - 1),
             _ => (0, places),
         };
         let bytes = phase_bytes(&session.space());
         let beside = match Manner::of(number) {
             Manner::InTurn => 1,
-            Manner::Beside => BESIDE.min(bytes / SAMPLES / self.0).max(2),
+            Manner::Beside => BESIDE.min(bytes / SAMPLES / self.size).max(2),
         };
-        let group = SAMPLE.div_ceil(self.0).next_multiple_of(beside);
-        let sample = group * self.0;
+        let group = SAMPLE.div_ceil(self.size).next_multiple_of(beside);
+        let sample = group * self.size;
         let samples = (bytes / sample).max(SAMPLES.min(PHASE_MAX / sample));
         // Of the first phase of a kind, the first half pays for what was before.
         let paying = if Manner::of(number).begins(number) {
@@ -118,22 +121,23 @@ impl Alignment {
         } else {
             0
         };
-        let len = length(self.0, session.info().max_request_bytes, block);
-        session.step(PARAMETER, &name(series, self.0, number), |io| {
+        let len = length(self.size, session.info().max_request_bytes, block);
+        session.step(PARAMETER, &name(series, self.size, number), |io| {
             for sample in 0..samples {
                 let mark = io.mark(start);
                 for _ in 0..group / beside {
-                    let places = (0..beside).map(|_| start + io.rng.below(count) * self.0 + shift);
+                    let places =
+                        (0..beside).map(|_| start + io.rng.below(count) * self.size + shift);
                     let places: Vec<u64> = places.collect();
                     let of_all = |(at, len)| places.iter().map(move |place| (place + at, len));
-                    let list: Vec<_> = pieces(0, self.0, len)
+                    let list: Vec<_> = pieces(0, self.size, len)
                         .into_iter()
                         .flat_map(of_all)
                         .collect();
                     io.write_queued(&list, beside as u32)?;
                 }
                 if sample >= paying {
-                    io.sample_since(&mark, Timed::Write, series, self.0, number);
+                    io.sample_since(&mark, Timed::Write, series, self.size, number);
                 }
             }
             io.flush().map(|_| ())
@@ -150,7 +154,7 @@ impl Alignment {
     fn matters_in(&self, record: &Record, manner: Manner) -> Option<(f64, bool)> {
         let of = |series| {
             let samples = record.series(PARAMETER, series);
-            samples.filter(move |s| s.x == self.0 && Manner::of(s.rep) == manner)
+            samples.filter(move |s| s.x == self.size && Manner::of(s.rep) == manner)
         };
         // The first phase of shifted writes only fills logs, where others follow.
         let several = of(Series::SHIFTED).any(|s| !manner.begins(s.rep));

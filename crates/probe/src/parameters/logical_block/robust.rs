@@ -61,7 +61,7 @@ impl Probe for LogicalBlock {
         let known = session.known(Parameter::ClusteredBlock);
         let block = known.and_then(Estimate::bytes);
         if let Some(block) = block {
-            Alignment(block).run(session)?;
+            Alignment { size: block }.run(session)?;
         }
         let unit = write_unit(session);
         reads(session, unit)
@@ -71,14 +71,13 @@ impl Probe for LogicalBlock {
         let Some(block) = ends::block(record) else {
             return Estimate::not_identifiable("it needs the clustered block, which was not found");
         };
-        let Some((ratio, matters)) = Alignment(block.bytes).matters(record) else {
-            let reason = format!(
-                "the region is too small for writes of {}",
-                size(block.bytes)
-            );
-            return Estimate::inconclusive(reason);
-        };
         let bytes = size(block.bytes);
+        let alignment = Alignment { size: block.bytes };
+        let Some((ratio, matters)) = alignment.matters(record) else {
+            return Estimate::inconclusive(format!(
+                "the region is too small for writes of {bytes}"
+            ));
+        };
         let estimate = if matters {
             let reason = format!(
                 "random writes of {bytes} take {ratio:.2} times as long shifted by half as aligned"
@@ -87,10 +86,9 @@ impl Probe for LogicalBlock {
             Estimate::identified(Value::Bytes(block.bytes), reason)
                 .between(Value::Bytes(low), Value::Bytes(high))
         } else {
-            let reason = format!(
+            Estimate::not_identifiable(format!(
                 "random writes of {bytes}, the clustered block, take {ratio:.2} times as long shifted by half: their order does not matter"
-            );
-            Estimate::not_identifiable(reason)
+            ))
         };
         estimate.figure("shifted_ratio", ratio)
     }

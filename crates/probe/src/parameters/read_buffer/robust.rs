@@ -133,20 +133,14 @@ impl Probe for ReadBuffer {
                 Estimate::identified(Value::Bytes(low), reason)
                     .between(Value::Bytes(low), Value::Bytes(high - space.block_bytes))
             }
-            Stage::Larger(low) => {
-                let reason = format!(
-                    "a second pass is faster at every size up to {}: the capacity is larger",
-                    size(low)
-                );
-                Estimate::not_identifiable(reason)
-            }
-            Stage::Unsettled(bytes) => {
-                let reason = format!(
-                    "a second read is faster, but of {} it is not settled how much is",
-                    size(bytes)
-                );
-                Estimate::inconclusive(reason)
-            }
+            Stage::Larger(low) => Estimate::not_identifiable(format!(
+                "a second pass is faster at every size up to {}: the capacity is larger",
+                size(low)
+            )),
+            Stage::Unsettled(bytes) => Estimate::inconclusive(format!(
+                "a second read is faster, but of {} it is not settled how much is",
+                size(bytes)
+            )),
             Stage::Try(_) | Stage::Unmapped(_) | Stage::Make(..) | Stage::Within(_) => {
                 Estimate::inconclusive("it was not measured to its end")
             }

@@ -339,20 +339,14 @@ impl Probe for WriteBuffer {
             Stage::Flash => Estimate::absent(
                 "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
             ),
-            Stage::Nothing(tried) if by == Emptying::Forget => {
-                let reason = format!(
-                    "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",
-                    size(tried)
-                );
-                Estimate::absent(reason)
-            }
-            Stage::Nothing(tried) => {
-                let reason = format!(
-                    "every write up to {} is taken at the link's speed: the buffer is larger",
-                    size(tried)
-                );
-                Estimate::not_identifiable(reason)
-            }
+            Stage::Nothing(tried) if by == Emptying::Forget => Estimate::absent(format!(
+                "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",
+                size(tried)
+            )),
+            Stage::Nothing(tried) => Estimate::not_identifiable(format!(
+                "every write up to {} is taken at the link's speed: the buffer is larger",
+                size(tried)
+            )),
             Stage::Small | Stage::Make(..) => {
                 Estimate::inconclusive("it was not measured to its end")
             }
