@@ -230,6 +230,7 @@ impl Device for Ssd {
         if self.host.queued() >= self.info.queue_depth as usize {
             return Err(Busy(request));
         }
+        self.background.note_request(&mut self.clock);
         let refused = self.refusal(&request);
         if refused.is_none() && request.op == Op::Write {
             let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
