@@ -140,9 +140,10 @@ impl MsSsd {
             modelled: true,
             rotational: Some(false),
         };
+        let costs = Costs::new(spec);
         Ok(MsSsd {
             info,
-            costs: Costs::new(spec),
+            costs,
             progress: Progress::default(),
             events: EventQueue::default(),
             epoch: Time::ZERO,
@@ -155,7 +156,7 @@ impl MsSsd {
             stations: vec![Station::default(); (shape.elements / shape.gang) as usize],
             batch: Batch::default(),
             flash: Flash::new(&shape),
-            cleaner: Cleaner::new(&shape, spec.cleaning.seed),
+            cleaner: Cleaner::new(&shape, costs, spec.cleaning.seed),
             counters: Counters::default(),
             busy_ms: 0.0,
             cleanings: None,

@@ -68,8 +68,8 @@ impl FastFtl {
     /// The SW log of a group becomes the data block of its owner.
     fn complete_sequential(&mut self, group: u32, ops: &mut Vec<FlashOp>) {
         if let Some(Sequential { lbn, tail }) = self.groups[group as usize].sequential.take() {
-            let log = (lbn, tail.cblock, tail.next);
-            self.homes.complete(&mut self.pool, log, ops);
+            self.homes
+                .complete(&mut self.pool, lbn, tail.cblock, tail.next, ops);
         }
     }
 

@@ -164,8 +164,7 @@ impl HybridFtl {
         let home = home_of(&self.pool, log);
         if let Some(lbn) = home {
             at.remove(log, &self.pool.g);
-            self.homes
-                .complete(&mut self.pool, (lbn, log, written), ops);
+            self.homes.complete(&mut self.pool, lbn, log, written, ops);
         }
         home.is_some()
     }

@@ -97,7 +97,7 @@ impl Replay {
                             self.said_at.insert(Ppn(to.0 + i), said);
                         }
                     }
-                    self.store.copy((from, to), units, PROGRAM);
+                    self.store.copy(from, to, units, PROGRAM);
                     self.pending.push((to, units));
                 }
                 FlashOp::MapRead { at } => {
