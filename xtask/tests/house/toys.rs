@@ -2,7 +2,8 @@
 //! CONTRIBUTING.md promises.
 //!
 //! `tests/toys` has a file for each kind. An addition is something that is there once more, under another name: files
-//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes.
+//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes. What
+//! would be a copy of much (a crate) has a `text` instead.
 
 use crate::{files, root};
 use serde_json::Value;
@@ -46,7 +47,8 @@ impl Toy {
             })
             .collect();
         let file = |file: &Value| {
-            let text = renamed(&read(&path(file, "like")), &names);
+            let text = said(file, "text")
+                .unwrap_or_else(|| renamed(&read(&path(file, "like")), &names));
             (path(file, "path"), text)
         };
         let line = |line: &Value| Line {
