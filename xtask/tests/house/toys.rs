@@ -47,8 +47,8 @@ impl Toy {
             })
             .collect();
         let file = |file: &Value| {
-            let text = said(file, "text")
-                .unwrap_or_else(|| renamed(&read(&path(file, "like")), &names));
+            let text =
+                said(file, "text").unwrap_or_else(|| renamed(&read(&path(file, "like")), &names));
             (path(file, "path"), text)
         };
         let line = |line: &Value| Line {
