@@ -16,6 +16,7 @@
 
 use fathom_base::{Dur, Time};
 use std::fmt;
+use std::ops::Range;
 
 /// Chosen by the submitter, unique among the requests in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,18 +113,18 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// How a request ended that was submitted and done at these times.
+    /// How a request ended, from its submission to its completion.
     pub fn of(
         request: &Request,
-        (submitted, completed): (Time, Time),
+        times: Range<Time>,
         result: Result<(), IoError>,
         data: Option<Box<[u8]>>,
     ) -> Self {
         Self {
             id: request.id,
             op: request.op,
-            submitted,
-            completed,
+            submitted: times.start,
+            completed: times.end,
             result,
             data,
         }
@@ -269,7 +270,12 @@ impl DeviceInfo {
             _ => {}
         }
         let too_long = op != Op::Trim && len > self.max_request_bytes;
-        if len == 0 || too_long || !len.is_multiple_of(block) || !offset.is_multiple_of(block) {
+        let aligned = match block.is_power_of_two() {
+            // Every device asks this of every request: without a division where that can be.
+            true => (offset | len) & (block - 1) == 0,
+            false => offset.is_multiple_of(block) && len.is_multiple_of(block),
+        };
+        if len == 0 || too_long || !aligned {
             return fail(IoErrorKind::Misaligned);
         }
         match offset.checked_add(len) {

@@ -2,35 +2,31 @@
 
 use fathom_base::{Dur, EventQueue, Time};
 use fathom_block::devices::modelled_info;
-use fathom_block::simulated::{self, Simulated};
+use fathom_block::simulated::{self, Progress, Simulated};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
 
 /// A drive whose request takes as many nanoseconds as its number says, and none at all where that is 0: then nothing
 /// is to happen for it.
 struct Model {
     info: DeviceInfo,
-    now: Time,
+    progress: Progress,
+    events: EventQueue<u64>,
     active: Vec<Request>,
-    events: EventQueue<usize>,
-    finished: Vec<Completion>,
 }
 
 impl Model {
     fn new() -> Model {
         Model {
             info: modelled_info("model", 1 << 20),
-            now: Time::ZERO,
-            active: Vec::new(),
+            progress: Progress::default(),
             events: EventQueue::default(),
-            finished: Vec::new(),
+            active: Vec::new(),
         }
     }
 
     fn finish(&mut self, index: usize, result: Result<(), IoErrorKind>) {
         let request = self.active.remove(index);
-        let result = result.map_err(|kind| request.error(kind));
-        let done = Completion::of(&request, (Time::ZERO, self.now), result, None);
-        self.finished.push(done);
+        self.progress.complete(&request, Time::ZERO, result, None);
     }
 }
 
@@ -40,7 +36,7 @@ impl Device for Model {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.progress.now
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
@@ -49,7 +45,7 @@ impl Device for Model {
         self.active.push(request);
         match refused {
             Some(kind) => self.finish(self.active.len() - 1, Err(kind)),
-            None if id > 0 => self.events.push(self.now + Dur(id), id as usize),
+            None if id > 0 => self.events.push(self.progress.now + Dur(id), id),
             None => {}
         }
         Ok(())
@@ -61,34 +57,22 @@ impl Device for Model {
 }
 
 impl Simulated for Model {
-    fn in_flight(&self) -> usize {
-        self.active.len()
-    }
-
-    fn finished(&self) -> &Vec<Completion> {
-        &self.finished
-    }
-
-    fn finished_mut(&mut self) -> &mut Vec<Completion> {
-        &mut self.finished
-    }
-
-    fn set_now(&mut self, now: Time) {
-        self.now = now;
-    }
-
-    fn has_events(&self) -> bool {
-        !self.events.is_empty()
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
     fn step(&mut self, limit: Time) -> bool {
         let Some((at, id)) = self.events.pop_until(limit) else {
             return false;
         };
-        self.now = at;
-        let index = self.active.iter().position(|r| r.id.0 == id as u64);
+        self.progress.now = at;
+        let index = self.active.iter().position(|r| r.id.0 == id);
         self.finish(index.expect("it is in flight"), Ok(()));
         true
+    }
+
+    fn is_still(&self) -> bool {
+        self.events.is_empty()
     }
 
     fn end(&mut self) {
@@ -129,7 +113,7 @@ fn what_completes_at_one_instant_comes_together_and_nothing_later_with_it() {
 #[test]
 fn what_is_in_flight_at_the_end_of_time_fails() {
     let mut model = Model::new();
-    model.set_now(Time(Time::END.0 - 2));
+    model.progress.now = Time(Time::END.0 - 2);
     model.submit(read(1)).unwrap();
     model.submit(read(7)).unwrap();
     assert_eq!(waited(&mut model, Time::MAX).0, [1]);

@@ -6,7 +6,6 @@
 use super::flash::{Flash, NO_CANDIDATE};
 use super::pass::{Pass, clean};
 use super::shape::{Costs, Shape};
-use super::wear;
 use fathom_base::Rng;
 
 /// Whose turn it is.
@@ -14,16 +13,18 @@ use fathom_base::Rng;
 pub(super) struct Cleaner {
     /// For each parallel unit the plane that is asked first, within the unit.
     turn: Vec<u32>,
+    pub(super) costs: Costs,
     /// Blocks that may be cleaned: valid pages, block number, slot. Used within a pass only.
-    candidates: Vec<(i16, u32, u32)>,
+    pub(super) candidates: Vec<(i16, u32, u32)>,
     /// What wear-aware cleaning draws.
-    rng: Rng,
+    pub(super) rng: Rng,
 }
 
 impl Cleaner {
-    pub(super) fn new(shape: &Shape, seed: u64) -> Self {
+    pub(super) fn new(shape: &Shape, costs: Costs, seed: u64) -> Self {
         Self {
             turn: vec![0; (shape.elements * shape.units) as usize],
+            costs,
             candidates: Vec::with_capacity(if shape.copy_back && !shape.wear_aware {
                 0
             } else {
@@ -37,31 +38,23 @@ impl Cleaner {
     pub(super) fn pass(
         &mut self,
         flash: &mut Flash,
-        model: (&Shape, &Costs),
+        shape: &Shape,
         element: u32,
         millis: f64,
     ) -> Option<Pass> {
-        let shape = model.0;
         let pass = if shape.copy_back {
             if flash.tally[element as usize].low_planes == 0 {
                 return None;
             }
-            self.units(flash, model, element, millis)
+            self.units(flash, shape, element, millis)
         } else {
-            self.whole(flash, model, element, millis)
+            self.whole(flash, shape, element, millis)
         };
         (pass.blocks > 0).then_some(pass)
     }
 
     /// One plane of every parallel unit.
-    fn units(
-        &mut self,
-        flash: &mut Flash,
-        model: (&Shape, &Costs),
-        element: u32,
-        millis: f64,
-    ) -> Pass {
-        let shape = model.0;
+    fn units(&mut self, flash: &mut Flash, shape: &Shape, element: u32, millis: f64) -> Pass {
         let per_unit = shape.planes / shape.units;
         let mut pass = Pass::default();
         for unit in 0..shape.units {
@@ -74,7 +67,7 @@ impl Cleaner {
                 if free > shape.low {
                     continue;
                 }
-                let Some(cleaned) = self.plane(flash, model, (element, n), millis) else {
+                let Some(cleaned) = self.plane(flash, shape, element, n, millis) else {
                     continue;
                 };
                 self.turn[turn] = (plane + 1) % per_unit;
@@ -89,27 +82,20 @@ impl Cleaner {
     fn plane(
         &mut self,
         flash: &mut Flash,
-        model: (&Shape, &Costs),
-        at: (u32, u32),
+        shape: &Shape,
+        element: u32,
+        plane: u32,
         millis: f64,
     ) -> Option<Pass> {
-        if model.0.wear_aware {
-            let (rng, candidates) = (&mut self.rng, &mut self.candidates);
-            return wear::clean_plane(flash, model, at, millis, rng, candidates);
+        if shape.wear_aware {
+            return self.plane_by_wear(flash, shape, element, plane, millis);
         }
-        let slot = victim(flash, model.0, at)?;
-        Some(clean(flash, model, at.0, slot, millis))
+        let slot = victim(flash, shape, element, plane)?;
+        Some(clean(flash, shape, &self.costs, element, slot, millis))
     }
 
     /// The element as a whole, until enough is free.
-    fn whole(
-        &mut self,
-        flash: &mut Flash,
-        model: (&Shape, &Costs),
-        element: u32,
-        millis: f64,
-    ) -> Pass {
-        let shape = model.0;
+    fn whole(&mut self, flash: &mut Flash, shape: &Shape, element: u32, millis: f64) -> Pass {
         let mut pass = Pass::default();
         if flash.tally[element as usize].free > shape.low_element {
             return pass;
@@ -128,7 +114,7 @@ impl Cleaner {
             if !flash.can_move(shape, element, slot) {
                 break;
             }
-            pass = pass.then(clean(flash, model, element, slot, millis));
+            pass = pass.then(clean(flash, shape, &self.costs, element, slot, millis));
             if flash.tally[element as usize].free > shape.low_element + 1 {
                 break;
             }
@@ -138,7 +124,7 @@ impl Cleaner {
 }
 
 /// The block of a plane with the fewest valid pages, the last of several.
-fn victim(flash: &Flash, shape: &Shape, (element, plane): (u32, u32)) -> Option<u32> {
+fn victim(flash: &Flash, shape: &Shape, element: u32, plane: u32) -> Option<u32> {
     let first = plane * shape.blocks;
     let base = (element * shape.slots() + first) as usize;
     let scores = &flash.score[base..base + shape.blocks as usize];

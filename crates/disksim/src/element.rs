@@ -74,9 +74,8 @@ impl MsSsd {
     fn clean(&mut self, gang: u32) -> bool {
         let mut longest = 0.0;
         for element in gang * self.shape.gang..(gang + 1) * self.shape.gang {
-            let model = (&self.shape, &self.costs);
             let (flash, now) = (&mut self.flash, self.millis);
-            let Some(pass) = self.cleaner.pass(flash, model, element, now) else {
+            let Some(pass) = self.cleaner.pass(flash, &self.shape, element, now) else {
                 continue;
             };
             longest = f64::max(longest, pass.cost);

@@ -40,9 +40,9 @@ pub use fathom_base::SpecError;
 use fathom_base::memory::room_for;
 use fathom_base::want;
 use fathom_base::{Dur, EventQueue, Slab, Time};
-use fathom_block::simulated::{self, Simulated};
+use fathom_block::simulated::{self, Progress, Simulated};
 use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, DriveStats, IoError, IoErrorKind, Op, Request, Subject,
+    Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
 };
 use flash::Flash;
 use parts::{Batch, Parts, Station};
@@ -91,7 +91,7 @@ pub struct MsSsd {
     info: DeviceInfo,
     shape: Shape,
     costs: Costs,
-    now: Time,
+    progress: Progress,
     /// When the sums of milliseconds began, a whole number of them after the start.
     epoch: Time,
     /// The instant at hand, in milliseconds since then.
@@ -111,7 +111,6 @@ pub struct MsSsd {
     counters: Counters,
     busy_ms: f64,
     cleanings: Option<Vec<Cleaning>>,
-    finished: Vec<Completion>,
 }
 
 impl MsSsd {
@@ -141,13 +140,14 @@ impl MsSsd {
             modelled: true,
             rotational: Some(false),
         };
+        let costs = Costs::new(spec);
         Ok(MsSsd {
             info,
-            costs: Costs::new(spec),
-            now: Time::ZERO,
+            costs,
+            progress: Progress::default(),
+            events: EventQueue::default(),
             epoch: Time::ZERO,
             millis: 0.0,
-            events: EventQueue::default(),
             waiting: Waiting::new(shape.elevator),
             at_drive: (spec.driver.queue_length, 0),
             requests: Slab::default(),
@@ -156,11 +156,10 @@ impl MsSsd {
             stations: vec![Station::default(); (shape.elements / shape.gang) as usize],
             batch: Batch::default(),
             flash: Flash::new(&shape),
-            cleaner: Cleaner::new(&shape, spec.cleaning.seed),
+            cleaner: Cleaner::new(&shape, costs, spec.cleaning.seed),
             counters: Counters::default(),
             busy_ms: 0.0,
             cleanings: None,
-            finished: Vec::new(),
             shape,
         })
     }
@@ -210,7 +209,7 @@ impl MsSsd {
     /// is to come is as far apart as it was.
     #[cold]
     fn begin_anew(&mut self) {
-        let passed = self.now.since(self.epoch).0 / NS_PER_MS;
+        let passed = self.progress.now.since(self.epoch).0 / NS_PER_MS;
         let millis = passed as f64;
         self.epoch += Dur(passed * NS_PER_MS);
         self.millis -= millis;
@@ -253,19 +252,9 @@ impl MsSsd {
         let &Active {
             op, offset, len, ..
         } = request;
-        self.finished.push(Completion {
-            id: request.id,
-            op,
-            submitted: request.submitted,
-            completed: self.now,
-            result: result.map_err(|kind| IoError {
-                kind,
-                op,
-                offset,
-                len,
-            }),
-            data: None,
-        });
+        let whole = Request::new(request.id.0, op, offset, len);
+        self.progress
+            .complete(&whole, request.submitted, result, None);
     }
 }
 
@@ -290,18 +279,22 @@ impl Device for MsSsd {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.progress.now
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let (request, refused) = simulated::admit(self, request)?;
-        if self.now.since(self.epoch).0 > ANEW_MS * NS_PER_MS {
+        if self.progress.now.since(self.epoch).0 > ANEW_MS * NS_PER_MS {
             self.begin_anew();
         }
-        let active = Active::new(&request, self.now, u64::from(self.shape.page_bytes));
+        let active = Active::new(
+            &request,
+            self.progress.now,
+            u64::from(self.shape.page_bytes),
+        );
         match refused {
             None if request.op != Op::Flush => {
-                self.millis = self.millis.max(self.millis_of(self.now));
+                self.millis = self.millis.max(self.millis_of(self.progress.now));
                 if request.op == Op::Write {
                     let (element, page) = self.shape.place(active.first);
                     self.flash.fetch_map(&self.shape, element, page);
@@ -322,41 +315,28 @@ impl Device for MsSsd {
 }
 
 impl Simulated for MsSsd {
-    fn in_flight(&self) -> usize {
-        self.requests.len()
-    }
-
-    fn finished(&self) -> &Vec<Completion> {
-        &self.finished
-    }
-
-    fn finished_mut(&mut self) -> &mut Vec<Completion> {
-        &mut self.finished
-    }
-
-    fn set_now(&mut self, now: Time) {
-        self.now = now;
-    }
-
-    fn has_events(&self) -> bool {
-        !self.events.is_empty()
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
     }
 
     #[inline]
     fn step(&mut self, limit: Time) -> bool {
-        let latest = if self.finished.is_empty() {
-            self.millis_of(limit)
-        } else {
-            latest_at(self.since_epoch(limit))
+        let latest = match self.progress.has_finished() {
+            true => latest_at(self.since_epoch(limit)),
+            false => self.millis_of(limit),
         };
         let Some((at, event)) = self.events.pop_until(key(latest)) else {
             return false;
         };
         self.millis = f64::from_bits(at.0);
         let now = self.epoch + Dur(time_at(self.millis).0);
-        self.now = self.now.max(now.min(limit));
+        self.progress.now = self.progress.now.max(now.min(limit));
         self.handle(event);
         true
+    }
+
+    fn is_still(&self) -> bool {
+        self.events.is_empty()
     }
 
     fn end(&mut self) {

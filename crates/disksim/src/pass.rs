@@ -36,7 +36,8 @@ impl Pass {
 /// Moves what is valid in the block of a slot and erases it.
 pub(super) fn clean(
     flash: &mut Flash,
-    (shape, costs): (&Shape, &Costs),
+    shape: &Shape,
+    costs: &Costs,
     element: u32,
     slot: u32,
     millis: f64,

@@ -5,10 +5,10 @@
 //! the data of the plane's coldest block, the one erased longest ago, which is erased in its stead. One below 80 % is
 //! cleaned with a probability that falls to nothing at 75 %. The last candidate is cleaned in any case.
 
+use super::clean::Cleaner;
 use super::flash::Flash;
 use super::pass::{Pass, clean};
-use super::shape::{Costs, Shape};
-use fathom_base::Rng;
+use super::shape::Shape;
 
 /// Life left, as a share of the mean, below which a block takes cold data.
 const MIGRATE_BELOW: f64 = 0.85;
@@ -17,54 +17,63 @@ const LIMIT_BELOW: f64 = 0.80;
 /// How far below that it always is.
 const LIMIT_WINDOW: f64 = 0.05;
 
-/// Cleans a plane once; `None` where no block can be cleaned.
-pub(super) fn clean_plane(
-    flash: &mut Flash,
-    (shape, costs): (&Shape, &Costs),
-    (element, plane): (u32, u32),
-    millis: f64,
-    rng: &mut Rng,
-    candidates: &mut Vec<(i16, u32, u32)>,
-) -> Option<Pass> {
-    let first = plane * shape.blocks;
-    let base = element * shape.slots() + first;
-    let rows = base as usize..(base + shape.blocks) as usize;
-    candidates.clear();
-    let mut least = shape.data_pages() as i16;
-    for (row, &score) in (0..).zip(&flash.score[rows.clone()]) {
-        if score <= least {
-            least = score;
-            candidates.push((score, row, first + row));
+impl Cleaner {
+    /// Cleans a plane once; `None` where no block can be cleaned.
+    pub(super) fn plane_by_wear(
+        &mut self,
+        flash: &mut Flash,
+        shape: &Shape,
+        element: u32,
+        plane: u32,
+        millis: f64,
+    ) -> Option<Pass> {
+        let Self {
+            costs,
+            rng,
+            candidates,
+            ..
+        } = self;
+        let first = plane * shape.blocks;
+        let base = element * shape.slots() + first;
+        let rows = base as usize..(base + shape.blocks) as usize;
+        candidates.clear();
+        let mut least = shape.data_pages() as i16;
+        for (row, &score) in (0..).zip(&flash.score[rows.clone()]) {
+            if score <= least {
+                least = score;
+                candidates.push((score, row, first + row));
+            }
         }
+        let life = |erases: u16| f64::from(shape.endurance) - f64::from(erases);
+        let mean =
+            flash.erases[rows].iter().map(|&n| life(n)).sum::<f64>() / f64::from(shape.blocks);
+        while let Some((_, row, slot)) = candidates.pop() {
+            let left = life(flash.erases[(base + row) as usize]) / mean;
+            if !flash.can_move(shape, element, slot) {
+                continue;
+            }
+            if candidates.is_empty() || left >= MIGRATE_BELOW {
+                return Some(clean(flash, shape, costs, element, slot, millis));
+            }
+            if left >= LIMIT_BELOW {
+                let emptied = clean(flash, shape, costs, element, slot, millis);
+                let Some(cold) = coldest(flash, shape, element, plane, slot, millis) else {
+                    return Some(emptied);
+                };
+                let pages = flash.migrate(shape, element, cold, slot);
+                let moved = Pass {
+                    cost: f64::from(pages) * costs.read + f64::from(pages) * costs.program,
+                    ..Pass::default()
+                };
+                let erased = clean(flash, shape, costs, element, cold, millis);
+                return Some(emptied.then(moved).then(erased));
+            }
+            if rng.chance((left - (LIMIT_BELOW - LIMIT_WINDOW)) / LIMIT_WINDOW) {
+                return Some(clean(flash, shape, costs, element, slot, millis));
+            }
+        }
+        None
     }
-    let life = |erases: u16| f64::from(shape.endurance) - f64::from(erases);
-    let mean = flash.erases[rows].iter().map(|&n| life(n)).sum::<f64>() / f64::from(shape.blocks);
-    while let Some((_, row, slot)) = candidates.pop() {
-        let left = life(flash.erases[(base + row) as usize]) / mean;
-        if !flash.can_move(shape, element, slot) {
-            continue;
-        }
-        if candidates.is_empty() || left >= MIGRATE_BELOW {
-            return Some(clean(flash, (shape, costs), element, slot, millis));
-        }
-        if left >= LIMIT_BELOW {
-            let emptied = clean(flash, (shape, costs), element, slot, millis);
-            let Some(cold) = coldest(flash, shape, element, plane, slot, millis) else {
-                return Some(emptied);
-            };
-            let pages = flash.migrate(shape, element, cold, slot);
-            let moved = Pass {
-                cost: f64::from(pages) * costs.read + f64::from(pages) * costs.program,
-                ..Pass::default()
-            };
-            let erased = clean(flash, (shape, costs), element, cold, millis);
-            return Some(emptied.then(moved).then(erased));
-        }
-        if rng.chance((left - (LIMIT_BELOW - LIMIT_WINDOW)) / LIMIT_WINDOW) {
-            return Some(clean(flash, (shape, costs), element, slot, millis));
-        }
-    }
-    None
 }
 
 /// The sealed block of a plane that was erased longest ago, the first of several.

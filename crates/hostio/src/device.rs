@@ -118,7 +118,7 @@ impl HostDevice {
     fn complete_now(&mut self, request: &Request, result: Result<(), IoError>) {
         let now = self.clock.now();
         self.ready
-            .push(Completion::of(request, (now, now), result, None));
+            .push(Completion::of(request, now..now, result, None));
     }
 
     /// A buffer with the bytes of a write in it; for a read, any buffer; nothing for what moves no bytes.
@@ -184,12 +184,8 @@ impl HostDevice {
         };
         let completed = self.clock.now();
         let result = outcome.map_err(|errno| request.error(kind_of(errno, Op::Trim)));
-        self.ready.push(Completion::of(
-            &request,
-            (submitted, completed),
-            result,
-            None,
-        ));
+        let done = Completion::of(&request, submitted..completed, result, None);
+        self.ready.push(done);
     }
 
     /// Reads a place, outside of the ring.
@@ -231,12 +227,8 @@ impl HostDevice {
                 let held = transfer.buffer.as_ref().filter(|_| wanted);
                 let data = held.map(|b| b.bytes()[..request.len as usize].into());
                 spare.extend(transfer.buffer);
-                done.push(Completion::of(
-                    &request,
-                    (submitted, completed),
-                    result,
-                    data,
-                ));
+                let times = submitted..completed;
+                done.push(Completion::of(&request, times, result, data));
             });
         }
         done.len() > before

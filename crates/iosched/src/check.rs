@@ -63,13 +63,24 @@ pub fn check(
             // As long as a buffer line or bundle likes it, or not.
             for blocks in [1, 4] {
                 for other_blocks in [1, 8] {
-                    let (victim, others) = ((victim, blocks), (others, other_blocks));
+                    let victim = Shape { op: victim, blocks };
+                    let others = Shape {
+                        op: others,
+                        blocks: other_blocks,
+                    };
                     Play::new(make(), options).starve(victim, others)?;
                 }
             }
         }
     }
     Ok(decisions)
+}
+
+/// What a request is besides its place.
+#[derive(Clone, Copy)]
+struct Shape {
+    op: Op,
+    blocks: u64,
 }
 
 struct Play<'a> {
@@ -318,12 +329,12 @@ impl<'a> Play<'a> {
     }
 
     /// One request far away, behind a stream of others that never ends: one process, in ascending order.
-    fn starve(mut self, victim: (Op, u64), others: (Op, u64)) -> Result<(), Failure> {
+    fn starve(mut self, victim: Shape, others: Shape) -> Result<(), Failure> {
         const AHEAD: usize = 64;
         const WARM: Dur = Dur(50_000_000);
         let mut block = 1 << 20;
         for _ in 0..AHEAD {
-            self.insert(others.0, block, others.1, 1);
+            self.insert(others.op, block, others.blocks, 1);
             block += 16;
         }
         let mut key = None;
@@ -334,14 +345,14 @@ impl<'a> Play<'a> {
             match key {
                 // Others have been coming for a while.
                 None if waited > WARM => {
-                    key = Some(self.insert(victim.0, 64, victim.1, 2));
+                    key = Some(self.insert(victim.op, 64, victim.blocks, 2));
                     began = self.now;
                 }
                 Some(key) if self.decisions.contains(&key) => return Ok(()),
                 Some(_) if waited > self.options.starvation => {
                     return self.fail(format!(
                         "a {} of {} blocks waits for {waited} behind {}s of {} blocks",
-                        victim.0, victim.1, others.0, others.1
+                        victim.op, victim.blocks, others.op, others.blocks
                     ));
                 }
                 _ => {}
@@ -349,7 +360,7 @@ impl<'a> Play<'a> {
             self.decisions.clear();
             self.advance(Time::MAX)?;
             while self.held.len() < AHEAD {
-                self.insert(others.0, block, others.1, 1);
+                self.insert(others.op, block, others.blocks, 1);
                 block += 16;
             }
         }

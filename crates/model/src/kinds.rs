@@ -61,6 +61,8 @@ struct Head {
     kind: Option<String>,
 }
 
+/// One line for each kind. Not `names!`: a kind has a type for its drive file and one for its drive, and a call to a drive goes to
+/// its type without dynamic dispatch.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident: $spec:ty => $drive:ty,)*) => {
         /// What a drive file says. `Clone` is deep.

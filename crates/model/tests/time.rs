@@ -11,6 +11,8 @@ use fathom_ssd::{Spec, Ssd, presets};
 /// Seconds at which picoseconds in 64 bits have just wrapped; later, and shortly before the end of simulated time.
 const LATER_S: [u64; 3] = [18_446_745, 3_000_000_000, 15_778_799_999];
 
+const CENTURY: Dur = Dur(Time::END.0 / 5);
+
 fn at(seconds: u64) -> Time {
     Time(seconds * 1_000_000_000)
 }
@@ -104,6 +106,37 @@ fn the_reference_drive_goes_on_while_its_sums_begin_anew() {
     let anew = latencies(Time((1 << 33) * 1_000_000 - 50_000));
     let close = |(a, b): (&Dur, &Dur)| a.0.abs_diff(b.0) <= 1;
     assert!(early.iter().zip(&anew).all(close), "{early:?} {anew:?}");
+}
+
+/// Requests before and after a century, that passes in so many parts; gives what completed, and the events of the century.
+fn around_a_century(drive: &mut Ssd, parts: u64) -> (Vec<Completion>, u64) {
+    let write = |i| Request::new(i, Op::Write, i * (64 << 10), 64 << 10);
+    let mut all: Vec<_> = (0..20).flat_map(|i| send(drive, [write(i)])).collect();
+    let (before, start) = (drive.counters().events, drive.now());
+    for part in 1..=parts {
+        drive.wait(start + Dur(CENTURY.0 / parts * part), &mut Vec::new());
+    }
+    let events = drive.counters().events - before;
+    for i in 0..100 {
+        all.extend(send(drive, [Request::new(i, Op::Read, 0, 4096)]));
+        drive.wait(drive.now() + Dur::ms(10_000), &mut Vec::new());
+    }
+    (all, events)
+}
+
+#[test]
+fn an_idle_century_takes_few_events_and_background_work_goes_on_after_it() {
+    for preset in presets::PRESETS {
+        let spec = Spec::from_toml(preset.text).unwrap();
+        assert!(spec.noise.background_interval > Dur::ZERO);
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        let (once, events) = around_a_century(&mut drive.clone(), 1);
+        assert!(events < 300_000, "{}: {events}", preset.name);
+        assert_eq!(around_a_century(&mut drive, 8).0, once, "{}", preset.name);
+        let after = drive.counters().events;
+        drive.wait(drive.now() + Dur::ms(1_000_000), &mut Vec::new());
+        assert!(drive.counters().events > after + 500, "{}", preset.name);
+    }
 }
 
 fn ends(drive: &mut impl Device) {

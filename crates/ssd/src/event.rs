@@ -5,11 +5,14 @@
 //! Everything else is arithmetic. Equal times are served in order of insertion.
 //!
 //! Events of a resource that serves in order come in order of time. They are kept in *lanes*, which cost no sorting
-//! ([`EventQueue::push_in_order`]); which lane an event takes is decided here alone and changes no order. Measured with
+//! ([`fathom_base::EventQueue::push_in_order`]); which lane an event takes is decided here alone and changes no order. Measured with
 //! callgrind (`cargo xtask performance`, instructions a request, without and with lanes): random reads 1653 and 1408,
 //! writes to a new drive 2569 and 2319, writes under collection 7706 and 7592.
 
-use fathom_base::{Dur, EventQueue, Time};
+use fathom_block::simulated;
+
+/// The time, and what is to come.
+pub(crate) type Clock = simulated::Clock<Event>;
 
 /// No lane: the event is sorted.
 const SORTED: usize = usize::MAX;
@@ -53,8 +56,7 @@ pub(crate) enum End {
     Other,
 }
 
-impl Event {
-    /// The lane that it takes; where that is none, it is sorted.
+impl simulated::Event for Event {
     #[inline]
     fn lane(self) -> usize {
         match self {
@@ -68,53 +70,5 @@ impl Event {
             Event::OpDone(End::Erase, _) => 7,
             _ => SORTED,
         }
-    }
-}
-
-/// The time, and what is to come.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Clock {
-    pub(crate) now: Time,
-    events: EventQueue<Event>,
-    /// Events that have happened.
-    pub(crate) happened: u64,
-}
-
-impl Clock {
-    /// Something happens at a time.
-    #[inline]
-    pub(crate) fn at(&mut self, time: Time, event: Event) {
-        self.events.push_in_order(event.lane(), time, event);
-    }
-
-    /// Something happens after a while.
-    #[inline]
-    pub(crate) fn after(&mut self, wait: Dur, event: Event) {
-        self.at(self.now + wait, event);
-    }
-
-    /// Goes on to the next event, if it comes no later than `limit`.
-    #[inline]
-    pub(crate) fn next(&mut self, limit: Time) -> Option<Event> {
-        let (at, event) = self.events.pop_until(limit)?;
-        self.now = self.now.max(at);
-        self.happened += 1;
-        Some(event)
-    }
-
-    /// Whether anything happens now.
-    #[inline]
-    pub(crate) fn happens_now(&self) -> bool {
-        self.events.next_at().is_some_and(|next| next <= self.now)
-    }
-
-    /// Whether nothing is to come.
-    pub(crate) fn is_still(&self) -> bool {
-        self.events.is_empty()
-    }
-
-    /// Forgets what is to come.
-    pub(crate) fn clear(&mut self) {
-        self.events.clear();
     }
 }

@@ -147,7 +147,10 @@ impl Blocks {
         let groups = planes / (flash.clustered_block.0 / block);
         let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
-        let logs = logs_of(spec, groups);
+        // With page mapping as many spare blocks.
+        let logs = mapping
+            .kind
+            .logs_per_group(mapping.log_blocks, groups as u32);
         let paged = mapping.kind.is_paged();
         // The rest of a page that cannot be programmed again stays empty.
         let loses = paged && !mapping.partial_program;
@@ -168,7 +171,7 @@ impl Blocks {
         let units = flash.clustered_block.0 / spec.unit();
         let held = (u128::from(share) * u128::from(units)).max(with_map(spec, groups));
         let held = held.div_ceil(u128::from(units - units_lost)) as u64;
-        let spare = over.max(logs).max(held - share) + reserve;
+        let spare = over.max(u64::from(logs)).max(held - share) + reserve;
         let bad = bad_of(spec, share + spare);
         Blocks {
             groups,
@@ -179,12 +182,6 @@ impl Blocks {
             units_lost,
         }
     }
-}
-
-/// Log blocks of each of `groups` groups; with page mapping, as many spare ones.
-fn logs_of(spec: &Spec, groups: u64) -> u64 {
-    let logs = u64::from(spec.mapping.log_blocks).div_ceil(groups);
-    logs.max(u64::from(spec.mapping.kind.needs().logs_min))
 }
 
 /// Units of a map that lies in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).

@@ -11,7 +11,9 @@ pub(crate) mod read_buffer;
 mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
-pub use listed::{FTLS, MappingKind, VICTIMS, Victim};
+pub use crate::ftl::FTLS;
+pub(crate) use listed::FTL;
+pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
 pub use read_buffer::{Prefetch, ReadBuffer};
 pub use write_buffer::{BUFFERS, Cut, Drain, Oversize, WriteBuffer};

@@ -2,8 +2,8 @@
 //! CONTRIBUTING.md promises.
 //!
 //! `tests/toys` has a file for each kind. An addition is something that is there once more, under another name: files
-//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes. Where
-//! everything that is there is larger than it need be, the file or the line is given as `text`.
+//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes. What
+//! would be a copy of much (a crate) has a `text` instead.
 
 use crate::{files, root};
 use serde_json::Value;

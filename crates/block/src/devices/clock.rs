@@ -35,7 +35,7 @@ impl Clock {
             Err(error) => (Err(error), None),
         };
         let completed = self.now + latency;
-        let completion = Completion::of(request, (self.now, completed), result, data);
+        let completion = Completion::of(request, self.now..completed, result, data);
         self.pending.push(completed, completion);
     }
 

@@ -108,7 +108,7 @@ impl<D: Device> Device for Faulty<D> {
             Some((Stage::Before, kind)) => {
                 let now = self.now();
                 let result = Err(request.error(kind));
-                let failed = Completion::of(&request, (now, now), result, None);
+                let failed = Completion::of(&request, now..now, result, None);
                 self.held.complete(failed);
             }
             Some((Stage::After, kind)) => {

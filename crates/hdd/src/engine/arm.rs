@@ -51,8 +51,7 @@ impl Hdd {
         self.arm.piece = Some(piece);
         self.arm.piece_number = self.arm.piece_number.wrapping_add(1);
         let at = self.event_time(self.arm.free);
-        self.events
-            .push_in_order(1, at, Event::Passed(self.arm.piece_number));
+        self.clock.at(at, Event::Passed(self.arm.piece_number));
     }
 
     pub(super) fn passed(&mut self, number: u32) {
@@ -262,14 +261,14 @@ impl Hdd {
             && self.arm.stream.is_some()
             && matches!(piece.purpose, Purpose::Read(_) | Purpose::Ahead)
         {
-            let end = piece.passed_by(self.g.phase(self.now));
+            let end = piece.passed_by(self.g.phase(self.clock.now));
             self.have_read(&piece, end);
         }
     }
 
     fn break_off(&mut self, piece: Piece) {
         self.catch_up();
-        self.arm.free = self.g.phase(self.now).max(piece.arrive);
+        self.arm.free = self.g.phase(self.clock.now).max(piece.arrive);
         self.arm.piece = None;
         self.arm.piece_number = self.arm.piece_number.wrapping_add(1);
     }

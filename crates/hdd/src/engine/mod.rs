@@ -16,8 +16,9 @@ use crate::link::Link;
 use crate::seek::SeekCurve;
 use crate::spec::{Spec, SpecError};
 use crate::store::Store;
-use fathom_base::{Dur, EventQueue, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::simulated::{self, Simulated};
+use fathom_base::event::LANES;
+use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_block::simulated::{self, Clock, Progress, Simulated};
 use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
 };
@@ -39,6 +40,16 @@ enum Event {
     Arrived { id: u32, sectors: u32 },
     /// A request is complete.
     Complete(u32),
+}
+
+impl simulated::Event for Event {
+    fn lane(self) -> usize {
+        match self {
+            Event::Command(_) => 0,
+            Event::Passed(_) => 1,
+            Event::Arrived { .. } | Event::Complete(_) => LANES,
+        }
+    }
 }
 
 /// What the disk has done so far.
@@ -79,11 +90,9 @@ pub struct Counters {
 pub struct Hdd {
     info: DeviceInfo,
     g: Geometry,
-    now: Time,
-    events: EventQueue<Event>,
+    clock: Clock<Event>,
     link: Link,
     active: Slab<Active>,
-    finished: Vec<Completion>,
     sequence: u64,
     /// Requests that wait for an earlier one which they meet, in order.
     held: Vec<u32>,
@@ -115,11 +124,9 @@ impl Hdd {
         let ahead = spec.read_cache.as_ref().map_or(0, |c| c.read_ahead.0);
         Ok(Hdd {
             info: info_of(spec),
-            now: Time::ZERO,
-            events: EventQueue::default(),
+            clock: Clock::default(),
             link: Link::new(&spec.host, noise, Rng::new(seed, 2)),
             active: Slab::default(),
-            finished: Vec::new(),
             sequence: 0,
             held: Vec::new(),
             waiting: Vec::new(),
@@ -157,17 +164,8 @@ impl Hdd {
     pub fn counters(&self) -> Counters {
         Counters {
             rotation_wait: self.g.duration(self.rotation_wait),
+            events: self.clock.happened,
             ..self.counters
-        }
-    }
-
-    fn handle(&mut self, event: Event) {
-        self.counters.events += 1;
-        match event {
-            Event::Command(id) => self.command(id),
-            Event::Passed(number) => self.passed(number),
-            Event::Arrived { id, sectors } => self.arrived(id, u64::from(sectors)),
-            Event::Complete(id) => self.complete(id, Ok(())),
         }
     }
 
@@ -208,10 +206,8 @@ impl Hdd {
             Ok(()) => self.account(&active.request),
             Err(_) => None,
         };
-        let result = result.map_err(|kind| active.request.error(kind));
-        let times = (active.submitted, self.now);
-        let done = Completion::of(&active.request, times, result, data);
-        self.finished.push(done);
+        self.clock
+            .complete(&active.request, active.submitted, result, data);
         self.release_held();
     }
 
@@ -276,7 +272,7 @@ impl Device for Hdd {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.clock.now
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
@@ -285,7 +281,7 @@ impl Device for Hdd {
         let wanted = request.offset / SECTOR_BYTES;
         let id = self.active.insert(Active {
             request,
-            submitted: self.now,
+            submitted: self.clock.now,
             sequence: self.sequence,
             wanted,
             booked: 0,
@@ -295,8 +291,8 @@ impl Device for Hdd {
         match refused {
             Some(kind) => self.complete(id, Err(kind)),
             None => {
-                let at = self.link.command(self.now);
-                self.events.push_in_order(0, at, Event::Command(id));
+                let at = self.link.command(self.clock.now);
+                self.clock.at(at, Event::Command(id));
             }
         }
         Ok(())
@@ -308,37 +304,28 @@ impl Device for Hdd {
 }
 
 impl Simulated for Hdd {
-    fn in_flight(&self) -> usize {
-        self.active.len()
-    }
-
-    fn finished(&self) -> &Vec<Completion> {
-        &self.finished
-    }
-
-    fn finished_mut(&mut self) -> &mut Vec<Completion> {
-        &mut self.finished
-    }
-
-    fn set_now(&mut self, now: Time) {
-        self.now = now;
-    }
-
-    fn has_events(&self) -> bool {
-        !self.events.is_empty()
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.clock
     }
 
     fn step(&mut self, limit: Time) -> bool {
-        let Some((at, event)) = self.events.pop_until(limit) else {
-            return false;
-        };
-        self.now = self.now.max(at);
-        self.handle(event);
-        true
+        let event = self.clock.next(limit);
+        match event {
+            Some(Event::Command(id)) => self.command(id),
+            Some(Event::Passed(number)) => self.passed(number),
+            Some(Event::Arrived { id, sectors }) => self.arrived(id, u64::from(sectors)),
+            Some(Event::Complete(id)) => self.complete(id, Ok(())),
+            None => {}
+        }
+        event.is_some()
+    }
+
+    fn is_still(&self) -> bool {
+        self.clock.events.is_empty()
     }
 
     fn end(&mut self) {
-        self.events.clear();
+        self.clock.events.clear();
         self.held.clear();
         self.waiting.clear();
         self.incoming.clear();

@@ -53,13 +53,13 @@ impl Hdd {
 
     /// Sectors of a read are ready to cross the link.
     pub(super) fn send(&mut self, id: u32, sectors: u64) {
-        let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.now);
+        let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.clock.now);
         let Some(active) = self.active.get_mut(id) else {
             return;
         };
         active.booked += sectors;
         if active.booked == active.sectors() {
-            self.events.push(at, Event::Complete(id));
+            self.clock.at(at, Event::Complete(id));
         }
     }
 
@@ -88,7 +88,7 @@ impl Hdd {
         let Some(active) = self.active.get_mut(id) else {
             return;
         };
-        let (begin, end) = self.link.transfer(active.request.len, self.now);
+        let (begin, end) = self.link.transfer(active.request.len, self.clock.now);
         let first_in = begin + self.link.duration(SECTOR_BYTES);
         let place = self.g.locate(active.first());
         let medium = Phase::from(slot_start(active.sectors(), place.sectors_per_track));
@@ -109,7 +109,7 @@ impl Hdd {
                     return;
                 }
                 self.incoming.pop_front();
-                self.events.push(self.now, Event::Complete(id));
+                self.clock.at(self.clock.now, Event::Complete(id));
                 continue;
             }
             let sectors = dirty.room().min(active.sectors() - active.booked);
@@ -122,9 +122,9 @@ impl Hdd {
             dirty.reserve(sectors);
             active.booked += sectors;
             let all = active.booked == active.sectors();
-            let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.now);
+            let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.clock.now);
             let sectors = sectors as u32;
-            self.events.push(at, Event::Arrived { id, sectors });
+            self.clock.at(at, Event::Arrived { id, sectors });
             if all {
                 self.incoming.pop_front();
             }
@@ -180,15 +180,15 @@ impl Hdd {
 
     /// The phase of now, or the moment within this nanosecond, or after it, when the arm became free.
     pub(super) fn arm_free(&self) -> Phase {
-        if self.g.time(self.arm.free) >= self.now {
+        if self.g.time(self.arm.free) >= self.clock.now {
             self.arm.free
         } else {
-            self.g.phase(self.now)
+            self.g.phase(self.clock.now)
         }
     }
 
     /// The event of a phase, no earlier than now.
     pub(super) fn event_time(&self, phase: Phase) -> Time {
-        self.g.time(phase).max(self.now)
+        self.g.time(phase).max(self.clock.now)
     }
 }

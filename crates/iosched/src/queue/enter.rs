@@ -107,8 +107,8 @@ impl<D: Device> BlockQueue<D> {
 
     /// A piece joins one that is held, or is held itself.
     fn place(&mut self, io: Io, part: Part) {
-        if let Some(partner) = self.partner(&io) {
-            return self.merge(partner, &io, part);
+        if let Some((held, end)) = self.partner(&io) {
+            return self.merge(&held, end, &io, part);
         }
         let slot = self.pieces.insert(Piece {
             io,

@@ -92,7 +92,7 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// A new piece joins one that is held.
-    pub(super) fn merge(&mut self, (held, end): (Io, End), io: &Io, part: Part) {
+    pub(super) fn merge(&mut self, held: &Io, end: End, io: &Io, part: Part) {
         let Some(piece) = self.pieces.get_mut(held.key.0) else {
             return;
         };
@@ -107,7 +107,7 @@ impl<D: Device> BlockQueue<D> {
                 self.counts.work.front_merges += 1;
             }
         }
-        let grown = self.grow(&held, io, held.offset.min(io.offset));
+        let grown = self.grow(held, io, held.offset.min(io.offset));
         if in_scheduler {
             self.join_neighbour(&grown, end);
         }

@@ -121,7 +121,7 @@ impl Parent {
         let request = self.request;
         let failed = self.failed.map(|kind| request.error(kind));
         let data = if failed.is_none() { self.read } else { None };
-        let times = (self.submitted, self.completed);
+        let times = self.submitted..self.completed;
         Completion::of(&request, times, failed.map_or(Ok(()), Err), data)
     }
 }

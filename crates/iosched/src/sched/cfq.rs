@@ -131,7 +131,7 @@ impl Cfq {
         let classes = [Class::RealTime, Class::BestEffort, Class::Idle];
         let levels = |class| (0..PRIORITIES).map(move |priority| (class, priority));
         let shared = classes.into_iter().flat_map(levels);
-        let shared = shared.map(|of| Queue::new(false, of, Time::ZERO));
+        let shared = shared.map(|(class, priority)| Queue::new(false, class, priority, Time::ZERO));
         Ok(Self {
             tunables: tunables.clone(),
             pool: Pool::default(),
@@ -168,8 +168,8 @@ impl Cfq {
     fn queue_of(&mut self, now: Time, io: &Io) -> usize {
         self.find(io).unwrap_or_else(|| {
             let queue = self.queues.len();
-            let of = (io.class, priority_of(io));
-            self.queues.push(Queue::new(true, of, now));
+            let priority = priority_of(io);
+            self.queues.push(Queue::new(true, io.class, priority, now));
             self.by_process.insert(io.process, queue);
             queue
         })

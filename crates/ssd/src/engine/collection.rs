@@ -28,12 +28,12 @@ impl Collection {
         }
     }
 
-    /// A request is complete; `is_last` if no other is in flight.
+    /// A request is complete.
     #[inline]
-    pub(super) fn note_complete(&mut self, is_last: bool, clock: &mut Clock) {
+    pub(super) fn note_complete(&mut self, clock: &mut Clock) {
         let Some(delay) = self.delay else { return };
         self.last_activity = clock.now;
-        if is_last && !self.scheduled {
+        if clock.is_idle() && !self.scheduled {
             self.scheduled = true;
             clock.after(delay, Event::Collect);
         }

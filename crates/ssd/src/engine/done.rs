@@ -84,7 +84,7 @@ impl Ssd {
 
     /// Collects a block if the host has been idle for long enough.
     pub(super) fn collect(&mut self) {
-        let may = self.host.is_idle() && self.powered && !self.health.worn_out;
+        let may = self.clock.is_idle() && self.powered && !self.health.worn_out;
         if !self.collection.is_due(may, &mut self.clock) {
             return;
         }

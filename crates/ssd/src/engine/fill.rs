@@ -19,7 +19,7 @@ impl Ssd {
     /// before, fails programs
     /// or has noise, whose draws follow from requests and their times.
     pub fn fill(&mut self) -> u64 {
-        let is_new = self.host.sectors_written == 0 && self.host.is_idle();
+        let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
         if !is_new || !is_plain || self.flash.store.is_some() {
             return 0;

@@ -12,7 +12,7 @@ use crate::link::{Link, Way};
 use crate::nand::job::Place;
 use crate::spec::{Cut, Spec};
 use fathom_base::{Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{Completion, IoErrorKind, Op, Request};
+use fathom_block::{IoErrorKind, Op, Request};
 use std::collections::VecDeque;
 
 /// A request in flight.
@@ -62,7 +62,6 @@ pub(super) struct Arrival {
 pub(super) struct HostSide {
     link: Link,
     active: Slab<Active>,
-    finished: Vec<Completion>,
     pub(super) hazards: Hazards,
     /// Writes whose command is through, in the order in which they cross the link.
     incoming: VecDeque<u32>,
@@ -76,25 +75,12 @@ impl HostSide {
         Self {
             link: Link::new(&spec.host, spec.noise.command_percent, rng),
             active: Slab::default(),
-            finished: Vec::new(),
             hazards: Hazards::default(),
             incoming: VecDeque::new(),
             flushes: Flushes::default(),
             sectors_written: 0,
             sectors_read: 0,
         }
-    }
-
-    /// Requests that take a place in the queue: what is complete but not collected still does.
-    #[inline]
-    pub(super) fn queued(&self) -> usize {
-        self.active.len() + self.finished.len()
-    }
-
-    /// Whether no request is in flight.
-    #[inline]
-    pub(super) fn is_idle(&self) -> bool {
-        self.active.is_empty()
     }
 
     pub(super) fn ids(&self) -> Vec<u32> {
@@ -309,31 +295,17 @@ impl HostSide {
     }
 
     /// A request is complete; false where there is none.
-    pub(super) fn complete(&mut self, id: u32, now: Time, result: Result<(), IoErrorKind>) -> bool {
+    pub(super) fn complete(
+        &mut self,
+        id: u32,
+        result: Result<(), IoErrorKind>,
+        clock: &mut Clock,
+    ) -> bool {
         let Some(active) = self.active.remove(id) else {
             return false;
         };
-        let result = result.map_err(|kind| active.request.error(kind));
-        let times = (active.submitted, now);
-        let done = Completion::of(&active.request, times, result, active.data);
-        self.finished.push(done);
+        clock.complete(&active.request, active.submitted, result, active.data);
         true
-    }
-
-    /// Whether something is complete that was not collected.
-    #[inline]
-    pub(super) fn has_finished(&self) -> bool {
-        !self.finished.is_empty()
-    }
-
-    /// Collects what is complete.
-    #[inline]
-    pub(super) fn collect(&mut self, done: &mut Vec<Completion>) {
-        if done.is_empty() {
-            std::mem::swap(done, &mut self.finished);
-        } else {
-            done.append(&mut self.finished);
-        }
     }
 
     /// Forgets what is under way.

@@ -261,7 +261,7 @@ impl FlashSide {
                     reads.push(Place::of(&self.g, from, units));
                     end = to.0 + units;
                     if let Some(store) = &mut self.store {
-                        store.copy((from, to), units, number);
+                        store.copy(from, to, units, number);
                     }
                 }
                 _ => break,

@@ -46,7 +46,8 @@ use collection::Collection;
 
 use fathom_base::memory::room_for;
 use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
+use fathom_block::simulated::{self, Progress, Simulated};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
 use flash::FlashSide;
 use health::Health;
 use host::HostSide;
@@ -227,10 +228,9 @@ impl Device for Ssd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        if self.host.queued() >= self.info.queue_depth as usize {
-            return Err(Busy(request));
-        }
-        let refused = self.refusal(&request);
+        let (request, refused) = simulated::admit(self, request)?;
+        self.background.note_request(&mut self.clock);
+        let refused = self.refusal(request.op, refused);
         if refused.is_none() && request.op == Op::Write {
             let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
             self.ftl.fetch(Lpn(unit));
@@ -245,24 +245,31 @@ impl Device for Ssd {
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        // What happens at this very instant belongs to it, however early `until` is.
-        let until = until.max(self.clock.now);
-        while until != Time::MAX || !self.host.is_idle() {
-            // Once something is complete, only what happens at the same instant joins it.
-            let limit = match self.host.has_finished() {
-                true => self.clock.now,
-                false => until.min(Time::END),
-            };
-            let Some(event) = self.clock.next(limit) else {
-                self.end_of_time(until);
-                break;
-            };
+        simulated::wait(self, until, done);
+    }
+}
+
+impl Simulated for Ssd {
+    #[inline]
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.clock
+    }
+
+    #[inline]
+    fn step(&mut self, limit: Time) -> bool {
+        let event = self.clock.next(limit);
+        if let Some(event) = event {
             self.handle(event);
         }
-        if self.host.has_finished() {
-            self.host.collect(done);
-        } else if until != Time::MAX {
-            self.clock.now = until;
-        }
+        event.is_some()
+    }
+
+    fn is_still(&self) -> bool {
+        self.clock.events.is_empty()
+    }
+
+    fn end(&mut self) {
+        self.fail_all(IoErrorKind::EndOfTime);
+        self.forget_motion();
     }
 }

@@ -68,7 +68,7 @@ impl Ssd {
 
     /// Forgets what is under way.
     pub(super) fn forget_motion(&mut self) {
-        self.clock.clear();
+        self.clock.events.clear();
         self.host.clear();
         self.memory.clear();
         self.reads.clear();

@@ -9,11 +9,11 @@
 
 mod recovery;
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
 const NO_LOG: u32 = u32::MAX;
@@ -272,11 +272,30 @@ impl BlockFtl {
     }
 }
 
-impl Ftl for BlockFtl {
-    type Config = LogConfig;
+keys! {
+    /// `[mapping]` of `block`.
+    pub struct Config {
+        /// Log blocks of the drive, 1 to 65536: each takes the writes to one data block.
+        pub(super) log_blocks: u32 = 0,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
-        let logs = config.per_group(g.groups);
+impl Ftl for BlockFtl {
+    const ABOUT: About = About::new("block mapping with a log block for each data block that is written (BAST)").text(
+        "Data blocks keep their units in order. Writes to a block go to its own log block, which is page-mapped (Kim et \
+al., IEEE Transactions on Consumer Electronics 2002; irbw 2.1, greedy-space II). A log that was written in order \
+becomes the data block (switch merge), an orderly beginning is completed (partial merge), and any other log is \
+merged into a new block (full merge).",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let logs = spec
+            .mapping
+            .kind
+            .logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, logs)
     }
 

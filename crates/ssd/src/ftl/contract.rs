@@ -6,10 +6,12 @@
 //! logs and block mapping no unit leaves its group, and the order is kept in each group by itself; so is [`Stall`].
 //! A clustered block can be used again only after [`Ftl::erased`].
 
-use super::config::Config;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// No clustered block.
 pub(crate) const NO_CBLOCK: u32 = u32::MAX;
@@ -66,11 +68,14 @@ pub struct MapCounts {
 
 /// A mapping policy.
 pub(crate) trait Ftl: Sized {
-    /// What it takes from a drive file.
-    type Config: Config;
+    /// What is said of it, with its keys.
+    const ABOUT: About;
+
+    /// Its keys of `[mapping]`, made by [`keys!`](fathom_base::keys).
+    type Config: Default + Serialize + DeserializeOwned;
 
     /// The translation layer of a drive that was never written. `seed` is for what it draws.
-    fn new(config: Self::Config, g: &Geometry, seed: u64) -> Self;
+    fn new(config: Self::Config, spec: &Spec, g: &Geometry, seed: u64) -> Self;
 
     /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;

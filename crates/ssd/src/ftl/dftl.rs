@@ -22,13 +22,13 @@ mod cache;
 #[cfg(test)]
 mod tests;
 
-use super::config::DftlConfig;
 use super::contract::{FlashOp, Ftl, MapCounts, MergeCounts, Stall};
-use super::page::PageFtl;
+use super::page::{self, PageFtl};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
+use crate::spec::{Spec, Striping};
 use cache::Cache;
-use fathom_base::{Lpn, Ppn, SECTOR_BYTES};
+use fathom_base::{About, Bytes, Lpn, Ppn, SECTOR_BYTES, keys};
 use std::collections::BTreeSet;
 
 /// Bytes of a cached entry: a logical and a physical number.
@@ -211,13 +211,33 @@ fn units_of(runs: &[(Lpn, u32)]) -> impl Iterator<Item = u32> + '_ {
     runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n)
 }
 
-impl Ftl for Dftl {
-    type Config = DftlConfig;
+keys! {
+    /// `[mapping]` of `dftl`.
+    pub struct Config {
+        /// Memory for the map that lies in flash, at least 64B; an entry takes 8.
+        pub(super) map_cache: Bytes = Bytes(0),
+        /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
+        pub(super) striping: Striping = Striping::Dynamic,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: DftlConfig, g: &Geometry, seed: u64) -> Self {
-        let room = config.map_cache / CACHED_BYTES;
+impl Ftl for Dftl {
+    const ABOUT: About = About::new("page mapping with the map in flash and a cache of it in memory").text(
+        "DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009): `mapping.map_cache` bytes of memory cache the map entries that were \
+used last. A miss reads a translation page. Evicting a changed entry reads and writes its translation page.",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, seed: u64) -> Self {
+        let room = config.map_cache.0 / CACHED_BYTES;
+        let page = page::Config {
+            striping: config.striping,
+            partial_program: config.partial_program,
+        };
         Self {
-            inner: PageFtl::new(config.page, g, seed),
+            inner: PageFtl::new(page, spec, g, seed),
             logical_units: g.logical_units,
             entries: (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1),
             cache: Cache::new(room.clamp(1, u64::from(g.logical_units)) as usize),

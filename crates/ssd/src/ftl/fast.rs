@@ -13,14 +13,14 @@
 //! logs, for the SW log keeps every unit at its offset. A data block that owns the SW log is merged by completing
 //! it. It does not switch an RW log that happens to be in order.
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use super::pool::Pool;
 use super::pool::homes::Homes;
 use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
 /// The log for sequential writes.
@@ -68,8 +68,8 @@ impl FastFtl {
     /// The SW log of a group becomes the data block of its owner.
     fn complete_sequential(&mut self, group: u32, ops: &mut Vec<FlashOp>) {
         if let Some(Sequential { lbn, tail }) = self.groups[group as usize].sequential.take() {
-            let log = (lbn, tail.cblock, tail.next);
-            self.homes.complete(&mut self.pool, log, ops);
+            self.homes
+                .complete(&mut self.pool, lbn, tail.cblock, tail.next, ops);
         }
     }
 
@@ -146,11 +146,30 @@ impl FastFtl {
     }
 }
 
-impl Ftl for FastFtl {
-    type Config = LogConfig;
+keys! {
+    /// `[mapping]` of `fast`.
+    pub struct Config {
+        /// Log blocks of the drive, 1 to 65536: they take the writes to any data block of their group, one of them sequential ones; at least two for each group.
+        pub(super) log_blocks: u32 = 0,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
-        let pool = Pool::new(&config, g);
+impl Ftl for FastFtl {
+    const ABOUT: About = About::new("log blocks shared by all data blocks, one of them for sequential writes (FAST)").text(
+        "Random writes to any data block fill log blocks in order of arrival. To reclaim the oldest log, every data block \
+with a unit in it is merged. A sequential stream has its own log, which can be switched (Lee et al., ACM TECS \
+2007).",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let logs = spec
+            .mapping
+            .kind
+            .logs_per_group(config.log_blocks, g.groups);
+        let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {
             sequential: None,
             random: VecDeque::new(),

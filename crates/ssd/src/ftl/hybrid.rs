@@ -18,14 +18,14 @@
 //! FASTer gives up log blocks in order of age; here it is the fewest valid units. It does not keep hot and cold
 //! units, or sequential and random writes, in different log blocks.
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
 use super::pool::Pool;
 use super::pool::homes::{Homes, home_of};
 use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
@@ -164,18 +164,35 @@ impl HybridFtl {
         let home = home_of(&self.pool, log);
         if let Some(lbn) = home {
             at.remove(log, &self.pool.g);
-            self.homes
-                .complete(&mut self.pool, (lbn, log, written), ops);
+            self.homes.complete(&mut self.pool, lbn, log, written, ops);
         }
         home.is_some()
     }
 }
 
-impl Ftl for HybridFtl {
-    type Config = LogConfig;
+keys! {
+    /// `[mapping]` of `hybrid`.
+    pub struct Config {
+        /// Log blocks of the drive, 1 to 65536: they make up the log of their group.
+        pub(super) log_blocks: u32 = 0,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
-        let pool = Pool::new(&config, g);
+impl Ftl for HybridFtl {
+    const ABOUT: About = About::new("a page-mapped log, garbage-collected, over block-mapped data (irbw 2)").text(
+        "Writes to all data blocks go to one page-mapped log. A log block with few valid units is collected within the log; \
+any other is merged into its data blocks (irbw 2.1).",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let logs = spec
+            .mapping
+            .kind
+            .logs_per_group(config.log_blocks, g.groups);
+        let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {
             logs: VecDeque::new(),
             tail: Tail::none(g),

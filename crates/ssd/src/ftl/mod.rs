@@ -20,22 +20,22 @@ pub use contract::{MapCounts, MergeCounts};
 
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::{MappingKind, Spec};
-use block::BlockFtl;
-use config::Config;
+use crate::spec::{FTL, MappingKind, Spec};
 use contract::Ftl;
-use dftl::Dftl;
-use fast::FastFtl;
-use fathom_base::BadValue;
-use fathom_base::{Lpn, Ppn};
-use hybrid::HybridFtl;
-use page::PageFtl;
-use replacement::ReplacementFtl;
-use superblock::SuperblockFtl;
+use fathom_base::registry::table_of;
+use fathom_base::{BadValue, Lpn, Named, Ppn};
 
-/// One line for each mapping: the enum, how it is made, and the way to it without dynamic dispatch.
+/// One line for each mapping: its entry, the enum, how it is made, and the way to it without dynamic dispatch. The names are
+/// those of [`MappingKind`], in whose list the types cannot stand: it is a part of the drive file, which they know.
 macro_rules! mappings {
-    ($($kind:ident => $ftl:ty),+ $(,)?) => {
+    ($($kind:ident => $ftl:ty;)+) => {
+        /// Translation layers: values of `mapping.kind`.
+        pub const FTLS: &[Named] = &[$(Named::new(
+            &FTL,
+            MappingKind::$kind.name(),
+            <$ftl as Ftl>::ABOUT.settings(|| table_of(&<$ftl as Ftl>::Config::default())),
+        )),+];
+
         /// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
         #[allow(clippy::large_enum_variant, reason = "a drive has one of it")]
         #[derive(Clone, Debug)]
@@ -48,8 +48,8 @@ macro_rules! mappings {
             pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Result<Self, BadValue> {
                 Ok(match spec.mapping.kind {
                     $(MappingKind::$kind => {
-                        let config = Config::read(spec)?;
-                        AnyFtl::$kind(<$ftl>::new(config, geometry, seed))
+                        let config = config::read::<$ftl>(&spec.mapping)?;
+                        AnyFtl::$kind(<$ftl>::new(config, spec, geometry, seed))
                     }),+
                 })
             }
@@ -60,7 +60,7 @@ macro_rules! mappings {
             /// [`BadValue`] for the first key that it cannot work with.
             pub(crate) fn check_keys(spec: &Spec) -> Result<(), BadValue> {
                 match spec.mapping.kind {
-                    $(MappingKind::$kind => <$ftl as Ftl>::Config::read(spec).map(drop)),+
+                    $(MappingKind::$kind => config::read::<$ftl>(&spec.mapping).map(drop)),+
                 }
             }
         }
@@ -76,13 +76,13 @@ macro_rules! mappings {
 }
 
 mappings! {
-    Page => PageFtl,
-    Dftl => Dftl,
-    Block => BlockFtl,
-    Replacement => ReplacementFtl,
-    Fast => FastFtl,
-    Superblock => SuperblockFtl,
-    Hybrid => HybridFtl,
+    Page => page::PageFtl;
+    Dftl => dftl::Dftl;
+    Block => block::BlockFtl;
+    Replacement => replacement::ReplacementFtl;
+    Fast => fast::FastFtl;
+    Superblock => superblock::SuperblockFtl;
+    Hybrid => hybrid::HybridFtl;
 }
 
 /// See [`Ftl`].

@@ -21,14 +21,13 @@ pub(crate) mod shortcut;
 mod step;
 mod wear;
 
-use super::config::PageConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
 use super::striping::Stripes;
 use super::victim::Blocks;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::{Gc, Separation};
-use fathom_base::{Lpn, Ppn, Rng};
+use crate::spec::{Gc, Separation, Spec, Striping};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use group::{COPIES, Group, HOST};
 use heat::Heat;
 use map::{Map, NOTHING};
@@ -100,19 +99,34 @@ impl PageFtl {
     }
 }
 
-impl Ftl for PageFtl {
-    type Config = PageConfig;
+keys! {
+    /// `[mapping]` of `page`.
+    pub struct Config {
+        /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
+        pub(super) striping: Striping = Striping::Dynamic,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: PageConfig, g: &Geometry, seed: u64) -> Self {
-        let gc = &config.gc;
+impl Ftl for PageFtl {
+    const ABOUT: About = About::new("page mapping with garbage collection").text(
+        "Page mapping: a write goes to the next free page of a group. Groups take turns (striping = \"dynamic\"), or the \
+address selects the group (a static order of channel, way, die and plane). `[gc]` sets which block is collected, \
+which data has blocks of its own, and whether idle time is used. The map takes 4 bytes a unit.",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, seed: u64) -> Self {
+        let gc = &spec.gc;
         let hot = gc.separate == Separation::HotCold;
-        let stripes = Stripes::new(&config, g);
+        let stripes = Stripes::new(config.striping, &spec.flash, g);
         let units = (g.logical_units + g.map_units) as usize;
         let mut ftl = Self {
             partial_program: config.partial_program,
             map: Map::new(units, stripes.is_some()),
             stripes,
-            in_step: InStep::new(&config, g),
+            in_step: InStep::new(spec.flash.program_mode, g),
             copies: match gc.separate {
                 Separation::Nothing => HOST,
                 Separation::Copies | Separation::HotCold => COPIES,
@@ -131,7 +145,7 @@ impl Ftl for PageFtl {
             merges: MergeCounts::default(),
             live: Vec::new(),
             parts: Vec::new(),
-            gc: config.gc,
+            gc: gc.clone(),
             g: g.clone(),
         };
         ftl.groups = ftl.erased_groups();

@@ -15,7 +15,6 @@
 pub(super) mod homes;
 pub(super) mod tail;
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, MergeCounts, Stall, emit_copy, emit_programs};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
@@ -60,12 +59,8 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(config: &LogConfig, g: &Geometry) -> Self {
-        let logs = config.per_group(g.groups);
-        Self::empty(g, logs, config.partial_program)
-    }
-
-    fn empty(g: &Geometry, logs: u32, partial_program: bool) -> Self {
+    /// Everything erased; with `logs` log blocks in a group.
+    pub(super) fn new(logs: u32, partial_program: bool, g: &Geometry) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
         Self {
@@ -231,7 +226,7 @@ impl Pool {
     ) -> Vec<u32> {
         *self = Self {
             merges: self.merges,
-            ..Self::empty(&self.g, self.logs, self.partial_program)
+            ..Self::new(self.logs, self.partial_program, &self.g)
         };
         let mut newest = vec![(0u64, 0u32); self.place_of.len()];
         let mut used = vec![false; self.valid.len()];

@@ -17,11 +17,11 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
 /// The most replacement blocks of one data block. The patent names no number; every further one makes reading
@@ -273,11 +273,28 @@ fn emit_span(span: Option<(u32, u32)>, ops: &mut Vec<FlashOp>) {
     }
 }
 
-impl Ftl for ReplacementFtl {
-    type Config = LogConfig;
+keys! {
+    /// `[mapping]` of `replacement`.
+    pub struct Config {
+        /// Log blocks of the drive, 1 to 65536: each is in the chain of one data block.
+        pub(super) log_blocks: u32 = 0,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
-        let per_group = config.per_group(g.groups);
+impl Ftl for ReplacementFtl {
+    const ABOUT: About = About::new("block mapping with chains of replacement blocks in unit order (NFTL)").text(
+        "A write to a unit goes to the same offset in the first block of its chain where that offset is free. A chain that \
+is too long is folded into one block (Ban, US patent 5,937,425).",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let per_group = spec
+            .mapping
+            .kind
+            .logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, per_group)
     }
 

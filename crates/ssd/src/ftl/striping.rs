@@ -10,7 +10,6 @@
 //! wide, `c` counts 2 pairs of channels; with blocks 4 wide or wider, `c` has no effect. Planes that a clustered
 //! page is striped over are taken up in the same way: `p` counts what is left of a die.
 
-use super::config::PageConfig;
 use crate::geometry::{Divisor, Geometry};
 use crate::spec::{Flash, Striping};
 
@@ -29,9 +28,9 @@ pub(super) struct Stripes {
 
 impl Stripes {
     /// The stripes of a drive; `None` where pages go anywhere.
-    pub(super) fn new(config: &PageConfig, g: &Geometry) -> Option<Stripes> {
-        let order = order_of(config.striping)?;
-        let counts = counts_of(&config.flash, g);
+    pub(super) fn new(striping: Striping, flash: &Flash, g: &Geometry) -> Option<Stripes> {
+        let order = order_of(striping)?;
+        let counts = counts_of(flash, g);
         let group = |page: u32| {
             let (mut left, mut digits) = (page, [0; 4]);
             for letter in order {
@@ -120,7 +119,6 @@ fn order_of(striping: Striping) -> Option<&'static [u8; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::config::Config;
     use crate::spec::Spec;
     use fathom_base::Bytes;
 
@@ -150,8 +148,8 @@ mod tests {
         spec.flash.clustered_block = Bytes(8192 * wide);
         spec.check().unwrap();
         let g = Geometry::new(&spec);
-        let config = PageConfig::read(&spec).unwrap();
-        (Stripes::new(&config, &g).unwrap(), g)
+        let stripes = Stripes::new(spec.mapping.striping, &spec.flash, &g);
+        (stripes.unwrap(), g)
     }
 
     fn groups(name: &str, width: u64, wide: u64, pages: u32) -> Vec<u32> {

@@ -20,13 +20,13 @@
 
 mod reclaim;
 
-use super::config::LogConfig;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use super::pool::Pool;
 use super::pool::tail::Tail;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use fathom_base::{Lpn, Ppn};
+use crate::spec::Spec;
+use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::BTreeSet;
 
 /// Logical blocks of a superblock.
@@ -141,12 +141,30 @@ fn never_written(g: &Geometry) -> Vec<Superblock> {
     all
 }
 
-impl Ftl for SuperblockFtl {
-    type Config = LogConfig;
+keys! {
+    /// `[mapping]` of `superblock`.
+    pub struct Config {
+        /// Log blocks of the drive, 1 to 65536: each takes the writes to the blocks of one superblock.
+        pub(super) log_blocks: u32 = 0,
+        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        pub(super) partial_program: bool = false,
+    }
+}
 
-    fn new(config: LogConfig, g: &Geometry, _seed: u64) -> Self {
+impl Ftl for SuperblockFtl {
+    const ABOUT: About = About::new("superblocks of neighbouring data blocks, with page mapping inside").text(
+        "Superblock mapping (Kang, Jo, Kim and Lee, EMSOFT 2006): a few neighbouring data blocks share their log blocks and \
+are page-mapped within, so that units that are written often gather in few blocks.",
+    ).keys(Config::KEYS);
+    type Config = Config;
+
+    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+        let logs = spec
+            .mapping
+            .kind
+            .logs_per_group(config.log_blocks, g.groups);
         Self {
-            pool: Pool::new(&config, g),
+            pool: Pool::new(logs, config.partial_program, g),
             superblocks: never_written(g),
             updates: vec![0; g.groups as usize],
             clock: 0,

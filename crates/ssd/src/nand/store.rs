@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// A copy is issued, as a part of the program of this number.
-    pub(crate) fn copy(&mut self, (from, to): (Ppn, Ppn), units: u32, number: u64) {
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, units: u32, number: u64) {
         for i in 0..units {
             let (from, to) = (Ppn(from.0 + i), Ppn(to.0 + i));
             let Some(cell) = self.get(from) else {

@@ -3,7 +3,7 @@
 use fathom_base::registry::Text;
 use fathom_base::{About, Kind, names};
 
-const FTL: Kind = Kind {
+pub(crate) const FTL: Kind = Kind {
     one: "translation layer",
     list: "ftls",
     summary: "Translation layers",
@@ -21,49 +21,62 @@ const VICTIM: Kind = Kind {
     text: Text::Prose,
 };
 
+/// What the layout of a drive must know of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Units lie anywhere, and room is made by collecting pages; else no unit leaves its group.
+    pub(crate) paged: bool,
+    /// Log blocks of a group at least.
+    pub(crate) logs_min: u32,
+    /// The map lies in flash.
+    pub(crate) map_in_flash: bool,
+}
+
+const PAGED: Needs = Needs {
+    paged: true,
+    logs_min: 0,
+    map_in_flash: false,
+};
+const MAP_IN_FLASH: Needs = Needs {
+    map_in_flash: true,
+    ..PAGED
+};
+const LOGS: Needs = Needs {
+    paged: false,
+    logs_min: 1,
+    ..PAGED
+};
+/// One for sequential writes beside those for all others.
+const TWO_LOGS: Needs = Needs {
+    logs_min: 2,
+    ..LOGS
+};
+
+/// What is said of a mapping stands in its file ([`crate::ftl::FTLS`]), which knows the drive file and so cannot be named in it.
+const ELSEWHERE: About = About::new("");
+
 names! {
     /// Kinds of mapping: values of `mapping.kind`.
-    pub enum MappingKind of FTL in FTLS {
-        /// Every unit anywhere, with garbage collection.
-        Page = "page", About::new("page mapping with garbage collection").text(
-            "Page mapping: a write goes to the next free page of a group. Groups take turns (striping = \"dynamic\"), or the \
-address selects the group (a static order of channel, way, die and plane). `[gc]` sets which block is collected, \
-which data has blocks of its own, and whether idle time is used. The map takes 4 bytes a unit.",
-        );
-        /// Page mapping whose map lies in flash, with a cache of it in memory.
-        Dftl = "dftl", About::new("page mapping with the map in flash and a cache of it in memory").text(
-            "DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009): `mapping.map_cache` bytes of memory cache the map entries that were \
-used last. A miss reads a translation page. Evicting a changed entry reads and writes its translation page.",
-        );
-        /// Clustered blocks in order, with a log block for each that is written (`irbw` 2.1, `greedy-space` II;
-        /// BAST).
-        Block = "block", About::new("block mapping with a log block for each data block that is written (BAST)").text(
-            "Data blocks keep their units in order. Writes to a block go to its own log block, which is page-mapped (Kim et \
-al., IEEE Transactions on Consumer Electronics 2002; irbw 2.1, greedy-space II). A log that was written in order \
-becomes the data block (switch merge), an orderly beginning is completed (partial merge), and any other log is \
-merged into a new block (full merge).",
-        );
-        /// Clustered blocks with a chain of replacement blocks that keep the order of units.
-        Replacement = "replacement", About::new("block mapping with chains of replacement blocks in unit order (NFTL)").text(
-            "A write to a unit goes to the same offset in the first block of its chain where that offset is free. A chain that \
-is too long is folded into one block (Ban, US patent 5,937,425).",
-        );
-        /// Log blocks for any data block, one of them for sequential writes (FAST).
-        Fast = "fast", About::new("log blocks shared by all data blocks, one of them for sequential writes (FAST)").text(
-            "Random writes to any data block fill log blocks in order of arrival. To reclaim the oldest log, every data block \
-with a unit in it is merged. A sequential stream has its own log, which can be switched (Lee et al., ACM TECS \
-2007).",
-        );
-        /// Superblocks of neighbouring data blocks, page-mapped within.
-        Superblock = "superblock", About::new("superblocks of neighbouring data blocks, with page mapping inside").text(
-            "Superblock mapping (Kang, Jo, Kim and Lee, EMSOFT 2006): a few neighbouring data blocks share their log blocks and \
-are page-mapped within, so that units that are written often gather in few blocks.",
-        );
-        /// A page-mapped log that is collected, over block-mapped data.
-        Hybrid = "hybrid", About::new("a page-mapped log, garbage-collected, over block-mapped data (irbw 2)").text(
-            "Writes to all data blocks go to one page-mapped log. A log block with few valid units is collected within the log; \
-any other is merged into its data blocks (irbw 2.1).",
-        );
+    pub enum MappingKind of FTL in MAPPINGS, pub(crate) fn needs -> Needs {
+        Page = "page", ELSEWHERE => PAGED;
+        Dftl = "dftl", ELSEWHERE => MAP_IN_FLASH;
+        Block = "block", ELSEWHERE => LOGS;
+        Replacement = "replacement", ELSEWHERE => LOGS;
+        Fast = "fast", ELSEWHERE => TWO_LOGS;
+        Superblock = "superblock", ELSEWHERE => LOGS;
+        Hybrid = "hybrid", ELSEWHERE => LOGS;
+    }
+}
+
+impl MappingKind {
+    /// Whether units lie anywhere and room is made by collecting pages.
+    pub fn is_paged(self) -> bool {
+        self.needs().paged
+    }
+
+    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
+    pub(crate) fn logs_per_group(self, log_blocks: u32, groups: u32) -> u32 {
+        log_blocks.div_ceil(groups).max(self.needs().logs_min)
     }
 }
 

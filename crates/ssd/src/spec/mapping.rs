@@ -31,42 +31,6 @@ pub struct Mapping {
     pub partial_program: bool,
 }
 
-/// What the layout of a drive must know of a mapping.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Needs {
-    /// Units lie anywhere, and room is made by collecting pages; else no unit leaves its group.
-    pub(crate) paged: bool,
-    /// Log blocks of a group at least.
-    pub(crate) logs_min: u32,
-    /// The map lies in flash.
-    pub(crate) map_in_flash: bool,
-}
-
-impl MappingKind {
-    pub(crate) fn needs(self) -> Needs {
-        let (paged, logs_min, map_in_flash) = match self {
-            MappingKind::Page => (true, 0, false),
-            MappingKind::Dftl => (true, 0, true),
-            // One for sequential writes beside those for all others.
-            MappingKind::Fast => (false, 2, false),
-            MappingKind::Block
-            | MappingKind::Hybrid
-            | MappingKind::Replacement
-            | MappingKind::Superblock => (false, 1, false),
-        };
-        Needs {
-            paged,
-            logs_min,
-            map_in_flash,
-        }
-    }
-
-    /// Whether units lie anywhere and room is made by collecting pages.
-    pub fn is_paged(self) -> bool {
-        self.needs().paged
-    }
-}
-
 /// Where the next page goes. The letters stand for channel, way (package), die and plane; consecutive pages go
 /// over what stands first before what stands next (Tavakkol et al., "Revisiting widely held SSD expectations",
 /// TOMPECS 2016).

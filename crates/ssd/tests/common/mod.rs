@@ -42,15 +42,7 @@ pub(crate) fn base() -> Spec {
 }
 
 /// Every mapping that passes the suites.
-pub(crate) const KINDS: [MappingKind; 7] = [
-    MappingKind::Page,
-    MappingKind::Dftl,
-    MappingKind::Block,
-    MappingKind::Replacement,
-    MappingKind::Fast,
-    MappingKind::Superblock,
-    MappingKind::Hybrid,
-];
+pub(crate) const KINDS: [MappingKind; MappingKind::ALL.len()] = MappingKind::ALL;
 
 /// How the flash array is laid out and mapped.
 pub(crate) const SHAPES: [&str; 7] = [

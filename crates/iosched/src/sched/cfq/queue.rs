@@ -35,7 +35,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn new(sync: bool, (class, priority): (Class, u8), now: Time) -> Self {
+    pub(super) fn new(sync: bool, class: Class, priority: u8, now: Time) -> Self {
         Self {
             sorted: SortedQueue::default(),
             next: None,

@@ -1,7 +1,7 @@
 //! What the translation pages in flash say, worked out from the emitted operations alone.
 
 use super::*;
-use crate::ftl::config::Config;
+use crate::ftl::config;
 use crate::spec::Spec;
 use fathom_base::Rng;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl Replay {
         let g = Geometry::new(&spec);
         assert_eq!((g.logical_units, g.map_units), (1024, 8));
         Self {
-            ftl: Dftl::new(DftlConfig::read(&spec).unwrap(), &g, 1),
+            ftl: Dftl::new(config::read::<Dftl>(&spec.mapping).unwrap(), &spec, &g, 1),
             owner_at: vec![None; g.physical_units() as usize],
             place_of: vec![Ppn::NONE; 1032],
             pages: vec![None; 8],
@@ -97,7 +97,7 @@ impl Replay {
                             self.said_at.insert(Ppn(to.0 + i), said);
                         }
                     }
-                    self.store.copy((from, to), units, PROGRAM);
+                    self.store.copy(from, to, units, PROGRAM);
                     self.pending.push((to, units));
                 }
                 FlashOp::MapRead { at } => {

@@ -6,7 +6,6 @@
 //! of its own and pages go where the turn is.
 
 use super::group::{Group, Open};
-use crate::ftl::config::PageConfig;
 use crate::geometry::Geometry;
 use crate::spec::ProgramMode;
 
@@ -20,8 +19,8 @@ pub(super) struct InStep {
 
 impl InStep {
     /// `None` where planes need not be in step.
-    pub(super) fn new(config: &PageConfig, g: &Geometry) -> Option<Self> {
-        let together = config.flash.program_mode == ProgramMode::MultiPlane;
+    pub(super) fn new(mode: ProgramMode, g: &Geometry) -> Option<Self> {
+        let together = mode == ProgramMode::MultiPlane;
         (together && g.lanes_per_group == 1 && g.groups > g.stations).then_some(Self {
             dies: g.stations as usize,
             units_per_cblock: g.units_per_cblock,

@@ -41,7 +41,9 @@ impl Homes {
     pub(in crate::ftl) fn complete(
         &mut self,
         pool: &mut Pool,
-        (lbn, log, written): (u32, u32, u32),
+        lbn: u32,
+        log: u32,
+        written: u32,
         ops: &mut Vec<FlashOp>,
     ) {
         self.gather(pool, lbn, log, written, ops);

@@ -1,7 +1,7 @@
 //! Which block of a chain a unit goes into.
 
 use super::*;
-use crate::ftl::config::Config;
+use crate::ftl::config;
 use crate::spec::Spec;
 
 const SPEC: &str = r#"
@@ -36,8 +36,8 @@ log_blocks = 9
 fn ftl(partial_program: bool) -> ReplacementFtl {
     let mut spec = Spec::from_toml(SPEC).unwrap();
     spec.mapping.partial_program = partial_program;
-    let config = LogConfig::read(&spec).unwrap();
-    ReplacementFtl::new(config, &Geometry::new(&spec), 1)
+    let config = config::read::<ReplacementFtl>(&spec.mapping).unwrap();
+    ReplacementFtl::new(config, &spec, &Geometry::new(&spec), 1)
 }
 
 /// Writes single units; in which block, in the order in which blocks were taken, each of them is.
