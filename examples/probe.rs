@@ -6,7 +6,8 @@ use fathom_model::Model;
 use fathom_probe::run::{run, solve};
 use fathom_probe::{RunConfig, Unobserved};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Prints every parameter that the probe found.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("examples/drive.toml")?;
     let mut drive = Model::from_toml(&text)?.build(1)?;
     let record = run(&mut drive, &RunConfig::default(), None, &mut Unobserved)?;

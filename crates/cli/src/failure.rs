@@ -228,7 +228,7 @@ impl From<SourceError> for Failure {
             SourceError::Open { .. } => "fathom::workload::open",
             SourceError::Trace { .. } | SourceError::Misnamed { .. } => "fathom::trace",
             SourceError::Setting { .. } => "fathom::workload::setting",
-            SourceError::Step { .. } => "fathom::workload::step",
+            SourceError::Step { .. } | SourceError::Late { .. } => "fathom::workload::step",
             SourceError::Buffer { .. } => "fathom::workload::reshape",
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
             SourceError::Jobs { .. } => "fathom::workload::jobs",

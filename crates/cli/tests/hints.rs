@@ -134,7 +134,7 @@ fn all_that_is_wrong_is_told_at_once() {
         "run generate:uniform --step shrink,page=4",
         &[
             "`page`: `4`",
-            "missing field `capacity`",
+            "the key `capacity` is missing",
             "--step shrink,capacity=2GiB",
         ],
     );
@@ -268,6 +268,103 @@ fn a_study_needs_a_place_for_its_runs() {
         .args(["study", "study.toml", "--dry"])
         .assert()
         .success();
+}
+
+#[test]
+fn a_misspelled_step_or_key_of_one_is_told_with_what_was_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    for (step, meant) in [
+        ("shrnk,capacity=2G", "shrink"),
+        ("shrink,capacty=2G", "capacity"),
+    ] {
+        tells(
+            dir.path(),
+            &format!("run generate:uniform --step {step}"),
+            &[
+                &format!("did you mean `{meant}`?"),
+                "such as --step shrink,capacity=2GiB",
+            ],
+        );
+    }
+    let workload = "generate = { generator = \"uniform\" }\nsteps = [{ step = \"frist\" }]\n";
+    std::fs::write(dir.path().join("w.toml"), workload).unwrap();
+    tells(dir.path(), "run w.toml", &["did you mean `first`?"]);
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_told_where_nothing_needs_it() {
+    let dir = tempfile::tempdir().unwrap();
+    tells(
+        dir.path(),
+        "run generate:uniform --profile nosuch",
+        &["nosuch"],
+    );
+}
+
+/// `fathom list buffers` has it.
+#[test]
+fn no_cache_is_no_write_buffer() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let mut command = fathom(dir.path());
+        command.args(["run", "generate:uniform", "--accesses", "200", "--json"]);
+        let out = command
+            .args(["--on", "model:ssd-a"])
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{more:?}: {out:?}");
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let none = run(&["--buffer", "none"]);
+    assert_eq!(run(&["--buffer", "no-cache"]), none);
+    assert_ne!(run(&[]), none);
+    let front = run(&["--step", "writes-only", "--reshape", "no-cache"]);
+    assert!(front.contains("\"reshaped\""), "{front}");
+}
+
+#[test]
+fn a_run_that_measures_nothing_says_why_and_is_negative() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("w.spc"), "0,0,512,w,0\n0,8,512,w,1\n").unwrap();
+    std::fs::write(dir.path().join("junk"), "this\nis\nno trace\n").unwrap();
+    for args in [
+        "run w.spc --step reads-only",
+        "run junk --format spc --lenient",
+    ] {
+        let out = fathom(dir.path()).args(args.split(' ')).output().unwrap();
+        assert_eq!(out.status.code(), Some(1), "{args}");
+        let text = String::from_utf8(out.stdout).unwrap();
+        let text: Vec<&str> = text.split_whitespace().collect();
+        let text = text.join(" ");
+        assert!(text.contains("Nothing was measured"), "{args}: {text}");
+        assert!(text.contains("change the steps"), "{args}: {text}");
+    }
+}
+
+/// 2^64 - 1 ns are 584 years, and `Time::END` is after 500.
+#[test]
+fn an_access_after_the_end_of_time_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let late = "0,0,512,w,0\n0,8,512,w,18446744073.709551615\n";
+    std::fs::write(dir.path().join("late.spc"), late).unwrap();
+    tells(
+        dir.path(),
+        "run late.spc --on model:ssd-a",
+        &["access 2", "584 years", "--arrival closed:N"],
+    );
+}
+
+/// Each would hold the file open, with a window of 256 KiB.
+#[test]
+fn a_trace_has_a_limit_of_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("w.spc"), "0,0,512,w,0\n").unwrap();
+    tells(
+        dir.path(),
+        "run w.spc --arrival processes:100000",
+        &["`arrival` is processes:100000:1", "at most 512"],
+    );
 }
 
 /// The conditions are those that the contract's `DeviceInfo::check` has.

@@ -218,19 +218,19 @@ fn another_plan_under_the_same_name_is_run_again() {
 fn a_study_that_cannot_be_is_told_before_anything_runs() {
     let dir = tempfile::tempdir().unwrap();
     for (from, to, said) in [
-        (r#""epo"]"#, r#""eppo"]"#, "unknown variant `eppo`"),
+        (r#""epo"]"#, r#""eppo"]"#, "did you mean `epo`?"),
         (r#""512KiB""#, r#""513B""#, "write_buffer.capacity"),
         (
             "null-write-buffer",
             "null-write-bufer",
             "there is no modelled drive",
         ),
-        ("seeds =", "seed =", "unknown field `seed`"),
-        ("values = [", "value = [", "unknown field `value`"),
+        ("seeds =", "seed =", "no key `seed` here"),
+        ("values = [", "value = [", "no key `value`"),
         (
             "generator = \"zipf\"",
             "generator = \"zipff\"",
-            "unknown variant `zipff`",
+            "did you mean `zipf`?",
         ),
         (
             "name = \"hot\"",

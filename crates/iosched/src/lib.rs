@@ -7,12 +7,25 @@
 //! configuration, which a profile can supply. There is no page cache above, and no time is charged for the host's
 //! processor.
 //!
-//! A scheduler of one's own implements [`Scheduler`] and orders [`Io`]s ([`Io::end`], [`Io::is_write`]); [`check`] says whether
-//! it keeps the rules.
+//! A scheduler of one's own is a function in a [`Pick`], or implements [`Scheduler`], which orders [`Io`]s ([`Io::end`],
+//! [`Io::is_write`]); [`check`] says whether it keeps the rules.
+//!
+//! ```
+//! use fathom_base::Dur;
+//! use fathom_block::{DeviceInfo, NullDevice};
+//! use fathom_iosched::{BlockQueue, Pick, QueueConfig};
+//!
+//! // The shortest request goes first, and of several the oldest.
+//! let shortest = Pick::new(|_, held| held.iter().min_by_key(|io| io.len).copied());
+//! let drive = NullDevice::new(DeviceInfo::default(), Dur::us(20));
+//! let queue = BlockQueue::with_scheduler(drive, QueueConfig::default(), Box::new(shortest))?;
+//! # Ok::<(), fathom_base::BadValue>(())
+//! ```
 
 pub mod check;
 mod config;
 mod io;
+mod pick;
 mod priority;
 pub mod queue;
 pub mod sched;
@@ -21,6 +34,7 @@ pub mod split;
 
 pub use config::{Config, SCHEDULERS};
 pub use io::{Io, IoKey};
+pub use pick::Pick;
 pub use priority::{Class, Priority};
 pub use queue::{BlockQueue, Bundled, Dispatched, Plug, QueueConfig, QueueStats};
 pub use scheduler::{Era, Merging, Scheduler};

@@ -6,7 +6,7 @@ mod common;
 
 use common::config;
 use fathom_iosched::check::{Options, check};
-use fathom_iosched::{Config, SCHEDULERS};
+use fathom_iosched::{Config, Pick, SCHEDULERS, Scheduler};
 
 #[test]
 fn every_scheduler_gives_everything_once_and_keeps_nothing_back() {
@@ -41,4 +41,23 @@ fn names_are_unique_and_lead_to_their_scheduler() {
     }
     let unknown = "mq-deadlin".parse::<Config>().unwrap_err();
     assert_eq!(unknown.near, ["mq-deadline"]);
+}
+
+#[test]
+fn a_function_that_picks_the_oldest_is_a_scheduler_and_one_that_picks_the_shortest_starves() {
+    let options = Options {
+        seed: 1,
+        requests: 2000,
+        depth: 4,
+        starvation: config("noop").starvation(),
+    };
+    let oldest = || -> Box<dyn Scheduler> { Box::new(Pick::new(|_, held| held.first().copied())) };
+    assert!(check(&oldest, &options).unwrap().len() > 1000);
+    let shortest = || -> Box<dyn Scheduler> {
+        Box::new(Pick::new(|_, held| {
+            held.iter().min_by_key(|io| io.len).copied()
+        }))
+    };
+    let failure = check(&shortest, &options).unwrap_err();
+    assert!(failure.what.contains("wait"), "{failure}");
 }

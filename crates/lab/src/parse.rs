@@ -1,5 +1,6 @@
 //! Reading a file of ours: what is wrong with it, and in which line.
 
+use fathom_base::near::meant;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -12,12 +13,59 @@ const MISSING: &str = "missing field `";
 /// The line, counted from 1, and what is wrong there.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     toml::from_str(text).map_err(|error| {
-        let before = |at: usize| text.get(..at).unwrap_or_default();
-        let line = error
-            .span()
-            .map(|span| before(span.start).matches('\n').count() + 1);
-        (line, error.message().to_owned())
+        let span = error.span();
+        let before = span.map(|span| text.get(..span.start).unwrap_or_default());
+        let line = before.map(|before| before.matches('\n').count() + 1);
+        let mut words = in_words(error.message(), before.and_then(key_at_end));
+        if let Some(near) = meant(error.message()) {
+            words += &format!("; did you mean `{near}`?");
+        }
+        (line, words)
     })
+}
+
+/// The key that a text ends with, before its value.
+fn key_at_end(text: &str) -> Option<&str> {
+    let key = text.trim_end().strip_suffix('=')?.trim_end();
+    let begins = key.rfind(|c: char| c.is_whitespace() || "{,.".contains(c));
+    Some(&key[begins.map_or(0, |at| at + 1)..])
+}
+
+/// What serde says of a key: what it is, and what would do. A message of [`problems`] names the key itself.
+pub fn in_words(message: &str, key: Option<&str>) -> String {
+    let named = message.strip_prefix('`').and_then(|m| m.split_once("`: "));
+    let (key, message) = named.map_or((key, message), |(key, message)| (Some(key), message));
+    let with_key = || key.map_or_else(|| message.to_owned(), |key| format!("`{key}`: {message}"));
+    if let Some(key) = message.strip_prefix(MISSING) {
+        return format!("the key `{} is missing", key);
+    }
+    let Some((found, wanted)) = message.split_once(", expected ") else {
+        return with_key();
+    };
+    if let Some(field) = found.strip_prefix("unknown field ") {
+        return format!("there is no key {field} here: it takes {wanted}");
+    }
+    let kinds = ["unknown variant ", "invalid type: ", "invalid value: "];
+    let Some(found) = kinds.iter().find_map(|kind| found.strip_prefix(kind)) else {
+        return with_key();
+    };
+    let key = key.map_or_else(|| "a value".to_owned(), |key| format!("`{key}`"));
+    format!("{key} is {}: it takes {}", plain(found), plain(wanted))
+}
+
+/// One of serde's names of a kind of value, in TOML's words.
+fn plain(kind: &str) -> &str {
+    match kind {
+        "map" | "a map" => "a table",
+        "sequence" | "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "a nonzero u32" | "a nonzero u64" => {
+            "a whole number"
+        }
+        "f32" | "f64" => "a number",
+        _ if kind.starts_with("struct ") || kind.contains("tagged enum ") => "a table",
+        _ => kind,
+    }
 }
 
 /// Everything that is wrong with a table that a `T` is made of: one message for each key, which names it. Of keys that are missing
@@ -138,6 +186,37 @@ fn remove(table: &mut Table, path: &[String]) {
 mod tests {
     use super::*;
     use fathom_workload::step::Step;
+
+    #[test]
+    fn what_serde_says_is_told_with_the_key_and_what_would_do() {
+        let of = |text: &str| from_toml::<crate::source::Workload>(text).unwrap_err();
+        let steps = |step: &str| of(&format!("trace = 't'\nsteps = [{{ {step} }}]")).1;
+        let told = |words: &str, all: &[&str]| {
+            for one in all {
+                assert!(words.contains(one), "{one} in {words}");
+            }
+            for serde in ["unknown", "invalid", "missing field", "struct", "u64"] {
+                assert!(!words.contains(serde), "{words}");
+            }
+        };
+        let (line, words) = of("generate = { generator = 'uniform', accesses = 'many' }");
+        assert_eq!(line, Some(1));
+        told(&words, &["is string \"many\": it takes a whole number"]);
+        told(&of("trace = 5").1, &["`trace` is integer `5`: it takes"]);
+        told(&of("trace = 't'\nread = 3").1, &["it takes a table"]);
+        let (line, words) = of("trce = 't'");
+        assert_eq!(line, Some(1));
+        told(&words, &["no key `trce` here", "did you mean `trace`?"]);
+        told(
+            &steps("step = 'shrnk'"),
+            &["is `shrnk`: it takes one of `", "did you mean `shrink`?"],
+        );
+        told(
+            &steps("step = 'first', acesses = 5"),
+            &["no key `acesses` here", "did you mean `accesses`?"],
+        );
+        told(&steps("step = 'first'"), &["the key `accesses` is missing"]);
+    }
 
     #[test]
     fn every_wrong_key_is_told_by_its_name() {

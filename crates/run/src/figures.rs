@@ -4,6 +4,7 @@ use fathom_base::{Dur, Time};
 use fathom_block::{DriveStats, QueueWork};
 use fathom_stats::batches::Interval;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Figures of one kind of access. Response times count from when an access was asked for, service times from
 /// when the drive took it.
@@ -27,6 +28,22 @@ pub struct Side {
     pub p999_ns: u64,
     /// The longest, exactly.
     pub max_ns: u64,
+}
+
+/// For people: how many, and how long they took, in milliseconds.
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        write!(
+            f,
+            "{} accesses: mean {:.3} ms, p50 {:.3} ms, p99 {:.3} ms, longest {:.3} ms",
+            self.count,
+            self.response_ns.mean / 1e6,
+            ms(self.p50_ns),
+            ms(self.p99_ns),
+            ms(self.max_ns)
+        )
+    }
 }
 
 /// A stretch of the timeline: the accesses that were done in it.
@@ -169,10 +186,14 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Accesses of every kind.
+    pub fn count(&self) -> u64 {
+        self.all.map_or(0, |side| side.count) + self.others
+    }
+
     /// Accesses per second.
     pub fn accesses_per_second(&self) -> f64 {
-        let count = self.all.map_or(0, |side| side.count) + self.others;
-        count as f64 * 1e9 / (self.duration.0.max(1)) as f64
+        self.count() as f64 * 1e9 / (self.duration.0.max(1)) as f64
     }
 
     /// Jain's index of what the processes got, bytes a second until each was done: 1 where all got the same, `1 / n` where

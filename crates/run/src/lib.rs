@@ -17,8 +17,7 @@
 //! let mut load = Config::of("zipf".parse()?);
 //! load.accesses = Some(1_000);
 //! let run = measure(&mut drive, &mut closed_loop(load.generator(1)?, 32))?;
-//! let reads = run.totals.reads.ok_or("no reads")?;
-//! println!("{} reads, 99 % within {} ns", reads.count, reads.p99_ns);
+//! println!("{}", run.totals.reads.ok_or("no reads")?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

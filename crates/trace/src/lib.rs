@@ -20,6 +20,7 @@ mod help;
 mod line;
 mod options;
 mod order;
+mod parts;
 mod plain;
 mod reader;
 pub mod table;
@@ -50,7 +51,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// no sense.
 pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
     options.check()?;
-    let mut buffer = Buffer::new(plain::plain(input)?);
+    let mut buffer = Buffer::new(plain::plain(input));
     buffer.fill(detect::SAMPLE_BYTES);
     let (compression, position) = (buffer.compression(), buffer.position());
     if buffer.rest().starts_with(BYTE_ORDER_MARK) {

@@ -50,7 +50,8 @@ pub(super) trait LineParser: Send {
 pub(super) fn access<'a>(
     at_ns: u64,
     op: Op,
-    (offset, len): (u64, u64),
+    offset: u64,
+    len: u64,
     disk: u32,
 ) -> Result<Line, Fault<'a>> {
     check(op, offset, len)?;

@@ -1,18 +1,13 @@
 //! Plain bytes out of what may be compressed; memory is bounded whatever the input says.
 
 use super::compress::{Compression, tell};
-use super::error::{ErrorKind, TraceError};
+use super::error::ErrorKind;
+use super::parts::{XzStreams, ZstdFrames};
 use flate2::bufread::MultiGzDecoder;
-use liblzma::read::XzDecoder;
-use liblzma::stream::{CONCATENATED, Stream};
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The largest window of a zstd frame, as a power of two: what `zstd --ultra -22` writes.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
-/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
-const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
 /// What is looked at to tell: a tar archive says so at byte 257.
 const HEAD_BYTES: usize = 512;
 
@@ -38,13 +33,12 @@ impl Read for Counted {
 }
 
 /// The plain bytes of an input.
-pub(super) fn plain(input: Box<dyn Read + Send>) -> Result<Plain, TraceError> {
+pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
     let position = Arc::new(AtomicU64::new(0));
     let mut input = Counted {
         input,
         position: Arc::clone(&position),
     };
-    let io_error = |e| TraceError::input(ErrorKind::Io(e));
     let mut head = Vec::with_capacity(HEAD_BYTES);
     let read = input
         .by_ref()
@@ -52,28 +46,18 @@ pub(super) fn plain(input: Box<dyn Read + Send>) -> Result<Plain, TraceError> {
         .read_to_end(&mut head);
     let compression = tell(&head);
     // What could be read is read before the failure is told.
-    let whole = Cursor::new(head).chain(Failure(read.err())).chain(input);
+    let whole = BufReader::new(Cursor::new(head).chain(Failure(read.err())).chain(input));
     let bytes: Box<dyn Read + Send> = match compression {
-        Compression::None => Box::new(whole),
-        Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(whole))),
-        Compression::Zstd => {
-            let mut decoder = zstd::Decoder::new(whole).map_err(io_error)?;
-            decoder
-                .window_log_max(ZSTD_WINDOW_LOG_MAX)
-                .map_err(io_error)?;
-            Box::new(decoder)
-        }
-        Compression::Xz => {
-            let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, CONCATENATED)
-                .map_err(|e| io_error(e.into()))?;
-            Box::new(XzDecoder::new_stream(whole, stream))
-        }
+        Compression::None => Box::new(whole.into_inner()),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+        Compression::Zstd => Box::new(ZstdFrames::new(whole)),
+        Compression::Xz => Box::new(XzStreams::new(whole)),
     };
-    Ok(Plain {
+    Plain {
         bytes,
         compression,
         position,
-    })
+    }
 }
 
 /// Fails once.

@@ -3,7 +3,7 @@
 
 use fathom_block::Access;
 use fathom_trace::{Compression, ErrorKind, Options, Place, Trace, TraceError};
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 
 fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
     fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
@@ -40,7 +40,8 @@ fn spc_lines(count: u64) -> String {
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).unwrap()
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -51,10 +52,10 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn xz(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = liblzma::read::XzEncoder::new(bytes, 6);
-    let mut out = Vec::new();
-    encoder.read_to_end(&mut out).unwrap();
-    out
+    let options = lzma_rust2::XzOptions::with_preset(6);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
 }
 
 type Pack = fn(&[u8]) -> Vec<u8>;
@@ -139,5 +140,35 @@ fn a_damaged_stream_is_named() {
         // Damage may read as other lines first, where the checksum stands at the end.
         assert!(before.len() < 20_000, "{compression}");
         assert!(!error.to_string().is_empty());
+    }
+}
+
+/// Files that the programs `zstd` and `xz` wrote. The first has two frames with a skippable one between them, and only the first
+/// says its length. The second has a stream with SHA-256, padding, and a stream of four blocks with CRC32 and a delta filter.
+const WRITTEN: [(Compression, &[u8]); 2] = [
+    (Compression::Zstd, include_bytes!("data/600.spc.zst")),
+    (Compression::Xz, include_bytes!("data/600.spc.xz")),
+];
+
+#[test]
+fn what_the_programs_wrote_is_read_and_no_damaged_byte_passes() {
+    let text = spc_lines(600);
+    let trace = open(text.as_bytes(), &Options::default()).unwrap();
+    let plain: Vec<Access> = trace.map(Result::unwrap).collect();
+    for (compression, written) in WRITTEN {
+        let trace = open(written, &Options::default()).unwrap();
+        assert_eq!(trace.compression(), compression);
+        assert!(trace.map(Result::unwrap).eq(plain.iter().copied()));
+        for at in 0..written.len() {
+            let mut damaged = written.to_vec();
+            damaged[at] ^= 0x10;
+            let read = open(&damaged, &Options::default())
+                .and_then(|trace| trace.collect::<Result<Vec<_>, _>>());
+            // The content of a skippable frame is nobody's.
+            assert!(
+                read.is_err() || read.is_ok_and(|read| read == plain),
+                "{compression}: {at}"
+            );
+        }
     }
 }

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
 use fathom_trace::{ErrorKind, Format, Options, Place, TraceError};
+use lzma_rust2::{XzOptions, XzWriter};
 use proptest::prelude::*;
-use std::io::{Cursor, Read};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::io::{Cursor, Read, Write};
 
 /// Small traces that are right, one of each format that a stream can have.
 fn valid() -> Vec<(Format, Vec<u8>)> {
@@ -215,13 +217,15 @@ proptest! {
         let (format, plain) = valid[which % valid.len()].clone();
         let mut bytes = Vec::new();
         match packing {
-            0 => bytes = zstd::encode_all(&plain[..], 1).unwrap(),
+            0 => bytes = compress_to_vec(&plain[..], CompressionLevel::Fastest),
             1 => {
                 let level = flate2::Compression::fast();
                 flate2::read::GzEncoder::new(&plain[..], level).read_to_end(&mut bytes).unwrap();
             }
             _ => {
-                liblzma::read::XzEncoder::new(&plain[..], 1).read_to_end(&mut bytes).unwrap();
+                let mut encoder = XzWriter::new(&mut bytes, XzOptions::with_preset(1)).unwrap();
+                encoder.write_all(&plain).unwrap();
+                encoder.finish().unwrap();
             }
         }
         for change in &changes {

@@ -9,7 +9,7 @@
 //! - Postmark's settings ([`type_a`](program::postmark::type_a), [`type_b`](program::postmark::type_b),
 //!   [`fixed`](program::postmark::fixed)) and filebench's ([`webserver`](program::filebench::webserver),
 //!   [`fileserver`](program::filebench::fileserver), [`oltp`](program::filebench::oltp)). Overrides are laid over them by
-//!   `onto`; `build`, `build_webserver` or `build_fileserver` makes the program.
+//!   `onto`; `build` makes the program, for files as a [`Server`](program::filebench::Server).
 //! - The tables of fio's options that the tests compare with fio and with the documentation:
 //!   [`OPTIONS`](program::fio::OPTIONS), [`IGNORED`](program::fio::IGNORED), [`REFUSED`](program::fio::REFUSED) and
 //!   [`HARMLESS`](program::fio::HARMLESS).

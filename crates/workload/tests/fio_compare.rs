@@ -417,11 +417,10 @@ fn every_option_of_fio_is_read_noted_or_refused() {
         eprintln!("skipped: fio is another version than 3.33");
         return;
     }
-    let read = OPTIONS.iter().flat_map(|option| option.names);
+    let read = OPTIONS.iter().flat_map(|option| option.names).copied();
     let others = [IGNORED, REFUSED].into_iter().flatten();
     let fates: BTreeSet<&str> = read
-        .chain(others.flat_map(|(names, _)| *names))
-        .copied()
+        .chain(others.flat_map(|(names, _)| names.split(' ')))
         .collect();
     let listed = String::from_utf8(output.stdout).unwrap();
     let names = listed
@@ -441,7 +440,7 @@ fn what_is_harmless_is_the_default_of_fio() {
     let mut known = 0;
     for (name, value) in HARMLESS
         .iter()
-        .flat_map(|(names, value)| names.iter().map(move |name| (name, value)))
+        .flat_map(|(names, value)| names.split(' ').map(move |name| (name, value)))
     {
         let help = Command::new("fio")
             .arg(format!("--cmdhelp={name}"))

@@ -9,6 +9,7 @@ use fathom_block::Access;
 use fathom_block::Op;
 use fathom_workload::generate::{Config, Load, Name, Pacing, Pattern, Side};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::Read;
 use std::path::PathBuf;
 
 /// Operation, unit, offset, length, seconds.
@@ -76,11 +77,16 @@ fn text(file: &str) -> Option<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/traces")
         .join(file);
-    let Ok(bytes) = std::fs::read(&path) else {
+    let Ok(file) = std::fs::File::open(&path) else {
         eprintln!("skipped: {} is not there", path.display());
         return None;
     };
-    Some(String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap())
+    let mut text = String::new();
+    ruzstd::decoding::StreamingDecoder::new(file)
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    Some(text)
 }
 
 /// Lines of `unit?, sector, bytes, op, seconds`.

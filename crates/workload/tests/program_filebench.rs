@@ -11,7 +11,7 @@ use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Op;
 use fathom_platform::Benchmark;
 use fathom_workload::program::filebench::{
-    FileSettings, OltpSettings, fileserver, oltp, webserver,
+    FileSettings, OltpSettings, Server, fileserver, oltp, webserver,
 };
 use program::{DRIVE, Drive, Played, bytes, play, value};
 
@@ -48,7 +48,7 @@ fn transactions() -> OltpSettings {
 
 #[test]
 fn the_web_server_reads_ten_files_for_each_append() {
-    let mut machine = web().build_webserver(CAPACITY, 1).unwrap();
+    let mut machine = web().build(Server::Web, CAPACITY, 1).unwrap();
     let played = play(&mut machine, DRIVE);
     let counters = machine.counters();
     assert_eq!(value(&counters, "operations"), 1240.0);
@@ -73,7 +73,7 @@ fn the_web_server_reads_ten_files_for_each_append() {
 
 #[test]
 fn the_file_server_makes_reads_and_deletes_files() {
-    let mut machine = files().build_fileserver(CAPACITY, 1).unwrap();
+    let mut machine = files().build(Server::File, CAPACITY, 1).unwrap();
     let before = machine.host().volume().space().free();
     play(&mut machine, DRIVE);
     let counters = machine.counters();
@@ -101,7 +101,7 @@ fn a_file_that_is_open_is_not_deleted() {
         operations: Some(11 * 200),
         ..files()
     };
-    let mut machine = settings.build_fileserver(CAPACITY, 1).unwrap();
+    let mut machine = settings.build(Server::File, CAPACITY, 1).unwrap();
     play(&mut machine, DRIVE);
     let counters = machine.counters();
     assert_eq!(value(&counters, "operations"), 2200.0);
@@ -119,7 +119,7 @@ fn a_run_ends_after_its_time() {
         latency: Dur::ms(1),
         depth: 4,
     };
-    let mut machine = settings.build_webserver(CAPACITY, 1).unwrap();
+    let mut machine = settings.build(Server::Web, CAPACITY, 1).unwrap();
     play(&mut machine, slow);
     let ran = value(&machine.counters(), "ran");
     // The last operation of a thread reads a file of some megabytes, 128 KiB in a millisecond.
@@ -202,7 +202,7 @@ fn readers_wait_for_writers_on_a_drive_that_is_slow() {
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let run = |seed| {
-        let mut machine = files().build_fileserver(CAPACITY, seed).unwrap();
+        let mut machine = files().build(Server::File, CAPACITY, seed).unwrap();
         let first = play(&mut machine, DRIVE);
         let mut machine = transactions().build(CAPACITY, seed).unwrap();
         (first, play(&mut machine, DRIVE))
@@ -215,7 +215,7 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn what_does_not_fit_is_refused_by_its_key() {
-    let key = |settings: FileSettings| settings.build_webserver(1 << 30, 1).err().unwrap().key;
+    let key = |settings: FileSettings| settings.build(Server::Web, 1 << 30, 1).err().unwrap().key;
     assert_eq!(key(webserver()), "files");
     assert_eq!(
         key(FileSettings {

@@ -113,7 +113,7 @@ fn reaches(members: &[Member], name: &str) -> BTreeSet<String> {
     reached
 }
 
-/// What needs C, files or threads stays out of the crates that a page in a browser will have.
+/// What needs files or threads stays out of the crates that a page in a browser will have.
 #[test]
 fn the_pure_crates_compile_for_the_browser() {
     const TARGET: &str = "wasm32-unknown-unknown";

@@ -14,6 +14,9 @@ pub(super) const NONE: &str = "none";
 
 /// The block layer that the flags describe, if any does.
 pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
+    args.profile.as_deref().map_or(Ok(()), input::run)?;
+    let profile = args.profile.as_deref().map(store::load_profile);
+    let profile = profile.transpose()?;
     if args.sched.as_deref() == Some(NONE) {
         if args.split.is_some() {
             let message = "`--sched none` is no block layer, and splits nothing";
@@ -34,13 +37,7 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
     if queue.is_empty() {
         return Ok(None);
     }
-    args.profile.as_deref().map_or(Ok(()), input::run)?;
-    let profile = args
-        .profile
-        .as_deref()
-        .map(store::load_profile)
-        .transpose()?
-        .map(out::loaded);
+    let profile = profile.map(out::loaded);
     Ok(Some(from_table(queue, profile.as_ref())?))
 }
 

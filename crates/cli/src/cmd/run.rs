@@ -168,8 +168,8 @@ fn in_turn(
     }
     let playing = Playing::new();
     let seen = |seen| playing.seen(seen);
-    let rounds = (args.turns.rounds, watched(&seen));
-    let found = ab(ready.device(), plan, stacks, kernel, rounds);
+    let (rounds, watch) = (args.turns.rounds, watched(&seen));
+    let found = ab(ready.device(), plan, stacks, kernel, rounds, watch);
     drop(playing);
     // Before anything is printed: who reads it may take their time.
     stacks::put_back(kernel)?;

@@ -8,7 +8,7 @@ use crate::input;
 use fathom_base::Named;
 use fathom_base::near::{did_you_mean, meant, nearest};
 use fathom_base::registry::{self, BadName, find};
-use fathom_lab::parse::problems;
+use fathom_lab::parse::{in_words, problems};
 use fathom_lab::source::{Kind, Reshape, Workload};
 use fathom_trace::FORMATS;
 use fathom_workload::generate::{Config, GENERATORS};
@@ -140,11 +140,12 @@ fn made<T: DeserializeOwned>(table: toml::Value) -> Result<T, (String, Option<St
     };
     T::deserialize(table).map_err(|error| {
         let all = match problems.is_empty() {
-            true => error.message().to_owned(),
-            false => problems.join("; "),
+            true => vec![error.message().to_owned()],
+            false => problems,
         };
-        let near = meant(&all);
-        (all, near)
+        let near = all.iter().find_map(|problem| meant(problem));
+        let words: Vec<String> = all.iter().map(|p| in_words(p, None)).collect();
+        (words.join("; "), near)
     })
 }
 
@@ -152,15 +153,17 @@ fn step(text: &str) -> Result<Step, Failure> {
     made(table("step", text)?).map_err(|(problems, near)| {
         let name = text.split(',').next().unwrap_or_default();
         let example = find(STEPS, name).or_else(|| find(STEPS, near.as_deref()?));
-        let help = match (near, example) {
-            (Some(near), None) => format!("did you mean `{near}`?"),
-            (_, Some(step)) => format!(
-                "such as --step {}; `fathom explain {}` says more",
+        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let help = match example {
+            Some(step) => format!(
+                "{meant}such as --step {}; `fathom explain {}` says more",
                 step.example(),
                 step.name
             ),
-            (None, None) => {
-                "`fathom list steps` shows all; docs/workloads.md says what each takes".to_owned()
+            None => {
+                format!(
+                    "{meant}`fathom list steps` shows all; docs/workloads.md says what each takes"
+                )
             }
         };
         let message = format!("`{text}` is no step: {problems}");

@@ -33,7 +33,7 @@ pub(crate) struct Case {
 fn text(name: &str) -> String {
     let file = std::fs::File::open(folder().unwrap().join(name)).unwrap();
     let mut text = String::new();
-    zstd::Decoder::new(file)
+    ruzstd::decoding::StreamingDecoder::new(file)
         .unwrap()
         .read_to_string(&mut text)
         .unwrap();

@@ -2,6 +2,7 @@
 
 use fathom_base::Bytes;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Op};
+use std::collections::BTreeSet;
 
 /// An access that a drive can never take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,30 +47,28 @@ impl Misfit {
         };
         let page = Bytes(block.max(4096));
         let longest_step = Bytes(longest - longest % page.0.min(longest.max(1)));
-        let faults = [
-            (error.len == 0, "it has no bytes", None),
+        let (mut why, mut steps) = (Vec::new(), BTreeSet::new());
+        if error.len == 0 {
+            why.push("it has no bytes");
+        }
+        if error.len > longest {
+            why.push("it is longer than the drive takes at a time");
+            steps.insert(format!("--step split,longest={longest_step}"));
+        }
+        for (number, wrong) in [
+            (error.len, "its length is no multiple of the drive's block"),
             (
-                error.len > longest,
-                "it is longer than the drive takes at a time",
-                Some(format!("--step split,longest={longest_step}")),
-            ),
-            (
-                !error.len.is_multiple_of(block),
-                "its length is no multiple of the drive's block",
-                Some(format!("--step round-to-pages,page={page}")),
-            ),
-            (
-                !error.offset.is_multiple_of(block),
+                error.offset,
                 "its offset is no multiple of the drive's block",
-                Some(format!("--step round-to-pages,page={page}")),
             ),
-        ];
-        let found = || faults.iter().filter(|(wrong, ..)| *wrong);
-        let why: Vec<&str> = found().map(|(_, why, _)| *why).collect();
-        let mut steps: Vec<&str> = found().filter_map(|(.., step)| step.as_deref()).collect();
-        // Whole pages first: rounding makes accesses longer.
-        steps.sort_unstable();
-        steps.dedup();
+        ] {
+            if !number.is_multiple_of(block) {
+                why.push(wrong);
+                steps.insert(format!("--step round-to-pages,page={page}"));
+            }
+        }
+        // In order of the names, which has whole pages first: rounding makes accesses longer.
+        let steps: Vec<String> = steps.into_iter().collect();
         Self {
             why: format!(
                 "{}; the drive takes multiples of {}, up to {} at a time",

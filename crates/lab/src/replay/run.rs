@@ -131,7 +131,8 @@ fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
     mut source: Source,
-    (requests, watch): (Option<&mut Staging>, Watch<'_>),
+    requests: Option<&mut Staging>,
+    watch: Watch<'_>,
 ) -> Result<RunRecord, RunError> {
     let stop = watch.stop;
     let reaches = source.reaches();
@@ -287,7 +288,7 @@ pub fn run(
     let Some(config) = &plan.queue else {
         let all = NonZeroU32::MAX;
         let mut narrow = Narrow::new(device, plan.depth.unwrap_or(all));
-        return measure(&mut narrow, plan, source, (requests, watch));
+        return measure(&mut narrow, plan, source, requests, watch);
     };
     let mut config = config.clone();
     if let Source::Program(work) = &source {
@@ -299,7 +300,7 @@ pub fn run(
         }
     }
     let mut queue = BlockQueue::new(device, config)?;
-    let record = measure(&mut queue, plan, source, (requests, watch))?;
+    let record = measure(&mut queue, plan, source, requests, watch)?;
     Ok(RunRecord {
         queue: Some(queue.stats().clone()),
         ..record

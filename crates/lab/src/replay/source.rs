@@ -1,10 +1,14 @@
 //! What a workload gives a run: accesses, or a program.
 
-use crate::source::{Accesses, Reach, SourceError, WatchedRooms, Work, Workload};
+use crate::source::{Accesses, Kind, Reach, SourceError, WatchedRooms, Work, Workload};
+use fathom_base::BadValue;
 use fathom_block::{DeviceInfo, Subject};
 use fathom_platform::Counter;
 use fathom_run::{Counted, Plan, PlayError, Recorder, play};
 use fathom_workload::step::Arrival;
+
+/// Processes that play a trace. Each has the file open, with a window of 256 KiB and what a decoder keeps.
+const TRACE_PROCESSES_MAX: u64 = 512;
 
 /// What a workload gives: accesses, one stream of them for each process, or a program.
 pub(super) enum Source {
@@ -21,6 +25,15 @@ impl Source {
             Arrival::Processes { processes, .. } => u64::from(processes.get()),
             _ => 1,
         };
+        if processes > TRACE_PROCESSES_MAX && matches!(plan.workload.kind, Kind::Trace { .. }) {
+            let allowed = format!(
+                "at most {TRACE_PROCESSES_MAX} processes for a trace, of which each reads the file for itself; a generator takes more"
+            );
+            return Err(SourceError::Setting {
+                name: plan.workload.name.clone(),
+                error: BadValue::new("arrival", plan.arrival, allowed),
+            });
+        }
         let open = |process| plan.workload.open(plan.seed.wrapping_add(process));
         let all: Result<Vec<_>, _> = (0..processes).map(open).collect();
         all.map(Self::Accesses)

@@ -1,11 +1,14 @@
 //! Why a workload cannot be had, or cannot go on: what is wrong, where, and what to do.
 
-use fathom_base::BadValue;
+use fathom_base::{BadValue, Time};
 use fathom_platform::Failed;
 use fathom_trace::{Compression, TraceError};
 use fathom_workload::step::StepError;
 use std::io;
 use std::path::PathBuf;
+
+/// A year of 365.25 days.
+const NS_PER_YEAR: u64 = Time::END.0 / 500;
 
 /// A workload that cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +55,14 @@ pub enum SourceError {
         name: String,
         /// Which step and which access.
         error: StepError,
+    },
+    /// An access is asked for when simulated time is over.
+    #[error("access {number} of the workload comes {} years after its start, and a run ends after 500", at.0 / NS_PER_YEAR)]
+    Late {
+        /// Which, counted from 1.
+        number: u64,
+        /// When, from the start of the workload.
+        at: Time,
     },
     /// A write buffer in front of the drive cannot be, or cannot take an access.
     #[error("workload `{name}`, reshape: {detail}")]
@@ -122,6 +133,9 @@ impl SourceError {
                     .into()
             }
             Self::Step { .. } => "change the steps, or use another drive".into(),
+            Self::Late { .. } => {
+                "leave it out with `--step time-window,until=TIME`, or ignore the times with `--arrival closed:N`".into()
+            }
             Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
             Self::Program { .. } => {
                 "docs/workloads.md says what each program takes; a larger drive holds more files".into()

@@ -170,7 +170,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
         let write = shared
             .accesses
             .next()?
-            .and_then(|access| pages(&access, (self.page, self.rounding), &self.name));
+            .and_then(|access| pages(&access, self.page, self.rounding, &self.name));
         match write {
             Ok(write) => Some(write),
             Err(error) => {
@@ -185,7 +185,8 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
 /// A write in whole pages of so many bytes.
 fn pages(
     access: &Access,
-    (page, rounding): (u64, Rounding),
+    page: u64,
+    rounding: Rounding,
     name: &str,
 ) -> Result<PageWrite, SourceError> {
     let failed = |detail: String| SourceError::Buffer {

@@ -94,28 +94,14 @@ impl Sink {
 }
 
 /// An error that does not know yet which file it is about.
+#[derive(Debug, thiserror::Error)]
 enum SinkError {
-    Trace(TraceError),
-    Io(io::Error),
-    Save(SaveError),
-}
-
-impl From<TraceError> for SinkError {
-    fn from(error: TraceError) -> Self {
-        Self::Trace(error)
-    }
-}
-
-impl From<io::Error> for SinkError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<SaveError> for SinkError {
-    fn from(error: SaveError) -> Self {
-        Self::Save(error)
-    }
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Save(#[from] SaveError),
 }
 
 impl SinkError {

@@ -2,8 +2,8 @@
 
 use super::{Accesses, Kind, Reach, SourceError, Workload};
 use fathom_base::Time;
-use fathom_block::DeviceInfo;
 use fathom_block::program::{Done, Next, Program};
+use fathom_block::{Access, DeviceInfo};
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed};
 use fathom_run::WorkloadRecord;
@@ -280,6 +280,14 @@ fn told(error: &fio::FioError) -> String {
     }
 }
 
+/// That there is time for an access, which is the one of this number.
+fn in_time(number: u64, access: Access) -> Result<Access, SourceError> {
+    match access.at {
+        at if at > Time::END => Err(SourceError::Late { number, at }),
+        _ => Ok(access),
+    }
+}
+
 impl Work {
     /// The program.
     pub fn program(&mut self) -> &mut dyn Program<Error = SourceError> {
@@ -312,7 +320,12 @@ impl Work {
     ) -> Box<dyn Program<Error = SourceError> + 'a> {
         let all = accesses.iter_mut();
         match arrival {
-            Arrival::Open => Box::new(Stream::open(all.flatten())),
+            Arrival::Open => {
+                let numbered = (1..).zip(all.flatten());
+                Box::new(Stream::open(
+                    numbered.map(|(number, access)| in_time(number, access?)),
+                ))
+            }
             Arrival::Closed { outstanding } => {
                 Box::new(Stream::closed(all.flatten(), outstanding.get()))
             }

@@ -85,13 +85,12 @@ fn warning(run: &RunRecord) -> Option<String> {
 
 /// That no access counts, and why that may be.
 fn nothing(run: &RunRecord) -> Option<String> {
-    let totals = &run.totals;
-    let counted = totals.all.map_or(0, |side| side.count) + totals.others;
-    (counted == 0).then(|| {
+    (run.totals.count() == 0).then(|| {
         let why = match run.plan.workload.is_program() {
             true => "every process ended before its `ramp_time` was over, or asked for nothing: make `ramp_time` shorter, \
                      or let the jobs go on longer (`size`, `loops`, `time_based`)",
-            false => "the workload has no access, or its steps left none",
+            false => "the workload has no access, or its steps left none: see below what was left out; change the steps, or \
+                      name the trace's format (`--format`)",
         };
         format!("Nothing was measured: {why}.")
     })

@@ -29,6 +29,6 @@ impl LineParser for Alibaba {
         let len = fields.number("length")?;
         let at = fields.scaled("timestamp", 1_000)?;
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }

@@ -89,7 +89,7 @@ fn request<'a>(mut fields: Fields<'a>, at: u64, disk: u32) -> Result<Line, Fault
     if sector.starts_with(b"[") {
         // No sectors: a flush, or something that only passes through.
         return match op {
-            _ if preflush => access(at, Op::Flush, (0, 0), disk),
+            _ if preflush => access(at, Op::Flush, 0, 0, disk),
             _ => Ok(Line::Event),
         };
     }
@@ -101,9 +101,9 @@ fn request<'a>(mut fields: Fields<'a>, at: u64, disk: u32) -> Result<Line, Fault
     }
     let len = fields.sectors("sectors")?;
     match op {
-        _ if len == 0 && preflush => access(at, Op::Flush, (0, 0), disk),
+        _ if len == 0 && preflush => access(at, Op::Flush, 0, 0, disk),
         None => Ok(Line::Event),
-        Some(op) => access(at, op, (offset, len), disk),
+        Some(op) => access(at, op, offset, len, disk),
     }
 }
 

@@ -52,7 +52,7 @@ fn record(line: &[u8]) -> Result<Line, Fault<'_>> {
         }
     }
     fields.end()?;
-    access(at, op, (offset, len), 0)
+    access(at, op, offset, len, 0)
 }
 
 fn op(found: &[u8]) -> Result<Op, Fault<'_>> {

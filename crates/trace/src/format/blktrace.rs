@@ -120,7 +120,7 @@ impl Reader {
             let cut = || TraceError::new(ErrorKind::CutRecord, place);
             return if empty { Ok(None) } else { Err(cut()) };
         }
-        let magic = self.u32_at(0);
+        let magic = u32::from_le_bytes(self.field(0));
         if magic & 0xffff_ff00 != MAGIC {
             return Err(TraceError::new(ErrorKind::BadMagic { found: magic }, place));
         }
@@ -129,13 +129,13 @@ impl Reader {
             return Err(TraceError::new(ErrorKind::Version { found }, place));
         }
         let record = Record {
-            at_ns: self.u64_at(8),
-            sector: self.u64_at(16),
-            bytes: self.u32_at(24),
-            action: self.u32_at(28),
-            device: self.u32_at(36),
+            at_ns: u64::from_le_bytes(self.field(8)),
+            sector: u64::from_le_bytes(self.field(16)),
+            bytes: u32::from_le_bytes(self.field(24)),
+            action: u32::from_le_bytes(self.field(28)),
+            device: u32::from_le_bytes(self.field(36)),
         };
-        let whole = RECORD_BYTES + usize::from(self.u16_at(46));
+        let whole = RECORD_BYTES + usize::from(u16::from_le_bytes(self.field(46)));
         self.buffer.fill(whole);
         if self.buffer.rest().len() < whole {
             let cut = TraceError::new(ErrorKind::CutRecord, place);
@@ -178,36 +178,13 @@ impl Reader {
         }))
     }
 
-    /// The bytes of a field; zeros where the record is too short, which was seen before.
+    /// The bytes of a field, the lowest first; zeros where the record is too short, which was seen before.
     fn field<const N: usize>(&self, at: usize) -> [u8; N] {
         let bytes = self.buffer.rest().get(at..at + N);
-        bytes.and_then(|b| b.try_into().ok()).unwrap_or([0; N])
-    }
-
-    fn u16_at(&self, at: usize) -> u16 {
-        let bytes = self.field(at);
+        let mut bytes = bytes.and_then(|b| b.try_into().ok()).unwrap_or([0; N]);
         if self.big_endian {
-            u16::from_be_bytes(bytes)
-        } else {
-            u16::from_le_bytes(bytes)
+            bytes.reverse();
         }
-    }
-
-    fn u32_at(&self, at: usize) -> u32 {
-        let bytes = self.field(at);
-        if self.big_endian {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        }
-    }
-
-    fn u64_at(&self, at: usize) -> u64 {
-        let bytes = self.field(at);
-        if self.big_endian {
-            u64::from_be_bytes(bytes)
-        } else {
-            u64::from_le_bytes(bytes)
-        }
+        bytes
     }
 }

@@ -117,7 +117,7 @@ impl LineParser for Csv {
             }
         }
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }
 

@@ -35,7 +35,7 @@ impl LineParser for DiskSim {
         let len = fields.scaled("block count", self.size_unit)?;
         let op = op(fields.next("flags")?)?;
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }
 

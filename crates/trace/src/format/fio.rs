@@ -74,12 +74,10 @@ impl LineParser for Fio {
         let offset = fields.number("offset")?;
         let len = fields.number("length")?;
         fields.end()?;
-        let extent = if op == Op::Flush {
-            (0, 0)
-        } else {
-            (offset, len)
-        };
-        access(self.at_ns, op, extent, disk)
+        match op {
+            Op::Flush => access(self.at_ns, op, 0, 0, disk),
+            _ => access(self.at_ns, op, offset, len, disk),
+        }
     }
 }
 

@@ -32,6 +32,6 @@ impl LineParser for MqSim {
             found => return Err(unknown_op("operation", found, "0 (write) and 1 (read)")),
         };
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }

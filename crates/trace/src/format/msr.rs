@@ -39,6 +39,6 @@ impl LineParser for Msr {
         let len = fields.number("Size")?;
         fields.number("ResponseTime")?;
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }

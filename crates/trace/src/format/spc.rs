@@ -44,7 +44,7 @@ impl LineParser for Spc {
         if !self.asu {
             fields.end()?;
         }
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }
 

@@ -39,7 +39,7 @@ impl LineParser for Systor {
         let (offset, len) = (fields.number("Offset")?, fields.number("Size")?);
         fields.end()?;
         match op {
-            Some(op) => access(at, op, (offset, len), disk),
+            Some(op) => access(at, op, offset, len, disk),
             None => Ok(Line::Event),
         }
     }

@@ -34,6 +34,6 @@ impl LineParser for Tencent {
         };
         let disk = fields.disk("VolumeID")?;
         fields.end()?;
-        access(at, op, (offset, len), disk)
+        access(at, op, offset, len, disk)
     }
 }

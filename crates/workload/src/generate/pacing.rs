@@ -48,7 +48,7 @@ impl Clock {
                 on,
                 off,
             } => {
-                let gap = self.gap_with_pauses(NS_PER_SECOND / per_second, (on, off), rng);
+                let gap = self.gap_with_pauses(NS_PER_SECOND / per_second, on, off, rng);
                 self.pass(gap);
             }
         }
@@ -61,7 +61,7 @@ impl Clock {
 
     /// An exponential gap of which only the time in bursts counts. What is left of a gap at the end of a burst is
     /// drawn anew, which changes nothing: an exponential time has no memory.
-    fn gap_with_pauses(&mut self, mean_ns: f64, (on, off): (Dur, Dur), rng: &mut Rng) -> f64 {
+    fn gap_with_pauses(&mut self, mean_ns: f64, on: Dur, off: Dur, rng: &mut Rng) -> f64 {
         let mut passed = 0.0;
         loop {
             let gap = rng.exponential(mean_ns);

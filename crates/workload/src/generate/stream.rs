@@ -95,8 +95,10 @@ impl Generator {
 /// leaves room; otherwise from the pattern.
 fn look_back(
     side: &mut SideAtWork,
-    (places, starts): (&mut Places, &mut Starts),
-    (way, place): (&mut Rng, &mut Rng),
+    places: &mut Places,
+    starts: &mut Starts,
+    way: &mut Rng,
+    place: &mut Rng,
     len: u64,
 ) -> u64 {
     let drawn = way.uniform();
@@ -130,8 +132,8 @@ impl Iterator for Generator {
         };
         let (op, len) = (side.op, side.sizes.draw(&mut self.size));
         let offset = if self.looks_back {
-            let back = (&mut self.places, &mut self.starts);
-            look_back(side, back, (&mut self.way, &mut self.place), len)
+            let (places, starts) = (&mut self.places, &mut self.starts);
+            look_back(side, places, starts, &mut self.way, &mut self.place, len)
         } else {
             self.places.draw(len, &mut self.place)
         };

@@ -1,5 +1,6 @@
 //! A program in a study file: its name, and what is different from its own settings.
 
+use super::filebench::Server;
 use super::{filebench, postmark};
 use fathom_base::registry::Text;
 use fathom_base::{BadValue, Dur, Kind, names};
@@ -38,14 +39,14 @@ impl Config {
             Self::PostmarkA(o) => boxed(o.onto(postmark::type_a()).build(capacity, seed)),
             Self::PostmarkB(o) => boxed(o.onto(postmark::type_b()).build(capacity, seed)),
             Self::PostmarkFixed(o) => boxed(o.onto(postmark::fixed()).build(capacity, seed)),
-            Self::Webserver(o) => boxed(
-                o.onto(filebench::webserver())
-                    .build_webserver(capacity, seed),
-            ),
-            Self::Fileserver(o) => boxed(
-                o.onto(filebench::fileserver())
-                    .build_fileserver(capacity, seed),
-            ),
+            Self::Webserver(o) => {
+                let settings = o.onto(filebench::webserver());
+                boxed(settings.build(Server::Web, capacity, seed))
+            }
+            Self::Fileserver(o) => {
+                let settings = o.onto(filebench::fileserver());
+                boxed(settings.build(Server::File, capacity, seed))
+            }
             Self::Oltp(o) => boxed(o.onto(filebench::oltp()).build(capacity, seed)),
         }
     }

@@ -71,9 +71,10 @@ where
             },
         };
         let asked = match free {
-            None if access.at > now => {
+            // Later than the end of time is at the end: the device says what becomes of it.
+            None if access.at.min(Time::END) > now => {
                 self.held = Some(access);
-                return Ok(Next::Wait(access.at));
+                return Ok(Next::Wait(access.at.min(Time::END)));
             }
             None => access.at,
             Some(free) => free,
@@ -92,5 +93,33 @@ where
             slots.give(done.completed);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Dur;
+    use fathom_block::Op;
+
+    /// A wait without an end is `Time::MAX`, which would be the last that is heard of an access at that time.
+    #[test]
+    fn an_access_behind_the_end_of_time_is_asked_for_at_it() {
+        for at in [Time::END + Dur(1), Time::MAX] {
+            let (op, offset, len) = (Op::Write, 0, 4096);
+            let access = Access {
+                at,
+                op,
+                offset,
+                len,
+                disk: 0,
+            };
+            let mut stream = Stream::open([Ok::<_, Infallible>(access)].into_iter());
+            let Ok(Next::Wait(until)) = stream.next(0, Time::ZERO) else {
+                panic!("{at:?}");
+            };
+            assert_eq!(until, Time::END);
+            assert!(matches!(stream.next(0, until), Ok(Next::Request(_))));
+        }
     }
 }

@@ -65,29 +65,21 @@ keys! {
     }
 }
 
-fn pass_if(keep: bool, access: Access) -> Verdict {
-    if keep {
-        Verdict::Pass(access)
-    } else {
-        Verdict::Drop
-    }
-}
-
 impl Work for WritesOnly {
     fn shape(&mut self, access: Access) -> Verdict {
-        pass_if(access.op == Op::Write, access)
+        Ok((access.op == Op::Write).then_some(access))
     }
 }
 
 impl Work for ReadsOnly {
     fn shape(&mut self, access: Access) -> Verdict {
-        pass_if(access.op == Op::Read, access)
+        Ok((access.op == Op::Read).then_some(access))
     }
 }
 
 impl Work for Disk {
     fn shape(&mut self, access: Access) -> Verdict {
-        pass_if(access.disk == self.keep, access)
+        Ok((access.disk == self.keep).then_some(access))
     }
 }
 
@@ -96,13 +88,9 @@ struct Remaining(u64);
 
 impl Work for Remaining {
     fn shape(&mut self, access: Access) -> Verdict {
-        match self.0.checked_sub(1) {
-            Some(left) => {
-                self.0 = left;
-                Verdict::Pass(access)
-            }
-            None => Verdict::Drop,
-        }
+        let left = self.0.checked_sub(1);
+        self.0 = left.unwrap_or(0);
+        Ok(left.map(|_| access))
     }
 
     fn full(&self) -> bool {
@@ -115,8 +103,8 @@ impl Work for Clip {
         let end = access.offset.checked_add(access.len);
         let within = end.is_some_and(|end| end <= self.capacity.0);
         match self.past_end {
-            PastEnd::Refuse if !within => Verdict::Fail(Problem::PastEnd(self.capacity)),
-            _ => pass_if(within, access),
+            PastEnd::Refuse if !within => Err(Problem::PastEnd(self.capacity)),
+            _ => Ok(within.then_some(access)),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Work for Cutting {
     fn shape(&mut self, access: Access) -> Verdict {
         let (head, left) = cut(access, self.longest);
         self.left = left;
-        Verdict::Pass(head)
+        Ok(Some(head))
     }
 
     fn rest(&mut self) -> Option<Access> {

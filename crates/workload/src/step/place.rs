@@ -106,14 +106,13 @@ struct Shrinking {
 impl Work for Shrinking {
     fn shape(&mut self, mut access: Access) -> Verdict {
         if !placed(&access) {
-            return Verdict::Pass(access);
+            return Ok(Some(access));
         }
         if access.end() > self.span {
-            return Verdict::Fail(Problem::PastSpan(Bytes(self.span)));
+            return Err(Problem::PastSpan(Bytes(self.span)));
         }
-        let Some(last) = self.capacity.checked_sub(access.len) else {
-            return Verdict::Fail(Problem::LongerThan(Bytes(self.capacity)));
-        };
+        let last = self.capacity.checked_sub(access.len);
+        let last = last.ok_or(Problem::LongerThan(Bytes(self.capacity)))?;
         let scaled = if self.span <= self.capacity {
             access.offset
         } else {
@@ -121,7 +120,7 @@ impl Work for Shrinking {
             (u128::from(access.offset) * u128::from(self.capacity) / u128::from(self.span)) as u64
         };
         access.offset = floor(scaled.min(last), self.page);
-        Verdict::Pass(access)
+        Ok(Some(access))
     }
 }
 
@@ -164,15 +163,15 @@ struct Wrapping {
 impl Work for Wrapping {
     fn shape(&mut self, mut access: Access) -> Verdict {
         if !placed(&access) {
-            return Verdict::Pass(access);
+            return Ok(Some(access));
         }
         if access.len > self.capacity {
-            return Verdict::Fail(Problem::LongerThan(Bytes(self.capacity)));
+            return Err(Problem::LongerThan(Bytes(self.capacity)));
         }
         access.offset %= self.capacity;
         let (head, tail) = cut(access, self.capacity - access.offset);
         self.left = tail.map(|tail| Access { offset: 0, ..tail });
-        Verdict::Pass(head)
+        Ok(Some(head))
     }
 
     fn rest(&mut self) -> Option<Access> {
@@ -199,16 +198,14 @@ impl Work for Laying {
     fn shape(&mut self, mut access: Access) -> Verdict {
         let disk = std::mem::take(&mut access.disk);
         if !placed(&access) {
-            return Verdict::Pass(access);
+            return Ok(Some(access));
         }
-        let Some(&(start, span)) = self.0.get(&disk) else {
-            return Verdict::Fail(Problem::UnknownDisk);
-        };
+        let &(start, span) = self.0.get(&disk).ok_or(Problem::UnknownDisk)?;
         if access.end() > span {
-            return Verdict::Fail(Problem::PastSpan(Bytes(span)));
+            return Err(Problem::PastSpan(Bytes(span)));
         }
         access.offset += start;
-        Verdict::Pass(access)
+        Ok(Some(access))
     }
 }
 

@@ -71,13 +71,13 @@ impl RoundToPages {
     fn inside(&self, mut access: Access) -> Verdict {
         let page = self.page.0;
         let Some(start) = access.offset.checked_next_multiple_of(page) else {
-            return Verdict::Drop;
+            return Ok(None);
         };
         match floor(access.end(), page).checked_sub(start) {
-            None | Some(0) => Verdict::Drop,
+            None | Some(0) => Ok(None),
             Some(len) => {
                 (access.offset, access.len) = (start, len);
-                Verdict::Pass(access)
+                Ok(Some(access))
             }
         }
     }
@@ -86,19 +86,15 @@ impl RoundToPages {
 impl Work for RoundToPages {
     fn shape(&mut self, mut access: Access) -> Verdict {
         match access.op {
-            Op::Flush => return Verdict::Pass(access),
+            Op::Flush => return Ok(Some(access)),
             Op::Trim => return self.inside(access),
             Op::Read | Op::Write => {}
         }
         let start = floor(access.offset, self.page.0);
         let len = self.len(access.offset - start, access.len);
-        match len.filter(|len| start.checked_add(*len).is_some()) {
-            Some(len) => {
-                (access.offset, access.len) = (start, len);
-                Verdict::Pass(access)
-            }
-            None => Verdict::Fail(Problem::TooFar),
-        }
+        let len = len.filter(|len| start.checked_add(*len).is_some());
+        (access.offset, access.len) = (start, len.ok_or(Problem::TooFar)?);
+        Ok(Some(access))
     }
 }
 
@@ -116,7 +112,7 @@ impl Work for Align {
         if placed(&access) {
             access.offset = floor(access.offset, self.to.0);
         }
-        Verdict::Pass(access)
+        Ok(Some(access))
     }
 }
 

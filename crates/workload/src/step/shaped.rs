@@ -69,12 +69,8 @@ struct Stage {
 
 impl Stage {
     /// What of the access leaves the stage, if anything.
-    fn shape(&mut self, access: Access) -> Result<Option<Access>, Problem> {
-        let shaped = match self.work.shape(access) {
-            Verdict::Pass(shaped) => Some(shaped),
-            Verdict::Drop => None,
-            Verdict::Fail(problem) => return Err(problem),
-        };
+    fn shape(&mut self, access: Access) -> Verdict {
+        let shaped = self.work.shape(access)?;
         self.counts.entered += 1;
         match shaped {
             Some(shaped) => {

@@ -1,7 +1,7 @@
 //! Steps that change when accesses are asked for.
 
 use super::work::{Problem, Settings, Verdict, Work};
-use fathom_base::{BadValue, Dur, Time, keys};
+use fathom_base::{BadValue, Dur, Time, keys, want};
 use fathom_block::Access;
 
 keys! {
@@ -36,34 +36,29 @@ impl Work for ScaleTime {
         let scaled = access.at.0 as f64 * self.factor;
         // 2^64, the first time that cannot be told.
         if scaled >= 18_446_744_073_709_551_616.0 {
-            return Verdict::Fail(Problem::TooLate);
+            return Err(Problem::TooLate);
         }
         access.at = Time(scaled.round() as u64);
-        Verdict::Pass(access)
+        Ok(Some(access))
     }
 }
 
 impl Work for TimeWindow {
     fn shape(&mut self, mut access: Access) -> Verdict {
         if !(self.from.0..self.until.0).contains(&access.at.0) {
-            return Verdict::Drop;
+            return Ok(None);
         }
         access.at = Time(access.at.0 - self.from.0);
-        Verdict::Pass(access)
+        Ok(Some(access))
     }
 }
 
 impl Settings for ScaleTime {
     fn check(&self) -> Result<(), BadValue> {
-        if self.factor.is_finite() && self.factor >= 0.0 {
-            Ok(())
-        } else {
-            Err(BadValue::new(
-                "factor",
-                self.factor,
-                "must be a finite number of at least 0",
-            ))
-        }
+        let usable = self.factor.is_finite() && self.factor >= 0.0;
+        want(usable, "factor", self.factor, || {
+            "must be a finite number of at least 0".into()
+        })
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)
@@ -72,15 +67,9 @@ impl Settings for ScaleTime {
 
 impl Settings for TimeWindow {
     fn check(&self) -> Result<(), BadValue> {
-        if self.from < self.until {
-            Ok(())
-        } else {
-            Err(BadValue::new(
-                "until",
-                self.until,
-                "must be later than `from`, or the window is empty",
-            ))
-        }
+        want(self.from < self.until, "until", self.until, || {
+            "must be later than `from`, or the window is empty".into()
+        })
     }
     fn work(&self) -> Box<dyn Work> {
         Box::new(*self)

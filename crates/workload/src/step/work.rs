@@ -30,15 +30,8 @@ pub enum Problem {
     TooLate,
 }
 
-/// What a step says to one access.
-pub(crate) enum Verdict {
-    /// It goes on, changed or not.
-    Pass(Access),
-    /// It goes no further.
-    Drop,
-    /// The step cannot take it.
-    Fail(Problem),
-}
+/// What a step says to one access: it goes on, changed or not, or no further; or the step cannot take it.
+pub(crate) type Verdict = Result<Option<Access>, Problem>;
 
 /// A step at work.
 pub(crate) trait Work {

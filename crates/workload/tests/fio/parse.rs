@@ -20,6 +20,19 @@ fn refused(text: &str) -> FioError {
     }
 }
 
+/// The limits are those of the numbers that `iodepth` and `loops` are kept in.
+#[test]
+fn a_count_that_is_too_large_is_told_the_largest() {
+    for (line, most) in [
+        ("iodepth=4294967296", "4294967295"),
+        ("loops=18446744073709551616", "18446744073709551615"),
+    ] {
+        let error = parse(&format!("[j]\nrw=read\nsize=1m\n{line}\n")).unwrap_err();
+        let limit = format!("a whole number from 1 to {most}");
+        assert!(error.to_string().ends_with(&limit), "{error}");
+    }
+}
+
 #[test]
 fn sections_comments_and_names() {
     let file = parse(
@@ -267,7 +280,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ("[a]\nbssplit=4k/30:8k/30", 2, "add up to 100"),
     ("[a]\nsize=101%", 2, "a percentage of the drive"),
     ("[a]\nsize=0%", 2, "`size`"),
-    ("[a]\niodepth=0", 2, "at least 1"),
+    ("[a]\niodepth=0", 2, "from 1 to"),
     ("[a]\nnumjobs=5000", 2, "1..=4096"),
     ("[a]\nrwmixread=120", 2, "0..=100"),
     ("[a]\nprio=8", 2, "0..=7"),

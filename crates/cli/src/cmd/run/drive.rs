@@ -11,6 +11,8 @@ const BUFFER: [(&str, &str); 2] = [
     ("write_buffer.capacity", "8MiB"),
     ("write_buffer.drain", "on-full"),
 ];
+/// What stands for no write buffer at all; the list of policies has the second.
+const NO_BUFFER: [&str; 2] = ["none", "no-cache"];
 /// What a translation layer needs that a page-mapped drive's file does not say.
 const LOG_BLOCKS: i64 = 256;
 const MAP_CACHE: &str = "1MiB";
@@ -79,14 +81,14 @@ fn adds_buffer(args: &RunArgs, name: &TargetName) -> Result<bool, Failure> {
         .model
         .buffer
         .as_deref()
-        .is_some_and(|buffer| buffer != "none");
+        .is_some_and(|buffer| !NO_BUFFER.contains(&buffer));
     let has_none = |model: Model| model.write_buffer().is_none();
     Ok(wanted && name.model(&[])?.is_some_and(has_none))
 }
 
 /// What `POLICY,KEY=VALUE,...` changes in a drive file, with the usual buffer where there is none.
 fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
-    if buffer == "none" {
+    if NO_BUFFER.contains(&buffer) {
         return Ok(vec![Setting::absent("write_buffer")]);
     }
     let mut parts = buffer.split(',');

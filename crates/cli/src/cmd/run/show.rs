@@ -23,9 +23,9 @@ pub(super) fn record(
         false => out::text(&words::text(&without(record, job_notes), out::screen()))?,
     }
     saved.transpose()?;
-    Ok(match record.cut_short {
-        None => Exit::Done,
-        Some(_) => Exit::Negative,
+    Ok(match &record.cut_short {
+        None if record.totals.count() > 0 => Exit::Done,
+        _ => Exit::Negative,
     })
 }
 

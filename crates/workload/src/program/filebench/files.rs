@@ -50,9 +50,23 @@ const FILE_SERVER: &[Operation] = &[
     O::Stat,
 ];
 
-fn web_server() -> Vec<Operation> {
-    let read = [O::Open, O::ReadWhole, O::Close].repeat(10);
-    [read, vec![O::AppendLog]].concat()
+/// What the threads do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// Reads whole files and appends to a log.
+    Web,
+    /// Makes, writes, appends to, reads, deletes and looks at files.
+    File,
+}
+
+impl Server {
+    fn list(self) -> Vec<Operation> {
+        let read = [O::Open, O::ReadWhole, O::Close].repeat(10);
+        match self {
+            Self::Web => [read, vec![O::AppendLog]].concat(),
+            Self::File => FILE_SERVER.to_vec(),
+        }
+    }
 }
 
 /// One file of the set, there or not.
@@ -101,33 +115,13 @@ pub struct FileServer {
 }
 
 impl FileSettings {
-    /// The web server on a drive of `capacity` bytes, ready to start.
+    /// The server on a drive of `capacity` bytes, ready to start.
     ///
     /// # Errors
     /// The first key whose value cannot be, or does not fit the drive.
-    pub fn build_webserver(
+    pub fn build(
         &self,
-        capacity: u64,
-        seed: u64,
-    ) -> Result<Machine<FileServer>, BadValue> {
-        self.build(web_server(), capacity, seed)
-    }
-
-    /// The file server on a drive of `capacity` bytes, ready to start.
-    ///
-    /// # Errors
-    /// The first key whose value cannot be, or does not fit the drive.
-    pub fn build_fileserver(
-        &self,
-        capacity: u64,
-        seed: u64,
-    ) -> Result<Machine<FileServer>, BadValue> {
-        self.build(FILE_SERVER.to_vec(), capacity, seed)
-    }
-
-    fn build(
-        &self,
-        list: Vec<Operation>,
+        server: Server,
         capacity: u64,
         seed: u64,
     ) -> Result<Machine<FileServer>, BadValue> {
@@ -153,7 +147,7 @@ impl FileSettings {
         let script = FileServer {
             there: of(true),
             missing: of(false),
-            list,
+            list: server.list(),
             entries,
             next_there: 0,
             next_missing: 0,

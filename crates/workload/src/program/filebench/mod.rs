@@ -17,7 +17,7 @@ mod files;
 mod gamma;
 mod oltp;
 
-pub use files::{FileOverrides, FileServer, FileSettings};
+pub use files::{FileOverrides, FileServer, FileSettings, Server};
 pub use oltp::{Oltp, OltpOverrides, OltpSettings};
 
 use fathom_base::About;

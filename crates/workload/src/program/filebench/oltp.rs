@@ -50,11 +50,6 @@ settings! {
     }
 }
 
-/// What a log writer asks for, and how far readers may run ahead (`value=3200,highwater=1000`).
-const LOG: (u64, u64) = (3_200, 1_000);
-/// The same of a writer (`value=1000,highwater=2000`).
-const WRITER: (u64, u64) = (1_000, 2_000);
-
 #[derive(Clone, Debug)]
 struct Semaphore {
     /// How many may be posted.
@@ -69,7 +64,7 @@ struct Semaphore {
 }
 
 impl Semaphore {
-    fn new((value, room): (u64, u64)) -> Self {
+    fn new(value: u64, room: u64) -> Self {
         Self {
             room,
             posted: 0,
@@ -134,8 +129,9 @@ impl OltpSettings {
             (0..self.files).map(|_| place(self.file_size)).collect();
         let (files, log) = (files?, place(self.log_size)?);
         let threads = 1 + self.writers as usize + self.shadows as usize;
-        let mut semaphores = vec![Semaphore::new(LOG)];
-        semaphores.resize(1 + self.writers as usize, Semaphore::new(WRITER));
+        // `value=3200,highwater=1000` of the log, `value=1000,highwater=2000` of a writer.
+        let mut semaphores = vec![Semaphore::new(3_200, 1_000)];
+        semaphores.resize(1 + self.writers as usize, Semaphore::new(1_000, 2_000));
         let script = Oltp {
             files,
             log,

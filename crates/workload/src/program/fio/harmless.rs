@@ -1,61 +1,27 @@
 //! fio's refused options that are read all the same where their value changes nothing.
 
 /// Refused options with the value that says what holds here anyway, fio's own default (`fio --cmdhelp=OPTION`, 3.33, or off
-/// where it has none): these are read.
-pub const HARMLESS: &[(&[&str], &str)] = &[
-    (&["zonemode", "continue_on_error"], "none"),
-    (&["io_submit_mode"], "inline"),
-    (&["thinktime_blocks_type"], "complete"),
+/// where it has none): these are read. Names are parted by blanks.
+pub const HARMLESS: &[(&str, &str)] = &[
+    ("zonemode continue_on_error", "none"),
+    ("io_submit_mode", "inline"),
+    ("thinktime_blocks_type", "complete"),
     (
-        &[
-            "nrfiles",
-            "nr_files",
-            "iodepth_batch",
-            "iodepth_batch_submit",
-            "iodepth_batch_complete",
-            "iodepth_batch_complete_min",
-            "stats",
-        ],
+        "nrfiles nr_files iodepth_batch iodepth_batch_submit iodepth_batch_complete iodepth_batch_complete_min stats",
         "1",
     ),
     (
-        &[
-            "zonesize",
-            "zonerange",
-            "zoneskip",
-            "fsync_on_close",
-            "zero_buffers",
-            "fill_device",
-            "fill_fs",
-            "bs_unaligned",
-            "blocksize_unaligned",
-            "bs_is_seq_rand",
-            "rate_ignore_thinktime",
-            "verify_only",
-            "experimental_verify",
-            "verify_backlog",
-            "serialize_overlap",
-            "trim_percentage",
-            "dedupe_percentage",
-            "buffer_compress_percentage",
-            "create_only",
-            "atomic",
-            "write_barrier",
-            "thinktime_iotime",
-            "hipri",
-            "cmdprio_percentage",
-            "max_latency",
-            "latency_target",
-            "rate_min",
-            "ratemin",
-            "rate_iops_min",
-        ],
+        "zonesize zonerange zoneskip fsync_on_close zero_buffers fill_device fill_fs bs_unaligned blocksize_unaligned \
+         bs_is_seq_rand rate_ignore_thinktime verify_only experimental_verify verify_backlog serialize_overlap \
+         trim_percentage dedupe_percentage buffer_compress_percentage create_only atomic write_barrier \
+         thinktime_iotime hipri cmdprio_percentage max_latency latency_target rate_min ratemin rate_iops_min",
         "0",
     ),
 ];
 
 /// Whether a refused option has a value that changes nothing.
 pub(super) fn is_harmless(option: &str, value: &str) -> bool {
-    let holds = |(names, harmless): &(&[&str], &str)| names.contains(&option) && *harmless == value;
+    let of = |names: &str| names.split(' ').any(|name| name == option);
+    let holds = |(names, harmless): &(&str, &str)| *harmless == value && of(names);
     HARMLESS.iter().any(holds)
 }

@@ -145,13 +145,13 @@ impl Reader<'_> {
         let at = |problem| (line, problem);
         let place = format!("line {line}");
         match included(content) {
-            Some(name) => self.include(name, ("", &place)).map_err(at),
+            Some(name) => self.include(name, "", &place).map_err(at),
             None => self.option(content, &place).map_err(at),
         }
     }
 
     /// The options of a file, which is named at `place` of the file `from`.
-    fn include(&mut self, name: &str, (from, place): (&str, &str)) -> Result<(), Problem> {
+    fn include(&mut self, name: &str, from: &str, place: &str) -> Result<(), Problem> {
         let failed = |what| Problem::Include {
             name: name.to_owned(),
             what,
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 _ if content.starts_with('[') => Err(Problem::Section {
                     found: format!("{content} in a file that is included, which has no sections"),
                 }),
-                Some(name) => self.include(name, (&own, &place)),
+                Some(name) => self.include(name, &own, &place),
                 None => self.option(content, &place),
             };
             read.map_err(|problem| Problem::Within {

@@ -1,0 +1,142 @@
+//! Plain bytes out of zstd and xz, of one part or of several: frames of zstd, streams of xz.
+//!
+//! The decoder of zstd reads one frame. The next one is begun here, and its length and checksum are compared.
+
+use lzma_rust2::{Action, Status, XzStream};
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::error::Error;
+use std::io::{self, BufRead, Read};
+
+/// The largest window of a zstd frame, in bytes: what `zstd --ultra -22` writes.
+const ZSTD_WINDOW_BYTES_MAX: u64 = 128 << 20;
+/// The most memory that an xz stream may ask for, in KiB; `xz -9` asks for 65 MiB.
+const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
+
+/// The frames of a zstd input (RFC 8878, 3.1), with their lengths and checksums compared.
+pub(super) struct ZstdFrames<R> {
+    input: R,
+    decoder: FrameDecoder,
+    /// Bytes that came out of the frame so far.
+    given: u64,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    pub(super) fn new(input: R) -> Self {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(ZSTD_WINDOW_BYTES_MAX);
+        Self {
+            input,
+            decoder,
+            given: 0,
+        }
+    }
+
+    fn check_frame(&self) -> io::Result<()> {
+        let (decoder, length) = (&self.decoder, self.decoder.content_size());
+        // A length of 0 is also one that the header does not say.
+        if length != 0 && length != self.given {
+            return Err(damaged("a frame has not the length that its header says"));
+        }
+        let said = decoder.get_checksum_from_data();
+        if said.is_some() && said != decoder.get_calculated_checksum() {
+            return Err(damaged("a frame has not the checksum that it ends with"));
+        }
+        Ok(())
+    }
+
+    fn begin_frame(&mut self) -> io::Result<()> {
+        match self.decoder.init(&mut self.input) {
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => {
+                let mut frame = self.input.by_ref().take(length.into());
+                if io::copy(&mut frame, &mut io::sink())? < length.into() {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+            begun => {
+                begun.map_err(cause)?;
+                self.given = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.decoder.can_collect() > 0 {
+                let read = self.decoder.read(into)?;
+                self.given += read as u64;
+                return Ok(read);
+            }
+            if !self.decoder.is_finished() {
+                let one = BlockDecodingStrategy::UptoBlocks(1);
+                let decoded = self.decoder.decode_blocks(&mut self.input, one);
+                decoded.map_err(cause)?;
+                continue;
+            }
+            self.check_frame()?;
+            if self.input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.begin_frame()?;
+        }
+    }
+}
+
+/// The input's own failure below the decoder's, if that is what went wrong.
+fn cause(error: FrameDecoderError) -> io::Error {
+    let mut below: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(error) = below {
+        if let Some(failure) = error.downcast_ref::<io::Error>() {
+            return match failure.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(failure.kind(), failure.to_string()),
+            };
+        }
+        below = error.source();
+    }
+    damaged(error)
+}
+
+fn damaged(what: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// The streams of an xz input (xz file format, 2), also behind padding.
+pub(super) struct XzStreams<R> {
+    input: R,
+    decoder: XzStream,
+}
+
+impl<R: BufRead> XzStreams<R> {
+    pub(super) fn new(input: R) -> Self {
+        let decoder = XzStream::new_mem_limit(true, XZ_MEMORY_KIB_MAX);
+        Self { input, decoder }
+    }
+}
+
+impl<R: BufRead> Read for XzStreams<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let input = self.input.fill_buf()?;
+            let ended = input.is_empty();
+            let action = if ended { Action::Finish } else { Action::Run };
+            let done = self.decoder.process(input, into, action)?;
+            self.input.consume(done.bytes_consumed);
+            if done.bytes_produced > 0 || done.status == Status::StreamEnd {
+                return Ok(done.bytes_produced);
+            }
+            if ended {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}
