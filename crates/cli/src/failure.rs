@@ -1,8 +1,8 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
+mod drawn;
 mod narrow;
 
-use crate::screen::plain;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
@@ -11,10 +11,8 @@ use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
 use fathom_report::screen::Screen;
 use fathom_trace::ErrorKind;
-use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::error::Error;
-use std::fmt;
-use std::num::NonZeroU16;
+use std::ops::Range;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -52,14 +50,16 @@ pub(crate) struct Failure {
     source: Option<Box<Source>>,
     /// What stands below the message, line by line.
     lines: Box<[String]>,
-    /// Of the terminal, once it is told.
-    width: Option<NonZeroU16>,
 }
 
+/// A place in a text.
 #[derive(Debug)]
 struct Source {
-    text: NamedSource<String>,
-    label: LabeledSpan,
+    /// Where the text comes from.
+    name: String,
+    text: String,
+    /// In bytes.
+    at: Range<usize>,
 }
 
 impl Failure {
@@ -73,7 +73,6 @@ impl Failure {
             help: None,
             source: None,
             lines: Box::default(),
-            width: None,
         }
     }
 
@@ -97,66 +96,9 @@ impl Failure {
         self
     }
 
-    /// As it is shown on a terminal of so many columns, and the exit code.
-    pub(crate) fn rendered(mut self, width: usize) -> (String, Exit) {
-        let exit = self.exit;
-        self.width = u16::try_from(width).ok().and_then(NonZeroU16::new);
-        // Lines are broken here, since miette breaks names at their hyphens.
-        let drawn = move || MietteHandlerOpts::new().width(width).wrap_lines(false);
-        let _nobody_else_sets_one = miette::set_hook(Box::new(move |_| Box::new(drawn().build())));
-        let text = format!("{:?}", miette::Report::new(self));
-        (text.trim_end().to_owned(), exit)
-    }
-}
-
-/// Columns that miette puts before a message, and before a help.
-const BEFORE_MESSAGE: usize = 4;
-const BEFORE_HELP: usize = 8;
-
-impl Failure {
-    /// Text in lines that have room behind what stands before them.
-    fn set(&self, text: &str, before: usize) -> String {
-        let screen = Screen {
-            width: self
-                .width
-                .map(|width| usize::from(width.get()).saturating_sub(before)),
-            ..Screen::default()
-        };
-        screen.text(&plain(&narrow::text(text)))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.set(&self.message, BEFORE_MESSAGE))?;
-        let mut lines = self.lines.iter();
-        lines.try_for_each(|line| write!(f, "\n{}", self.set(line, BEFORE_MESSAGE)))
-    }
-}
-
-impl Error for Failure {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&**self.cause.as_ref()? as &(dyn Error + 'static))
-    }
-}
-
-impl Diagnostic for Failure {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.code))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.set(self.help.as_ref()?, BEFORE_HELP)))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source.as_ref()?.text)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(
-            self.source.as_ref()?.label.clone(),
-        )))
+    /// As it is shown on a screen, and the exit code.
+    pub(crate) fn shown(&self, screen: Screen) -> (String, Exit) {
+        (drawn::drawn(self, screen), self.exit)
     }
 }
 
@@ -209,10 +151,10 @@ impl From<TargetError> for Failure {
             TargetError::Drive(fault) => {
                 let DriveFault { place, at, .. } = *fault;
                 failure.source = at.map(|at| {
-                    let (text, at) = narrow::lines(&place.text, at);
                     Box::new(Source {
-                        text: NamedSource::new(plain(&place.name), text),
-                        label: LabeledSpan::new(Some("here".into()), at.start, at.len()),
+                        name: place.name,
+                        text: place.text,
+                        at,
                     })
                 });
                 failure

@@ -21,6 +21,6 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     match cmd::run(cli.command) {
         Ok(exit) => exit.into(),
-        Err(failure) => out::failure(failure),
+        Err(failure) => out::failure(&failure),
     }
 }
