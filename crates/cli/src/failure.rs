@@ -84,6 +84,11 @@ impl Failure {
         }
     }
 
+    /// With another message.
+    pub(crate) fn message(self, message: String) -> Self {
+        Self { message, ..self }
+    }
+
     /// With what lies behind it.
     pub(crate) fn because(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Box::new(cause));
@@ -106,9 +111,9 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let code = match &error {
             StoreError::Io { .. } => "fathom::io",
-            StoreError::Missing { .. } => "fathom::run::missing",
+            StoreError::Missing { .. } | StoreError::Gone { .. } => "fathom::run::missing",
             StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
-            StoreError::Occupied { .. } => "fathom::run::occupied",
+            StoreError::Occupied { .. } | StoreError::OtherKind { .. } => "fathom::run::occupied",
             StoreError::Foreign { .. } => "fathom::run::foreign",
             StoreError::NotARun { .. } => "fathom::run::not_a_run",
             StoreError::Truncated { .. } => "fathom::run::truncated",
@@ -137,7 +142,9 @@ impl From<TargetError> for Failure {
             TargetError::DestroyModel { .. } => "fathom::target::destroy",
             TargetError::OtherDrive { .. } => "fathom::target::other_drive",
             TargetError::NoModel { .. } => "fathom::target::no_model",
-            TargetError::Setting { .. } | TargetError::NoTable { .. } => "fathom::target::setting",
+            TargetError::Setting { .. } | TargetError::NoTable { .. } | TargetError::Set(_) => {
+                "fathom::target::setting"
+            }
             TargetError::Host(_) => "fathom::target::host",
         };
         let mut failure = if error.refused() {

@@ -23,7 +23,8 @@ pub fn ab(
     plan: &Plan,
     stacks: [Stack; 2],
     kernel: Option<&KernelScheduler>,
-    (rounds, watch): (u32, Watch<'_>),
+    rounds: u32,
+    watch: Watch<'_>,
 ) -> Result<Ab, RunError> {
     let seeds = u64::from(rounds);
     let (runs, ended) = (2 * seeds + 1, Cell::new(0_u64));

@@ -55,13 +55,11 @@ fn measured(a: Option<&str>, b: Option<&str>) -> (Ab, Difference) {
         &plan(),
         [stack(a), stack(b)],
         None,
-        (
-            6,
-            Watch {
-                stop: || false,
-                seen: None,
-            },
-        ),
+        6,
+        Watch {
+            stop: || false,
+            seen: None,
+        },
     )
     .unwrap();
     let rate = found.differences[0].clone();

@@ -1,20 +1,15 @@
 //! `fathom diff`: compares two runs.
 
-use super::compare::instead;
+use super::made::Made;
 use crate::args::DiffArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::store::{self, PROFILE_FILE, RUN_FILE};
+use fathom_lab::store;
 use fathom_report::diff::{self, Outcome};
-use std::path::PathBuf;
 
 /// A negative result where at least one parameter differs; answers that cannot be compared are none.
 pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
-    let all = [args.left.clone(), args.right.clone()];
-    let played = |path: &PathBuf| path.join(RUN_FILE).exists() && !path.join(PROFILE_FILE).exists();
-    if let Some(path) = all.iter().find(|path| played(path)) {
-        return Err(instead(path, ("run", "probe"), "compare", &all));
-    }
+    Made::Probe.check(&[args.left.clone(), args.right.clone()])?;
     input::run(&args.left)?;
     input::run(&args.right)?;
     let left = out::loaded(store::load_profile(&args.left)?);

@@ -10,7 +10,7 @@ use crate::args::StudyArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{input, out, watch};
-use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, StoreError};
+use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, SetKind, StoreError};
 use fathom_lab::study::{self, Finished, Row, Run, Study, StudyError};
 use fathom_report::screen::Screen;
 use fathom_report::text::human_duration;
@@ -41,6 +41,7 @@ pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         return Err(Failure::input("fathom::study::out", message)
             .help("add --out DIR; what is there already is not run again"));
     };
+    store::check_output(out, SetKind::Study)?;
     watch::listen()?;
     play(args, &study, &runs, out)
 }

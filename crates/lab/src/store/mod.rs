@@ -14,6 +14,7 @@ mod kept;
 mod names;
 mod passing;
 mod run_record;
+mod set_kind;
 mod settle;
 mod staging;
 mod sums;
@@ -29,6 +30,7 @@ pub use names::{
 };
 pub use passing::Passing;
 pub use run_record::{load_run, load_run_record, save_run_record};
+pub use set_kind::SetKind;
 pub use staging::{StagedFile, Staging};
 
 use fathom_probe::{Profile, Record};
@@ -116,6 +118,12 @@ pub fn load_measurement(dir: &Path) -> Result<Loaded<(Record, Option<Profile>)>,
         let mut record = record_in(kept, OsStr::new(RECORD_FILE))?;
         let profile = match profile_in(kept, OsStr::new(PROFILE_FILE)) {
             Err(StoreError::Missing { .. }) => None,
+            Err(error @ StoreError::Gone { .. }) => {
+                record
+                    .notes
+                    .push(format!("{error}; the record is answered again"));
+                None
+            }
             profile => {
                 let profile = profile?;
                 record.notes.extend(profile.notes);
@@ -191,15 +199,15 @@ pub fn forget(dir: &Path) {
 }
 
 /// Checks, before a run, that its results can be written to `dir`: that it is or can become a directory, that files
-/// can be made in it, and that it holds no measurement that cannot be had again. Removes what killed processes have left
-/// in it, and above it for it.
+/// can be made in it, that it holds no measurement that cannot be had again, and nothing of another kind. Removes what killed
+/// processes have left in it, and above it for it.
 ///
 /// A record of a modelled drive may be replaced, because its seed repeats it; one of a real drive may not.
 ///
 /// # Errors
-/// [`StoreError::Io`], [`StoreError::NotADirectory`] or [`StoreError::Occupied`].
-pub fn check_output(dir: &Path) -> Result<(), StoreError> {
-    begin(dir).map(drop)
+/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::Occupied`] or [`StoreError::OtherKind`].
+pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
+    begin(dir, kind).map(drop)
 }
 
 /// Checks that a directory holds no measurement that cannot be had again.
@@ -240,11 +248,18 @@ pub fn clear(dir: &Path) {
 ///
 /// # Errors
 /// As [`check_output`].
-pub fn begin(dir: &Path) -> Result<Staging, StoreError> {
+pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     clear(dir);
     let set = Staging::new(dir)?;
     check_free(dir)?;
-    Ok(set)
+    match SetKind::other_than(kind, dir) {
+        None => Ok(set),
+        Some(there) => Err(StoreError::OtherKind {
+            path: dir.to_owned(),
+            there,
+            wanted: kind,
+        }),
+    }
 }
 
 fn line_of(text: &str, at: usize) -> usize {

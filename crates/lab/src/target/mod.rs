@@ -9,7 +9,7 @@ mod key;
 mod refill;
 pub(crate) mod settings;
 
-pub use error::{DriveFault, Place, TargetError};
+pub use error::{DriveFault, Place, SettingFault, TargetError};
 pub use refill::{fill, refill};
 pub use settings::Setting;
 
@@ -152,10 +152,9 @@ impl TargetName {
             return Ok(Some(model));
         }
         let text = settings::apply(&model.to_toml(), settings)?;
-        let place = Place::new(format!("{} with settings", place.name), &text);
         Model::from_toml(&text)
             .map(Some)
-            .map_err(|error| place.error(error))
+            .map_err(|error| settings::fault(place.name, &text, settings, &error))
     }
 }
 
