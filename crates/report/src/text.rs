@@ -34,7 +34,11 @@ pub fn summary_on(profile: &Profile, screen: Screen) -> String {
     let screen = at_most(screen);
     let mut out = header(profile);
     out.push('\n');
-    let rows: Vec<Row> = profile.parameters.iter().map(Row::new).collect();
+    let rows: Vec<Row> = profile
+        .parameters
+        .iter()
+        .map(|(parameter, estimate)| Row::new(*parameter, estimate))
+        .collect();
     if rows.is_empty() {
         out.push_str("No parameter was measured.\n");
     } else {
@@ -103,7 +107,7 @@ struct Row {
 }
 
 impl Row {
-    fn new((parameter, estimate): (&Parameter, &Estimate)) -> Row {
+    fn new(parameter: Parameter, estimate: &Estimate) -> Row {
         Row {
             cells: [
                 parameter.title(),
