@@ -176,6 +176,29 @@ fn a_browser_draws_every_kind() {
     assert!(drawing(&dom, "chart-0-2").contains(">64 KiB</text>"));
 }
 
+/// The browser of the tests is as wide as a telephone.
+#[test]
+fn every_name_is_written_where_they_have_no_room_beside_one_another() {
+    let names: Vec<String> = (1..=8).map(|i| format!("mean response time {i}")).collect();
+    let points: Vec<(f64, f64)> = (0..8u8).map(|i| (f64::from(i), 5.0)).collect();
+    let all = vec![chart(
+        "Names",
+        [Axis::names("", names.clone()), time(Scale::Zero)],
+        vec![series("", 0, Mode::Marks, &points)],
+    )];
+    let page = page(all);
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (dom, log) = open(&browser, "names", &page);
+    assert_eq!(complaints(&log), [""; 0]);
+    let drawing = drawing(&dom, "chart-0-0");
+    for name in names {
+        assert!(drawing.contains(&format!(">{name}</text>")), "{name}");
+    }
+}
+
 /// What is not a number, or has no place on a logarithmic axis, is left out, and the rest is drawn.
 #[test]
 fn what_has_no_place_is_left_out() {
