@@ -89,7 +89,7 @@ fn every_kind() -> Vec<Chart> {
     };
     let two = |mode| {
         let bars = [(0.0, 5.0), (1.0, 7.0)];
-        let one = series("noop", 0, mode, &bars).with_halves("95 % interval", &[0.5, 0.25]);
+        let one = series("noop", 0, mode, &bars).with_halves(&[0.5, 0.25]);
         vec![one, series("cfq", 1, mode, &bars)]
     };
     let number = || Axis::new("MB/s", Unit::Number, Scale::Zero);
@@ -221,7 +221,7 @@ fn what_has_no_place_is_left_out() {
             Mode::Marks,
             Mode::Bars,
         ] {
-            let one = series("odd", 0, mode, &points).with_halves("interval", &[f64::NAN; 49]);
+            let one = series("odd", 0, mode, &points).with_halves(&[f64::NAN; 49]);
             let nothing = series("nothing", 1, mode, &[(f64::NAN, f64::NAN)]);
             let axis = || Axis::new("", Unit::Number, scale);
             charts.push(chart("Odd", [axis(), axis()], vec![one, nothing]));

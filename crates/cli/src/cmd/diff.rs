@@ -18,7 +18,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     if args.json {
         out::json(&diff)?;
     } else {
-        out::text(&diff::text_on(&diff, out::screen()))?;
+        out::text(&diff::text(&diff, out::screen()))?;
     }
     Ok(match diff.count(Outcome::Differs) {
         0 => Exit::Done,

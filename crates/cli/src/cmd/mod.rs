@@ -22,7 +22,6 @@ mod run;
 mod save;
 mod solve;
 mod study;
-mod table;
 mod workload;
 
 use crate::args::Command;

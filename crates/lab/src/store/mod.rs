@@ -148,7 +148,11 @@ pub fn write_whole(dir: &Path, files: &[(&'static str, &[u8])]) -> Result<(), St
     put(dir, files, &[])
 }
 
-fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
+/// As [`write_whole`]; files of these names that are `gone` belong to the set no more.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
     let mut set = Staging::new(dir)?;
     for (name, bytes) in files {
         set.add(name, bytes)?;

@@ -8,8 +8,6 @@ use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 
 /// Means this far apart are drawn on a logarithmic axis.
 const LOG_RATIO: f64 = 20.0;
-/// What the intervals of means are.
-const INTERVAL: &str = "95 % interval";
 /// What is called the paper's own.
 const PAPER: &str = "the paper";
 
@@ -95,7 +93,7 @@ fn measured(look: usize, line: &LineFound, mode: Mode, at: &[f64]) -> Series {
         y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
         ..Series::default()
     };
-    series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
+    series.with_halves(&halves.collect::<Vec<f64>>())
 }
 
 fn printed_by_the_paper(look: usize, line: &LineFound, at: &[f64]) -> Series {
@@ -147,7 +145,7 @@ fn beside(group: &[&Judged]) -> Chart {
         x: Axis::names("", group.iter().map(|j| j.label.clone()).collect()),
         y: Axis::new("difference (%)", Unit::Number, Scale::Linear),
         series: vec![
-            series("here", Mode::Bars, ours.collect()).with_halves(INTERVAL, &halves),
+            series("here", Mode::Bars, ours.collect()).with_halves(&halves),
             series(PAPER, Mode::Marks, group.iter().map(|j| j.size).collect()),
         ],
         ..Chart::default()
