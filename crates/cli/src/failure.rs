@@ -1,15 +1,11 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
-mod drawn;
-mod narrow;
-
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
 use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
-use fathom_report::screen::Screen;
 use fathom_trace::ErrorKind;
 use std::error::Error;
 use std::ops::Range;
@@ -42,24 +38,24 @@ impl From<Exit> for ExitCode {
 /// A command that ends without its result.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    exit: Exit,
-    code: &'static str,
-    message: String,
-    cause: Option<Box<dyn Error + Send + Sync>>,
-    help: Option<String>,
-    source: Option<Box<Source>>,
+    pub(crate) exit: Exit,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) cause: Option<Box<dyn Error + Send + Sync>>,
+    pub(crate) help: Option<String>,
+    pub(crate) source: Option<Box<Source>>,
     /// What stands below the message, line by line.
-    lines: Box<[String]>,
+    pub(crate) lines: Box<[String]>,
 }
 
 /// A place in a text.
 #[derive(Debug)]
-struct Source {
+pub(crate) struct Source {
     /// Where the text comes from.
-    name: String,
-    text: String,
+    pub(crate) name: String,
+    pub(crate) text: String,
     /// In bytes.
-    at: Range<usize>,
+    pub(crate) at: Range<usize>,
 }
 
 impl Failure {
@@ -99,11 +95,6 @@ impl Failure {
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
-    }
-
-    /// As it is shown on a screen, and the exit code.
-    pub(crate) fn shown(&self, screen: Screen) -> (String, Exit) {
-        (drawn::drawn(self, screen), self.exit)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod args;
 mod cmd;
+mod drawn;
 mod failure;
 mod input;
 mod names;

@@ -1,5 +1,6 @@
 //! Standard output and standard error: the only place that prints.
 
+use crate::drawn::drawn;
 use crate::failure::Failure;
 use crate::screen::{self, plain};
 use fathom_lab::store::Loaded;
@@ -72,9 +73,8 @@ pub(crate) fn screen() -> Screen {
 
 /// Tells the user of a failure, and gives the exit code.
 pub(crate) fn failure(failure: &Failure) -> ExitCode {
-    let (text, exit) = failure.shown(error_screen());
-    error(&(text + "\n"));
-    exit.into()
+    error(&(drawn(failure, error_screen()) + "\n"));
+    failure.exit.into()
 }
 
 /// What standard error is shown on: where it is no terminal, lines are as long as on one that does not say.

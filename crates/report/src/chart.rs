@@ -142,7 +142,7 @@ pub struct Interval {
 
 impl Interval {
     /// One of 95 %, which is drawn. What has no end is not.
-    pub fn of_95_percent(low: Vec<f64>, high: Vec<f64>) -> Interval {
+    pub(crate) fn of_95_percent(low: Vec<f64>, high: Vec<f64>) -> Interval {
         Interval {
             what: "95 % interval".to_owned(),
             drawn: true,

@@ -1,6 +1,6 @@
 //! `fathom compare`: runs of workloads side by side.
 
-use super::made::Made;
+use super::made;
 use crate::args::CompareArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
@@ -10,7 +10,7 @@ use fathom_run::compare::{Named, compare};
 use std::path::Path;
 
 pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
-    Made::Run.check(&args.runs)?;
+    made::check(SetKind::Run, &args.runs)?;
     if let Some(dir) = &args.out {
         store::check_output(dir, SetKind::Comparison)?;
     }

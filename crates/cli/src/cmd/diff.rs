@@ -1,15 +1,18 @@
 //! `fathom diff`: compares two runs.
 
-use super::made::Made;
+use super::made;
 use crate::args::DiffArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::store;
+use fathom_lab::store::{self, SetKind};
 use fathom_report::diff::{self, Outcome};
 
 /// A negative result where at least one parameter differs; answers that cannot be compared are none.
 pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
-    Made::Probe.check(&[args.left.clone(), args.right.clone()])?;
+    made::check(
+        SetKind::Measurement,
+        &[args.left.clone(), args.right.clone()],
+    )?;
     input::run(&args.left)?;
     input::run(&args.right)?;
     let left = out::loaded(store::load_profile(&args.left)?);

@@ -1,70 +1,39 @@
-//! Which command has written a run, so that one of another command than the wanted one is told what it is.
+//! Runs of one command that are named where those of another belong.
 
 use crate::failure::Failure;
 use crate::out;
-use fathom_lab::store::{PROFILE_FILE, RUN_FILE};
-use std::path::{Path, PathBuf};
+use fathom_lab::store::{self, SetKind};
+use std::path::PathBuf;
 
-/// The command that has written a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
-    Probe,
-    Run,
-}
-
-impl Made {
-    /// Of a run in a directory, where it can be told.
-    fn of(dir: &Path) -> Option<Self> {
-        let has = |name: &str| dir.join(name).exists();
-        match (has(PROFILE_FILE), has(RUN_FILE)) {
-            (true, false) => Some(Self::Probe),
-            (false, true) => Some(Self::Run),
-            _ => None,
+/// Refuses directories that hold something else than what is `wanted`, with the command that takes it.
+///
+/// # Errors
+/// Input.
+pub(super) fn check(wanted: SetKind, runs: &[PathBuf]) -> Result<(), Failure> {
+    let other = |run: &PathBuf| {
+        let there = store::kinds_in(run);
+        let kind = there.first().filter(|_| !there.contains(&wanted))?;
+        Some((out::shown(run), *kind))
+    };
+    let others: Vec<(String, SetKind)> = runs.iter().filter_map(other).collect();
+    let Some((first, kind)) = others.first() else {
+        return Ok(());
+    };
+    let all = others.len() == runs.len() && others.iter().all(|(_, other)| other == kind);
+    let names: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
+    let help = match (kind, names.as_slice()) {
+        (SetKind::Run, names) if all => format!("compare them with: fathom compare {}", names.join(" ")),
+        (SetKind::Measurement, [left, right, ..]) if all => {
+            format!("compare two of them with: fathom diff {left} {right}")
         }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Probe => "probe",
-            Self::Run => "run",
-        }
-    }
-
-    /// Refuses runs of another command, with what takes them.
-    ///
-    /// # Errors
-    /// Input.
-    pub(super) fn check(self, runs: &[PathBuf]) -> Result<(), Failure> {
-        let other = |run: &&PathBuf| Self::of(run).is_some_and(|made| made != self);
-        let others: Vec<String> = runs
-            .iter()
-            .filter(other)
-            .map(|run| out::shown(run))
-            .collect();
-        let Some(first) = others.first() else {
-            return Ok(());
-        };
-        let is = match self {
-            Self::Probe => Self::Run,
-            Self::Run => Self::Probe,
-        };
-        let message = format!(
-            "{first} is a run of `fathom {}`, and runs of `fathom {}` are wanted",
-            is.name(),
-            self.name()
-        );
-        let help = match (others.as_slice(), is) {
-            (all, Self::Run) if all.len() == runs.len() => format!(
-                "compare runs of `fathom run` with: fathom compare {}",
-                all.join(" ")
-            ),
-            ([left, right, ..], Self::Probe) if others.len() == runs.len() => {
-                format!("compare two runs of `fathom probe` with: fathom diff {left} {right}")
-            }
-            _ => "the two kinds cannot be compared with each other: `fathom diff` takes two runs of `fathom probe`, `fathom \
-                  compare` runs of `fathom run`"
-                .to_owned(),
-        };
-        Err(Failure::input("fathom::run::other", message).help(help))
-    }
+        _ => "`fathom diff` takes two runs of `fathom probe`, `fathom compare` runs of `fathom run`; one kind cannot be compared \
+              with the other"
+            .to_owned(),
+    };
+    let message = format!(
+        "{first} holds {}, and what is compared here is {}",
+        kind.words(),
+        wanted.words()
+    );
+    Err(Failure::input("fathom::run::other", message).help(help))
 }

@@ -1,7 +1,7 @@
 //! What can be wrong with a run on disk.
 
-use super::SetKind;
 use super::names::{PROFILE_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
+use super::set_kind::SetKind;
 use std::io;
 use std::path::{Path, PathBuf};
 

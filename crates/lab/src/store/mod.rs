@@ -37,6 +37,7 @@ use fathom_probe::{Profile, Record};
 use kept::{Kept, place_of};
 use std::ffi::OsStr;
 use std::path::Path;
+use sums::Sums;
 
 /// The record as the bytes of a Parquet file; equal records give equal bytes.
 ///
@@ -256,13 +257,30 @@ pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     clear(dir);
     let set = Staging::new(dir)?;
     check_free(dir)?;
-    match SetKind::other_than(kind, dir) {
+    let others = kinds_in(dir);
+    match others.into_iter().find(|there| *there != kind) {
         None => Ok(set),
         Some(there) => Err(StoreError::OtherKind {
             path: dir.to_owned(),
             there,
             wanted: kind,
         }),
+    }
+}
+
+/// What stands in a directory, as far as it can be told.
+pub fn kinds_in(dir: &Path) -> Vec<SetKind> {
+    // Of damaged sums nothing is known; a version that kept none is told by the files.
+    let sums = Sums::read(dir).ok().flatten();
+    let there = |name: &&str| match &sums {
+        Some(sums) => sums.files.contains_key(*name),
+        None => dir.join(name).is_file(),
+    };
+    let marked = |kind: &SetKind| kind.files().iter().any(&there);
+    let found: Vec<SetKind> = SetKind::MARKED.into_iter().filter(marked).collect();
+    match found.is_empty() && sums.is_some() && there(&REPORT_FILE) {
+        true => vec![SetKind::Comparison],
+        false => found,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a target cannot be measured: what happened, where, and what to do.
 
-use super::{Setting, key};
+use super::key;
+use super::setting::Setting;
 use fathom_base::Bytes;
 use fathom_base::near;
 use fathom_base::{BadValue, SpecError};

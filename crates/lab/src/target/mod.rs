@@ -7,11 +7,12 @@
 mod error;
 mod key;
 mod refill;
+mod setting;
 pub(crate) mod settings;
 
 pub use error::{DriveFault, Place, SettingFault, TargetError};
 pub use refill::{fill, refill};
-pub use settings::Setting;
+pub use setting::Setting;
 
 use fathom_base::Bytes;
 use fathom_base::Named;

@@ -1,37 +1,11 @@
 //! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
 
-use super::{SettingFault, TargetError, key};
+use super::error::{SettingFault, TargetError};
+use super::key;
+use super::setting::Setting;
 use fathom_base::{BadValue, SpecError, registry};
-use std::fmt;
 use std::str::FromStr;
 use toml::{Table, Value};
-
-/// One setting: a key with the tables above it, and a value; no value takes the key, or the table, away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// Such as `write_buffer.policy`.
-    pub key: String,
-    /// What to set it to.
-    pub value: Option<Value>,
-}
-
-impl Setting {
-    /// A key and what it is set to.
-    pub fn new(key: &str, value: impl Into<Value>) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: Some(value.into()),
-        }
-    }
-
-    /// A key, or a table, to take away.
-    pub fn absent(key: &str) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: None,
-        }
-    }
-}
 
 /// `key=value`; the value is TOML, or else text without its quotes; none takes the key away.
 impl FromStr for Setting {
@@ -54,16 +28,6 @@ impl FromStr for Setting {
             return Ok(Self::absent(key));
         }
         Ok(Self::new(key, registry::value(value)))
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.value {
-            Some(Value::String(text)) => write!(f, "{}={text}", self.key),
-            Some(value) => write!(f, "{}={value}", self.key),
-            None => write!(f, "{}=", self.key),
-        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! A failure as the terminal shows it: its code, what happened and why, the place in a file, what to do.
 
-use super::{Failure, Source, narrow};
+mod narrow;
+
+use crate::failure::{Failure, Source};
 use crate::screen::plain;
 use fathom_report::screen::Screen;
 use std::error::Error;
@@ -17,7 +19,7 @@ const CYAN: u8 = 36;
 const TAB: usize = 4;
 
 /// The text of a failure, without a line break at its end.
-pub(super) fn drawn(failure: &Failure, screen: Screen) -> String {
+pub(crate) fn drawn(failure: &Failure, screen: Screen) -> String {
     let pen = Pen(screen);
     let mut text = pen.paint(RED, failure.code) + "\n\n";
     let said = iter::once(&failure.message).chain(&failure.lines);
