@@ -105,16 +105,16 @@ fn compare(args: &Args, version: &str) -> Result<bool, String> {
         args.rounds, args.seconds, args.mib
     );
     let file = dir.path().join("file");
-    let mut enough = on("a file", &file, (args, &cases))?;
+    let mut enough = on("a file", &file, args, &cases)?;
     match LoopDevice::over(&dir.path().join("image"), args.mib) {
-        Ok(device) => enough &= on("a loop device", &device.0, (args, &cases))?,
+        Ok(device) => enough &= on("a loop device", &device.0, args, &cases)?,
         Err(why) => println!("\nskipped: a loop device ({why})"),
     }
     Ok(enough)
 }
 
 /// The table of one target; whether Fathom is fast enough on it.
-fn on(what: &str, target: &Path, (args, cases): (&Args, &[&Case])) -> Result<bool, String> {
+fn on(what: &str, target: &Path, args: &Args, cases: &[&Case]) -> Result<bool, String> {
     lay_out(target, args.mib)?;
     println!(
         "\n{:<30} {:>11} {:>13} {:>7} {:>13}  at least {RATIO_MIN:.2}",

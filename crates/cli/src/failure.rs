@@ -1,20 +1,14 @@
 //! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
 
-mod narrow;
-
-use crate::screen::plain;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
 use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
 use fathom_probe::run::RunError;
-use fathom_report::screen::Screen;
 use fathom_trace::ErrorKind;
-use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::error::Error;
-use std::fmt;
-use std::num::NonZeroU16;
+use std::ops::Range;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -44,22 +38,24 @@ impl From<Exit> for ExitCode {
 /// A command that ends without its result.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    exit: Exit,
-    code: &'static str,
-    message: String,
-    cause: Option<Box<dyn Error + Send + Sync>>,
-    help: Option<String>,
-    source: Option<Box<Source>>,
+    pub(crate) exit: Exit,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) cause: Option<Box<dyn Error + Send + Sync>>,
+    pub(crate) help: Option<String>,
+    pub(crate) source: Option<Box<Source>>,
     /// What stands below the message, line by line.
-    lines: Box<[String]>,
-    /// Of the terminal, once it is told.
-    width: Option<NonZeroU16>,
+    pub(crate) lines: Box<[String]>,
 }
 
+/// A place in a text.
 #[derive(Debug)]
-struct Source {
-    text: NamedSource<String>,
-    label: LabeledSpan,
+pub(crate) struct Source {
+    /// Where the text comes from.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// In bytes.
+    pub(crate) at: Range<usize>,
 }
 
 impl Failure {
@@ -73,7 +69,6 @@ impl Failure {
             help: None,
             source: None,
             lines: Box::default(),
-            width: None,
         }
     }
 
@@ -83,6 +78,11 @@ impl Failure {
             exit: Exit::Refused,
             ..Self::input("fathom::refused", message)
         }
+    }
+
+    /// With another message.
+    pub(crate) fn message(self, message: String) -> Self {
+        Self { message, ..self }
     }
 
     /// With what lies behind it.
@@ -96,77 +96,15 @@ impl Failure {
         self.help = Some(help.into());
         self
     }
-
-    /// As it is shown on a terminal of so many columns, and the exit code.
-    pub(crate) fn rendered(mut self, width: usize) -> (String, Exit) {
-        let exit = self.exit;
-        self.width = u16::try_from(width).ok().and_then(NonZeroU16::new);
-        // Lines are broken here, since miette breaks names at their hyphens.
-        let drawn = move || MietteHandlerOpts::new().width(width).wrap_lines(false);
-        let _nobody_else_sets_one = miette::set_hook(Box::new(move |_| Box::new(drawn().build())));
-        let text = format!("{:?}", miette::Report::new(self));
-        (text.trim_end().to_owned(), exit)
-    }
-}
-
-/// Columns that miette puts before a message, and before a help.
-const BEFORE_MESSAGE: usize = 4;
-const BEFORE_HELP: usize = 8;
-
-impl Failure {
-    /// Text in lines that have room behind what stands before them.
-    fn set(&self, text: &str, before: usize) -> String {
-        let screen = Screen {
-            width: self
-                .width
-                .map(|width| usize::from(width.get()).saturating_sub(before)),
-            ..Screen::default()
-        };
-        screen.text(&plain(&narrow::text(text)))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.set(&self.message, BEFORE_MESSAGE))?;
-        let mut lines = self.lines.iter();
-        lines.try_for_each(|line| write!(f, "\n{}", self.set(line, BEFORE_MESSAGE)))
-    }
-}
-
-impl Error for Failure {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&**self.cause.as_ref()? as &(dyn Error + 'static))
-    }
-}
-
-impl Diagnostic for Failure {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.code))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.set(self.help.as_ref()?, BEFORE_HELP)))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source.as_ref()?.text)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(
-            self.source.as_ref()?.label.clone(),
-        )))
-    }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let code = match &error {
             StoreError::Io { .. } => "fathom::io",
-            StoreError::Missing { .. } => "fathom::run::missing",
+            StoreError::Missing { .. } | StoreError::Gone { .. } => "fathom::run::missing",
             StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
-            StoreError::Occupied { .. } => "fathom::run::occupied",
+            StoreError::Occupied { .. } | StoreError::OtherKind { .. } => "fathom::run::occupied",
             StoreError::Foreign { .. } => "fathom::run::foreign",
             StoreError::NotARun { .. } => "fathom::run::not_a_run",
             StoreError::Truncated { .. } => "fathom::run::truncated",
@@ -195,7 +133,9 @@ impl From<TargetError> for Failure {
             TargetError::DestroyModel { .. } => "fathom::target::destroy",
             TargetError::OtherDrive { .. } => "fathom::target::other_drive",
             TargetError::NoModel { .. } => "fathom::target::no_model",
-            TargetError::Setting { .. } | TargetError::NoTable { .. } => "fathom::target::setting",
+            TargetError::Setting { .. } | TargetError::NoTable { .. } | TargetError::Set(_) => {
+                "fathom::target::setting"
+            }
             TargetError::Host(_) => "fathom::target::host",
         };
         let mut failure = if error.refused() {
@@ -209,10 +149,10 @@ impl From<TargetError> for Failure {
             TargetError::Drive(fault) => {
                 let DriveFault { place, at, .. } = *fault;
                 failure.source = at.map(|at| {
-                    let (text, at) = narrow::lines(&place.text, at);
                     Box::new(Source {
-                        text: NamedSource::new(plain(&place.name), text),
-                        label: LabeledSpan::new(Some("here".into()), at.start, at.len()),
+                        name: place.name,
+                        text: place.text,
+                        at,
                     })
                 });
                 failure

@@ -5,6 +5,7 @@
 
 mod args;
 mod cmd;
+mod drawn;
 mod failure;
 mod input;
 mod names;
@@ -21,6 +22,6 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     match cmd::run(cli.command) {
         Ok(exit) => exit.into(),
-        Err(failure) => out::failure(failure),
+        Err(failure) => out::failure(&failure),
     }
 }

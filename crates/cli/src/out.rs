@@ -1,10 +1,10 @@
 //! Standard output and standard error: the only place that prints.
 
+use crate::drawn::drawn;
 use crate::failure::Failure;
 use crate::screen::{self, plain};
 use fathom_lab::store::Loaded;
 use fathom_report::screen::Screen;
-use indicatif::ProgressStyle;
 use rustix::termios::{QueueSelector, tcflush};
 use serde::Serialize;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -72,17 +72,19 @@ pub(crate) fn screen() -> Screen {
 }
 
 /// Tells the user of a failure, and gives the exit code.
-pub(crate) fn failure(failure: Failure) -> ExitCode {
-    let (text, exit) = failure.rendered(error_width());
-    rendered(&text);
-    exit.into()
+pub(crate) fn failure(failure: &Failure) -> ExitCode {
+    error(&(drawn(failure, error_screen()) + "\n"));
+    failure.exit.into()
 }
 
-/// How wide a message of a failure may be: as the terminal that it is shown on, or as one that does not say.
-fn error_width() -> usize {
+/// What standard error is shown on: where it is no terminal, lines are as long as on one that does not say.
+pub(crate) fn error_screen() -> Screen {
     let size = rustix::termios::tcgetwinsize(io::stderr());
     let columns = size.map_or(0, |size| size.ws_col);
-    screen::of(Some(columns), variable).width.unwrap_or(80)
+    Screen {
+        colour: io::stderr().is_terminal() && screen::of(Some(columns), variable).colour,
+        ..screen::of(Some(columns), variable)
+    }
 }
 
 /// A variable of the environment.
@@ -94,14 +96,6 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// A progress bar in the characters of [`screen()`].
-pub(crate) fn drawn(style: ProgressStyle) -> ProgressStyle {
-    match screen().ascii {
-        true => style.progress_chars("#>-").tick_chars("-\\|/ "),
-        false => style,
-    }
-}
-
 /// Whether somebody is there to ask.
 pub(crate) fn interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -109,14 +103,15 @@ pub(crate) fn interactive() -> bool {
 
 /// Says something to the user beside the data, on one line ([`plain`]). Nobody listening is no error.
 pub(crate) fn note(text: &str) {
-    rendered(&plain(text));
+    error(&(screen().characters(&plain(text)) + "\n"));
 }
 
-/// As [`note`], for what has lines and colours of its own.
-fn rendered(text: &str) {
-    let text = screen().characters(text);
+/// Puts a text on standard error as it is. Nobody listening is no error.
+pub(crate) fn error(text: &str) {
     let mut stderr = io::stderr().lock();
-    let _ = writeln!(stderr, "{text}");
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
 }
 
 /// A path as [`plain`] text.

@@ -1,75 +1,40 @@
-//! How far many runs are, and how long the rest may take.
+//! How far a run is, or many, and how long the rest may take.
 
+mod display;
 mod playing;
 
+pub(crate) use display::{Display, clock};
 pub(crate) use playing::Playing;
 
 use fathom_lab::study::Watcher;
 use fathom_report::text::human_duration;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Fewer runs than that tell nothing of the rest.
 const ESTIMATED_FROM: usize = 3;
 /// So many runs are named of which something has to be said; the others are counted.
 const DISTRUSTED_MAX: usize = 5;
+/// Columns of a bar.
+const BAR: usize = 30;
 
-/// Watches runs: a bar on a terminal, a line for each run where nothing can be drawn.
+/// Watches runs: a bar on a terminal, a line for each run elsewhere.
 pub(crate) struct Progress {
-    shown: Shown,
+    display: Display,
     of: usize,
     /// Those that were there already take no time.
     kept: AtomicUsize,
     done: AtomicUsize,
-    began: Instant,
-}
-
-enum Shown {
-    Nothing,
-    Lines,
-    Bar(ProgressBar),
-}
-
-#[allow(
-    clippy::disallowed_methods,
-    reason = "an estimate for the user follows the user's clock; no result depends on it"
-)]
-fn clock() -> Instant {
-    Instant::now()
 }
 
 impl Progress {
     /// Of that many runs.
     pub(crate) fn new(quiet: bool, of: usize) -> Self {
-        let shown = if quiet {
-            Shown::Nothing
-        } else if io::stderr().is_terminal() {
-            let target = ProgressDrawTarget::stderr_with_hz(10);
-            let bar = ProgressBar::with_draw_target(Some(of as u64), target);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}{wide_msg}") {
-                bar.set_style(crate::out::drawn(style));
-            }
-            bar.tick();
-            Shown::Bar(bar)
-        } else {
-            Shown::Lines
-        };
         Self {
-            shown,
+            display: Display::new(quiet),
             of,
             kept: 0.into(),
             done: 0.into(),
-            began: clock(),
-        }
-    }
-
-    /// Says something above the bar.
-    fn say(&self, text: &str) {
-        match &self.shown {
-            Shown::Bar(bar) => bar.suspend(|| crate::out::note(text)),
-            _ => crate::out::note(text),
         }
     }
 }
@@ -80,13 +45,19 @@ fn left(elapsed: Duration, ran: usize, of: usize) -> Option<Duration> {
     known.then(|| elapsed.mul_f64(of as f64 / ran as f64))
 }
 
+/// As much of a bar as is done.
+fn bar(done: usize, of: usize) -> String {
+    let full = BAR * done.min(of) / of.max(1);
+    "█".repeat(full) + &"·".repeat(BAR - full)
+}
+
 impl Watcher for Progress {
     fn run_done(&self, name: &str, _done: usize, _of: usize, again: bool) {
         let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
         let kept =
             self.kept.fetch_add(usize::from(!again), Ordering::Relaxed) + usize::from(!again);
         let rest = left(
-            self.began.elapsed(),
+            self.display.elapsed(),
             done - kept,
             self.of.saturating_sub(done),
         );
@@ -94,34 +65,26 @@ impl Watcher for Progress {
             let ns = u64::try_from(rest.as_nanos()).unwrap_or(u64::MAX);
             format!(", about {} left", human_duration(ns))
         });
-        match &self.shown {
-            Shown::Nothing => {}
-            Shown::Lines => {
+        let far = format!("{done} of {}{rest}: {name}", self.of);
+        match self.display.is_log() {
+            true => {
                 let kept = if again { "" } else { " (was there)" };
-                crate::out::note(&format!("{done} of {}{rest}: {name}{kept}", self.of));
+                self.display.say(&format!("{far}{kept}"));
             }
-            Shown::Bar(bar) => {
-                bar.set_position(done as u64);
-                bar.set_message(crate::out::screen().characters(&format!("{rest}: {name}")));
-            }
+            false => self
+                .display
+                .show(|| format!("{} {far}", bar(done, self.of))),
         }
     }
 
     fn distrusted(&self, runs: &[(String, String)]) {
         for (name, why) in runs.iter().take(DISTRUSTED_MAX) {
-            self.say(&format!("warning: {name} is run again: {why}"));
+            let said = format!("warning: {name} is run again: {why}");
+            self.display.say(&said);
         }
         let more = runs.len().saturating_sub(DISTRUSTED_MAX);
         if more > 0 {
-            self.say(&format!("and {more} more are run again"));
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Shown::Bar(bar) = &self.shown {
-            bar.finish_and_clear();
+            self.display.say(&format!("and {more} more are run again"));
         }
     }
 }
@@ -136,5 +99,12 @@ mod tests {
         assert_eq!(left(ten, 5, 10), Some(Duration::from_secs(20)));
         assert_eq!(left(ten, 2, 10), None);
         assert_eq!(left(ten, 5, 0), None);
+    }
+
+    #[test]
+    fn a_bar_is_as_full_as_what_is_done() {
+        assert_eq!(bar(0, 3), "·".repeat(BAR));
+        assert_eq!(bar(1, 3), "█".repeat(10) + &"·".repeat(20));
+        assert_eq!(bar(3, 3), "█".repeat(BAR));
     }
 }

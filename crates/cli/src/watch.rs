@@ -1,12 +1,11 @@
 //! What a user sees of a run while it goes on, Ctrl-C, and checkpoints of the record.
 
 use crate::failure::Failure;
+use crate::progress::{Display, clock};
 use fathom_lab::store::{self, StoreError};
 use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Record};
 use fathom_report::text::{human_bytes, human_duration};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +13,6 @@ use std::time::{Duration, Instant};
 
 /// How often the record of a real drive is written while the run goes on.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
-/// How often the line on a terminal is drawn.
-const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// What is done before the process ends at once.
@@ -50,19 +47,9 @@ pub(crate) fn interrupted() -> bool {
 
 /// Watches a run.
 pub(crate) struct Watch {
-    shown: Shown,
+    display: Display,
     now: Option<Parameter>,
-    began: Instant,
-    drawn: Option<Instant>,
     checkpoint: Option<Checkpoint>,
-}
-
-enum Shown {
-    Nothing,
-    /// A line for every parameter, where nothing can be drawn.
-    Lines,
-    /// One line that changes.
-    Bar(ProgressBar),
 }
 
 struct Checkpoint {
@@ -71,37 +58,15 @@ struct Checkpoint {
     failed: Option<StoreError>,
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "progress and checkpoints follow the user's clock; no result depends on it"
-)]
-fn clock() -> Instant {
-    Instant::now()
-}
-
 impl Watch {
     /// Shows progress unless `quiet`; with `checkpoint`, keeps the record in that directory while the run goes on.
     pub(crate) fn new(quiet: bool, checkpoint: Option<PathBuf>) -> Self {
-        let shown = if quiet {
-            Shown::Nothing
-        } else if io::stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(crate::out::drawn(style));
-            }
-            Shown::Bar(bar)
-        } else {
-            Shown::Lines
-        };
-        let began = clock();
         Self {
-            shown,
+            display: Display::new(quiet),
             now: None,
-            began,
-            drawn: None,
             checkpoint: checkpoint.map(|dir| Checkpoint {
                 dir,
-                written: began,
+                written: clock(),
                 failed: None,
             }),
         }
@@ -109,15 +74,12 @@ impl Watch {
 
     /// Ends the display; gives a checkpoint's error, which has stopped the run.
     pub(crate) fn finish(self) -> Option<StoreError> {
-        if let Shown::Bar(bar) = self.shown {
-            bar.finish_and_clear();
-        }
         self.checkpoint?.failed
     }
 
     fn line(&self, progress: &Progress<'_>) -> String {
         // What is cut off first on a narrow terminal comes last.
-        let left = time_left(self.began.elapsed(), progress).map_or_else(String::new, |left| {
+        let left = time_left(self.display.elapsed(), progress).map_or_else(String::new, |left| {
             let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
             format!("≤ {} left; ", human_duration(ns))
         });
@@ -144,26 +106,15 @@ fn time_left(elapsed: Duration, progress: &Progress<'_>) -> Option<Duration> {
 impl Observer for Watch {
     fn progress(&mut self, progress: &Progress<'_>) {
         let new = self.now.replace(progress.parameter) != Some(progress.parameter);
-        match &self.shown {
-            Shown::Nothing => {}
-            Shown::Lines => {
-                if new {
-                    crate::out::note(&format!(
-                        "measuring {}: {} of at most {} written",
-                        progress.parameter,
-                        human_bytes(progress.bytes_written),
-                        human_bytes(progress.bound_bytes)
-                    ));
-                }
-            }
-            Shown::Bar(bar) => {
-                if new || self.drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
-                    bar.set_message(crate::out::screen().characters(&self.line(progress)));
-                    bar.tick();
-                    self.drawn = Some(clock());
-                }
-            }
+        if new && self.display.is_log() {
+            self.display.say(&format!(
+                "measuring {}: {} of at most {} written",
+                progress.parameter,
+                human_bytes(progress.bytes_written),
+                human_bytes(progress.bound_bytes)
+            ));
         }
+        self.display.show(|| self.line(progress));
     }
 
     fn interrupted(&self) -> bool {

@@ -89,7 +89,11 @@ fn a_number_without_a_unit_is_named_with_its_key() {
     let dir = tempfile::tempdir().unwrap();
     let replay = "run generate:uniform";
     for (args, key, unit) in [
-        ("--set flash.read=40", "flash.read: ", "such as 40us"),
+        (
+            "--set flash.read=40",
+            "`--set flash.read=40`",
+            "such as 40us",
+        ),
         (
             "--sched mq-deadline,read_expire=5",
             "`read_expire`: `5`",
@@ -365,6 +369,66 @@ fn a_trace_has_a_limit_of_processes() {
         "run w.spc --arrival processes:100000",
         &["`arrival` is processes:100000:1", "at most 512"],
     );
+}
+
+#[test]
+fn an_error_of_a_setting_is_told_of_the_option_that_made_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, all) in [
+        (
+            "--set flash.channels=0",
+            ["`--set flash.channels=0` on model:epo: is 0", "1 to 256"],
+        ),
+        (
+            "--set spam=1",
+            ["`--set spam=1` on model:epo", "unknown field `spam`"],
+        ),
+        (
+            "--ftl dfdl",
+            ["`--ftl dfdl` on model:epo", "did you mean `dftl`"],
+        ),
+        (
+            "--buffer lru,capacity=1",
+            ["`--buffer lru,capacity=1` on model:epo", "has no unit"],
+        ),
+        (
+            "--ftl dftl --on model:hitachi-7k160",
+            ["is a disk", "no translation layer"],
+        ),
+        (
+            "--buffer lru --on model:hitachi-7k160",
+            ["is a disk", "no write buffer"],
+        ),
+    ] {
+        tells(dir.path(), &format!("run generate:uniform {args}"), &all);
+        let args: Vec<&str> = args.split(' ').collect();
+        let said = said(
+            dir.path(),
+            &[&["run", "generate:uniform"], &args[..]].concat(),
+        );
+        assert!(
+            !said.contains("╭") && !said.contains("with settings"),
+            "{said}"
+        );
+    }
+}
+
+/// `--ab` refuses `--sched` and `--split`, and its names take no keys.
+#[test]
+fn what_a_stack_lacks_is_advised_in_a_way_that_it_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("jobs.fio"), "[a]\nrw=randread\nsize=1m\n").unwrap();
+    for stack in ["noop+pas", "irbw-fifo"] {
+        let said = said(
+            dir.path(),
+            &["run", "jobs.fio", "--ab", &format!("none,{stack}")],
+        );
+        assert!(said.contains("`--profile DIR`"), "{said}");
+        assert!(
+            !said.contains("--split") && !said.contains("--sched"),
+            "{said}"
+        );
+    }
 }
 
 /// The conditions are those that the contract's `DeviceInfo::check` has.

@@ -165,7 +165,7 @@ fn what_is_for_programs_has_no_width() {
 }
 
 #[test]
-fn progress_is_for_a_terminal() {
+fn a_log_is_told_progress_in_plain_lines() {
     let dir = tempfile::tempdir().unwrap();
     let args = [
         "run",
@@ -181,5 +181,8 @@ fn progress_is_for_a_terminal() {
         .output()
         .unwrap();
     assert!(out.status.success());
-    assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+    // On a slow machine there are some.
+    let said = String::from_utf8(out.stderr).unwrap();
+    let plain = |c: char| c == '\n' || !c.is_control();
+    assert!(said.chars().all(plain), "{said:?}");
 }

@@ -46,6 +46,20 @@ impl QueueError {
     /// What to do.
     pub fn help(&self) -> String {
         match self {
+            Self::Sizes { example, .. } => {
+                format!("{}; or give them: {example}", self.help_by_name())
+            }
+            Self::Config(error) => config_help(error).into(),
+            Self::Unknown { key, .. } => {
+                format!("{}; or give {key}=BYTES yourself", self.help_by_name())
+            }
+            Self::Syntax(_) => self.help_by_name(),
+        }
+    }
+
+    /// What to do where a scheduler or a splitter is named without keys.
+    pub fn help_by_name(&self) -> String {
+        match self {
             Self::Syntax(message) if meant(message).is_some() => {
                 format!("did you mean `{}`?", meant(message).unwrap_or_default())
             }
@@ -53,22 +67,17 @@ impl QueueError {
                 "`fathom list schedulers` and `fathom list splits` show all; docs/schedulers.md says what each takes"
                     .into()
             }
-            Self::Sizes {
-                parameters,
-                example,
-                ..
-            } => {
+            Self::Sizes { parameters, .. } => {
                 let names: Vec<&str> = parameters.iter().map(|p| p.name()).collect();
                 format!(
                     "take them from a profile of the drive (`--profile DIR`; in a study, `sizes`), which is written by: fathom \
-                     probe --only {} --out DIR TARGET; or give them: {example}",
+                     probe --only {} --out DIR TARGET",
                     names.join(",")
                 )
             }
-            Self::Config(error) => config_help(error).into(),
-            Self::Unknown { key, parameter, .. } => format!(
-                "`fathom probe TARGET --only {parameter} --budget ...` may find it with more measuring; or give \
-                 {key}=BYTES yourself"
+            Self::Config(_) => "take its sizes from a profile of the drive (`--profile DIR`)".into(),
+            Self::Unknown { parameter, .. } => format!(
+                "`fathom probe TARGET --only {parameter} --budget ...` may find it with more measuring"
             ),
         }
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fathom_lab::store::{
-    PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, Staging, StoreError, check_output,
+    PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, SetKind, Staging, StoreError, check_output,
     encode_record, load_profile, load_record, save_record, save_run,
 };
 use fathom_probe::profile::{Estimate, Evidence};
@@ -367,19 +367,19 @@ fn an_interrupted_run_leaves_no_answers() {
 fn a_measurement_is_not_overwritten_and_a_model_run_may_be() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
-    check_output(&run).unwrap();
+    check_output(&run, SetKind::Measurement).unwrap();
     assert!(!run.exists());
     save_record(&run, &small(true)).unwrap();
-    check_output(&run).unwrap();
+    check_output(&run, SetKind::Measurement).unwrap();
     save_record(&run, &small(false)).unwrap();
     assert!(matches!(
-        check_output(&run),
+        check_output(&run, SetKind::Measurement),
         Err(StoreError::Occupied { complete: true, .. })
     ));
     let file = dir.path().join("file");
     fs::write(&file, "x").unwrap();
     assert!(matches!(
-        check_output(&file.join("run")),
+        check_output(&file.join("run"), SetKind::Measurement),
         Err(StoreError::NotADirectory { .. })
     ));
 }

@@ -97,12 +97,10 @@ fn figure(found: &Ab) -> Chart {
             mode: Mode::Marks,
             x: some().map(|(place, _)| f64::from(place)).collect(),
             y: some().map(|(_, d)| Some(d.percent)).collect(),
-            interval: Some(Interval {
-                what: "95 % interval".to_owned(),
-                drawn: true,
-                low: end(|[low, _]| low),
-                high: end(|[_, high]| high),
-            }),
+            interval: Some(Interval::of_95_percent(
+                end(|[low, _]| low),
+                end(|[_, high]| high),
+            )),
             columns: Vec::new(),
         }
     };

@@ -4,6 +4,7 @@ use crate::points::DRAWN_MAX;
 use crate::words;
 use fathom_probe::Estimate;
 use fathom_probe::about::Figure;
+use std::ops::Range;
 
 /// What there is to see, in a sentence.
 pub(crate) fn see(figure: &Figure, estimate: Option<&Estimate>) -> String {
@@ -22,9 +23,10 @@ pub(crate) fn see(figure: &Figure, estimate: Option<&Estimate>) -> String {
 
 /// How many samples there are, how many of them are drawn, and what is shaded.
 pub(crate) fn note(
-    (total, drawn): (usize, usize),
+    total: usize,
+    drawn: usize,
     strip: bool,
-    interval: Option<(u64, u64)>,
+    interval: Option<Range<u64>>,
 ) -> String {
     let number = |n: usize| words::count(n as u64);
     let medians = match strip {
@@ -45,8 +47,8 @@ pub(crate) fn note(
             words::counted(total as u64, "sample")
         )
     };
-    if let Some((low, high)) = interval {
-        let (low, high) = (words::bytes(low), words::bytes(high));
+    if let Some(ends) = interval {
+        let (low, high) = (words::bytes(ends.start), words::bytes(ends.end));
         if low != high {
             out.push_str(&format!(" Shaded: the interval, {low} to {high}."));
         }

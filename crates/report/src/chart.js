@@ -14,6 +14,13 @@ const visible = (state) => state.chart.series.filter((series) => !state.hidden.h
 // Series of one name stand at the same place beside those of other names.
 const groups = (state) => [...new Set(visible(state).map((series) => series.name))];
 
+// The names that stand beside one another at their places: none where no place has two.
+function sideBySide(state) {
+  const names = new Map();
+  for (const { name, x } of visible(state)) x.forEach((place) => names.set(place, (names.get(place) || new Set()).add(name)));
+  return [...names.values()].some((at) => at.size > 1) ? groups(state) : [];
+}
+
 // Words in lines of at most so many pixels, or of one word.
 function folded(text, most, font) {
   return text.split(" ").reduce((lines, word) => {
@@ -23,8 +30,18 @@ function folded(text, most, font) {
   }, []);
 }
 
+// Names that have no room beside one another, along lines that rise to their ticks: as steep as the room to the left asks
+// for, and fewer where even these would touch. `deep` is what they take below the axis.
+function turned(ticks, size) {
+  const room = ticks.length > 1 ? ticks[1].x - ticks[0].x : Infinity;
+  const turn = highest(ticks.map(({ x, width }) => Math.acos(Math.max(0, Math.min(0.64, (x - 4) / width)))));
+  const step = Math.ceil((size + 2) / Math.sin(turn) / room);
+  const kept = ticks.filter((_, i) => i % step === 0);
+  return { ticks: kept, turn, deep: highest(kept.map(({ width }) => width)) * Math.sin(turn) };
+}
+
 // Ticks of the horizontal axis with the lines of their texts: fewer until none touches the next.
-function acrossTicks(axis, range, [left, right], values, font) {
+function acrossTicks(axis, range, [left, right], values, { size, font }) {
   const scale = scaleOf(axis, range, [left, right]);
   const unit = shownUnit(axis, range);
   const tick = (value, text) => ({ value, x: scale.at(value), lines: [text], width: textWidth(text, font) });
@@ -42,12 +59,12 @@ function acrossTicks(axis, range, [left, right], values, font) {
       return { unit, ticks: ticks.map((one, i) => ({ ...one, lines: lines[i], width: wide(lines[i]) })) };
     }
   }
+  if (axis.scale === "names" && !apart(ticks)) return { unit, ...turned(ticks, size) };
   for (let room = Math.floor((right - left) / 60); !apart(ticks) && room > 0; room -= 1) {
-    ticks = axis.scale === "names" || axis.places ? ticks : all(room);
+    ticks = axis.places ? ticks : all(room);
   }
   for (let step = 2; !apart(ticks) && ticks.length > 1; step += 1) {
-    const every = all(2);
-    ticks = (axis.scale === "names" || axis.places ? every : ticks).filter((_, i) => i % step === 0);
+    ticks = (axis.places ? all(2) : ticks).filter((_, i) => i % step === 0);
   }
   return { unit, ticks };
 }
@@ -87,11 +104,12 @@ function layout(state) {
   const said = lines.filter((mark) => mark.text).map((mark) => toX.at(mark.x[0]) - textWidth(mark.text, `bold ${font}`) / 2);
   const under = said.some((from) => from < textWidth(axisTitle(chart.y, upUnit), font) + 14);
   const top = (under ? 2 : 1) * (size + 6) + 6;
-  const across = acrossTicks(chart.x, x, [left, right], xs, font);
+  const across = acrossTicks(chart.x, x, [left, right], xs, { size, font });
   const rows = highest(across.ticks.map((tick) => tick.lines.length).concat(1));
   const bottom = height - (rows + 1) * (size + 4) - 14;
+  const deeper = across.turn ? across.deep - size : 0;
   return {
-    width, height, size, font, top, left, right, bottom, across, upTexts, up, upUnit, x, y, toX,
+    width, height: height + deeper, size, font, top, left, right, bottom, across, upTexts, up, upUnit, x, y, toX,
     toY: scaleOf(chart.y, y, [bottom, top]),
   };
 }
@@ -109,6 +127,11 @@ function frame(state, at) {
   });
   for (const { x, lines, width } of at.across.ticks) {
     g.append(svg("path", { class: chart.x.scale === "names" ? "tick" : "grid", d: chart.x.scale === "names" ? `M${p(x)},${bottom}v5` : `M${p(x)},${top}V${bottom + 5}` }));
+    if (at.across.turn) {
+      const [down, angle] = [bottom + 7 + size * 0.7, (-at.across.turn * 180) / Math.PI];
+      g.append(written(lines[0], x, down, { class: "turned", transform: `rotate(${p(angle)} ${p(x)} ${p(down)})` }));
+      continue;
+    }
     // The first and the last text stay in the figure.
     const middle = Math.max(width / 2 + 1, Math.min(at.width - width / 2 - 1, x));
     lines.forEach((line, i) => g.append(written(line, middle, bottom + 7 + (i + 1) * (size + 3), { "text-anchor": "middle" })));
@@ -143,10 +166,10 @@ function marksOf(state, at) {
 // Where the points of a series stand, `null` where one has no place. Names have the series side by side.
 function spotsOf(state, series, at) {
   const { x: across, y: up } = state.chart;
-  const beside = groups(state);
   const slot = across.scale === "names" ? Math.abs(at.toX.at(1) - at.toX.at(0)) : 0;
-  const width = Math.min(slot * 0.84 / beside.length, series.mode === "bars" ? 56 : 220);
-  const shift = slot ? (beside.indexOf(series.name) - (beside.length - 1) / 2) * width : 0;
+  const beside = slot ? sideBySide(state) : [];
+  const width = Math.min(slot * 0.84 / Math.max(1, beside.length), series.mode === "bars" ? 56 : 220);
+  const shift = beside.length > 0 ? (beside.indexOf(series.name) - (beside.length - 1) / 2) * width : 0;
   // The golden ratio spreads the points of a strip evenly, the same at every drawing.
   const spread = (i) => (slot && series.mode === "points" ? ((i * 0.6180339887) % 1 - 0.5) * width * 0.6 : 0);
   const { interval } = series;

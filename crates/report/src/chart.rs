@@ -140,6 +140,18 @@ pub struct Interval {
     pub high: Vec<f64>,
 }
 
+impl Interval {
+    /// One of 95 %, which is drawn. What has no end is not.
+    pub(crate) fn of_95_percent(low: Vec<f64>, high: Vec<f64>) -> Interval {
+        Interval {
+            what: "95 % interval".to_owned(),
+            drawn: true,
+            low,
+            high,
+        }
+    }
+}
+
 /// What else is told of each point to the reader who points at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Column {
@@ -176,22 +188,16 @@ pub struct Series {
 }
 
 impl Series {
-    /// The same with intervals around its heights, of which these are the halves.
-    pub fn with_halves(self, what: &str, halves: &[f64]) -> Series {
+    /// The same with intervals of 95 % around its heights, of which these are the halves.
+    pub fn with_halves(self, halves: &[f64]) -> Series {
         let ends = |sign: f64| -> Vec<f64> {
             let each = self.y.iter().zip(halves);
             // What has no height has no interval, and is not drawn.
             each.map(|(y, half)| y.map_or(f64::NAN, |y| y + sign * half))
                 .collect()
         };
-        let interval = Interval {
-            what: what.to_owned(),
-            drawn: true,
-            low: ends(-1.0),
-            high: ends(1.0),
-        };
         Series {
-            interval: Some(interval),
+            interval: Some(Interval::of_95_percent(ends(-1.0), ends(1.0))),
             ..self
         }
     }

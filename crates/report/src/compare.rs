@@ -170,12 +170,10 @@ fn ratio_figure(comparison: &Comparison, names: &[String]) -> Chart {
             mode: Mode::Marks,
             x: (0..ratios.len()).map(|place| place as f64).collect(),
             y: ratios.iter().enumerate().map(base).collect(),
-            interval: Some(Interval {
-                what: "95 % interval".to_owned(),
-                drawn: true,
-                low: end(|ratio| ratio.low),
-                high: end(|ratio| ratio.high),
-            }),
+            interval: Some(Interval::of_95_percent(
+                end(|ratio| ratio.low),
+                end(|ratio| ratio.high),
+            )),
             columns: Vec::new(),
         })
     };

@@ -167,13 +167,8 @@ fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String)
     (outcome, why.to_owned())
 }
 
-/// The comparison without colours: at most [`WIDTH`](crate::text::WIDTH) columns as long as the names allow.
-pub fn text(diff: &Diff) -> String {
-    text_on(diff, Screen::default())
-}
-
-/// As [`text`], for a screen.
-pub fn text_on(diff: &Diff, screen: Screen) -> String {
+/// The comparison for a screen, of at most [`WIDTH`](crate::text::WIDTH) columns as long as the names allow.
+pub fn text(diff: &Diff, screen: Screen) -> String {
     let screen = at_most(screen);
     let mut out = String::new();
     for (label, source) in [("First: ", &diff.left), ("Second:", &diff.right)] {

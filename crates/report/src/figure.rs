@@ -11,6 +11,7 @@ use crate::words;
 use fathom_probe::about::{Figure, LOOKS, Mark, Measure, X};
 use fathom_probe::{Estimate, Parameter, Profile, Record, Sample, Series, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The most multiples of a period that are drawn as lines; with more they would hide the samples.
 const PERIOD_LINES_MAX: u64 = 64;
@@ -37,19 +38,6 @@ enum Axis {
     Log2,
     /// Few sizes, side by side.
     Strip,
-}
-
-/// What is marked on the horizontal axis.
-#[derive(Clone, Debug, Default)]
-struct Marks {
-    /// The identified size, in bytes.
-    at: Option<u64>,
-    /// What is written there.
-    text: String,
-    /// Both ends of the interval, where it is more than a point.
-    interval: Option<(u64, u64)>,
-    /// Multiples of the identified period.
-    period: Vec<u64>,
 }
 
 /// What one series of samples becomes.
@@ -124,21 +112,21 @@ fn chart(
     let hidden = |h: &&u64| y.top.is_some_and(|top| **h as f64 > top);
     let heights = || lines.iter().flat_map(|line| &line.heights);
     let drawn = lines.iter().map(|line| line.drawn.len()).sum();
-    let marks = marks(figure, axis, estimate, &lines);
     let places = distinct_x(&lines);
     Chart {
         id,
         title: figure.title.to_owned(),
         see: see(figure, estimate),
         note: note(
-            (heights().count(), drawn),
+            heights().count(),
+            drawn,
             axis == Axis::Strip,
-            marks.interval,
+            interval(figure, axis, estimate),
         ),
         outside: outside(heights().filter(hidden).count(), heights().count()),
         x: horizontal(axis, x_title(figure.x), &places),
         y,
-        marks: drawn_marks(marks),
+        marks: marks(figure, axis, estimate, &places),
         series: drawn_series(&lines, axis, figure, &places),
     }
 }
@@ -179,10 +167,7 @@ fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     if x.len() <= 2 || (figure.side_by_side && x.len() <= STRIP_SIZES_MAX) {
         return Axis::Strip;
     }
-    let (low, high) = (
-        x.first().copied().unwrap_or(0),
-        x.last().copied().unwrap_or(0),
-    );
+    let [low, high] = [x.first(), x.last()].map(|end| end.copied().unwrap_or(0));
     let upper_half = x.iter().filter(|v| **v > low + (high - low) / 2).count();
     let crowded_low = x.len() > 3 && upper_half * 4 < x.len();
     if low > 0 && (figure.measure == Measure::Throughput || crowded_low) {
@@ -278,53 +263,49 @@ fn drawn_series(
     clouds.chain(medians).collect()
 }
 
-/// A size is marked where the axis carries sizes of the same kind.
-fn marks(figure: &Figure, axis: Axis, estimate: Option<&Estimate>, lines: &[Line<'_>]) -> Marks {
-    let Some(estimate) = estimate else {
-        return Marks::default();
-    };
-    if let Mark::End(text) = figure.mark {
-        return Marks {
-            at: folded::block(Some(estimate)).map(|block| block / 2),
-            text: text.to_owned(),
-            ..Marks::default()
-        };
-    }
-    if axis == Axis::Strip || figure.mark == Mark::Nothing {
-        return Marks::default();
-    }
-    let at = estimate.bytes();
+/// Both ends of the interval of an answer in bytes, where it is more than a point and the axis carries sizes of the same kind.
+fn interval(figure: &Figure, axis: Axis, estimate: Option<&Estimate>) -> Option<Range<u64>> {
     let end = |end: &Option<Value>| end.as_ref().and_then(Value::bytes);
-    let interval = end(&estimate.low).zip(end(&estimate.high));
-    let last = distinct_x(lines).last().copied().unwrap_or(0);
-    let period = match at {
-        Some(period)
-            if figure.mark == Mark::Period && period > 0 && last / period <= PERIOD_LINES_MAX =>
-        {
-            (2..=last / period).map(|n| n * period).collect()
-        }
-        _ => Vec::new(),
-    };
-    Marks {
-        at,
-        text: at.map(words::bytes).unwrap_or_default(),
-        interval: interval.filter(|(low, high)| low < high),
-        period,
-    }
+    let estimate = estimate.filter(|_| has_marks(figure, axis))?;
+    let (low, high) = end(&estimate.low).zip(end(&estimate.high))?;
+    (low < high).then_some(low..high)
 }
 
-fn drawn_marks(marks: Marks) -> Vec<chart::Mark> {
-    let mark = |kind, x: Vec<u64>, text| chart::Mark {
+/// Whether the size that was found can be marked.
+fn has_marks(figure: &Figure, axis: Axis) -> bool {
+    axis != Axis::Strip && matches!(figure.mark, Mark::Size | Mark::Period)
+}
+
+/// The size that was found, its interval, and the multiples of a period.
+fn marks(
+    figure: &Figure,
+    axis: Axis,
+    estimate: Option<&Estimate>,
+    places: &BTreeSet<u64>,
+) -> Vec<chart::Mark> {
+    let mark = |kind, x: &[u64], text: String| chart::Mark {
         kind,
-        x: x.into_iter().map(|x| x as f64).collect(),
+        x: x.iter().map(|&x| x as f64).collect(),
         text,
     };
-    let band = marks.interval.map(|(low, high)| vec![low, high]);
-    let band = band.map(|ends| mark(MarkKind::Band, ends, String::new()));
-    let period = (!marks.period.is_empty()).then_some(marks.period);
-    let period = period.map(|period| mark(MarkKind::Dotted, period, String::new()));
-    let at = marks
-        .at
-        .map(|at| mark(MarkKind::Line, vec![at], marks.text));
+    if let Mark::End(text) = figure.mark {
+        let block = folded::block(estimate).into_iter();
+        return block
+            .map(|block| mark(MarkKind::Line, &[block / 2], text.to_owned()))
+            .collect();
+    }
+    let band = interval(figure, axis, estimate);
+    let band = band.map(|ends| mark(MarkKind::Band, &[ends.start, ends.end], String::new()));
+    let size = estimate.and_then(Estimate::bytes);
+    let size = size.filter(|_| has_marks(figure, axis));
+    let last = places.last().copied().unwrap_or(0);
+    let multiples = |size: u64| -> Option<Vec<u64>> {
+        let most = last.checked_div(size)?;
+        let few = figure.mark == Mark::Period && (2..=PERIOD_LINES_MAX).contains(&most);
+        few.then(|| (2..=most).map(|n| n * size).collect())
+    };
+    let period = size.and_then(multiples);
+    let period = period.map(|period| mark(MarkKind::Dotted, &period, String::new()));
+    let at = size.map(|size| mark(MarkKind::Line, &[size], words::bytes(size)));
     band.into_iter().chain(period).chain(at).collect()
 }

@@ -233,14 +233,13 @@ impl Set<'_> {
             let mut list = row
                 .first()
                 .map_or_else(String::new, |name| wrap(name, width).join("\n") + "\n");
-            for (column, cell) in row.iter().enumerate().skip(1) {
+            for column in 1..row.len() {
                 let name = head.get(column).map_or("", String::as_str);
-                list += &self.entry(
-                    (name, named.unwrap_or(0)),
-                    (first + index, column),
-                    cell,
-                    width,
-                );
+                let before = match named {
+                    None => GAP.to_owned(),
+                    Some(named) => format!("{GAP}{name}{}{GAP}", " ".repeat(named - columns(name))),
+                };
+                list += &self.entry(&before, first + index, column, width);
             }
             list
         });
@@ -248,27 +247,15 @@ impl Set<'_> {
         lists.collect::<Vec<_>>().join(parting)
     }
 
-    /// A cell with its head, which is set as wide as `named`.
-    fn entry(
-        &self,
-        (name, named): (&str, usize),
-        (row, column): (usize, usize),
-        cell: &str,
-        width: usize,
-    ) -> String {
+    /// A cell with what stands `before` it.
+    fn entry(&self, before: &str, row: usize, column: usize, width: usize) -> String {
+        let cell = &self.rows[row][column];
         if cell.is_empty() {
             return String::new();
         }
-        let before = match named {
-            0 => GAP.to_owned(),
-            _ => format!(
-                "{GAP}{name}{}{GAP}",
-                " ".repeat(named.saturating_sub(columns(name)))
-            ),
-        };
-        let lines = wrap(cell, width.saturating_sub(columns(&before)));
+        let lines = wrap(cell, width.saturating_sub(columns(before)));
         let lines = lines.iter().map(|line| (self.paint)(row, column, line));
-        let below = format!("\n{}", " ".repeat(columns(&before)));
+        let below = format!("\n{}", " ".repeat(columns(before)));
         format!("{before}{}\n", lines.collect::<Vec<_>>().join(&below))
     }
 }

@@ -6,6 +6,7 @@
 use crate::screen::Screen;
 use crate::table::{self, Kind};
 use crate::words;
+pub use crate::words::{bytes as human_bytes, duration as human_duration};
 use crate::wrap::clean;
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Verdict};
 
@@ -14,27 +15,17 @@ pub const WIDTH: usize = 100;
 
 /// The column of verdicts.
 const VERDICT: usize = 3;
-/// A size in bytes for people: `16 KiB`, `1.5 MiB`, `55.9 GiB` (rounded to two decimals where it must be).
-pub fn human_bytes(bytes: u64) -> String {
-    words::bytes(bytes)
-}
 
-/// A duration in nanoseconds for people, rounded to three digits: `47.1 µs`, `12 min 5 s`.
-pub fn human_duration(ns: u64) -> String {
-    words::duration(ns)
-}
-
-/// The table without colours: drive, one row per answer, cost.
-pub fn summary(profile: &Profile) -> String {
-    summary_on(profile, Screen::default())
-}
-
-/// The table for a screen, of at most [`WIDTH`] columns.
-pub fn summary_on(profile: &Profile, screen: Screen) -> String {
+/// The table for a screen, of at most [`WIDTH`] columns: drive, one row per answer, cost.
+pub fn summary(profile: &Profile, screen: Screen) -> String {
     let screen = at_most(screen);
     let mut out = header(profile);
     out.push('\n');
-    let rows: Vec<Row> = profile.parameters.iter().map(Row::new).collect();
+    let rows: Vec<Row> = profile
+        .parameters
+        .iter()
+        .map(|(parameter, estimate)| Row::new(*parameter, estimate))
+        .collect();
     if rows.is_empty() {
         out.push_str("No parameter was measured.\n");
     } else {
@@ -103,7 +94,7 @@ struct Row {
 }
 
 impl Row {
-    fn new((parameter, estimate): (&Parameter, &Estimate)) -> Row {
+    fn new(parameter: Parameter, estimate: &Estimate) -> Row {
         Row {
             cells: [
                 parameter.title(),

@@ -6,12 +6,12 @@ use fathom_base::Bytes;
 use fathom_probe::{Estimate, Method, Value, Verdict};
 
 /// A size in bytes for people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     Bytes(bytes).human()
 }
 
 /// A duration in nanoseconds for people, to three digits: `47.1 µs`, `1.2 s`, `12 min 5 s`.
-pub(crate) fn duration(ns: u64) -> String {
+pub fn duration(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     match ns {
         0..1_000 => format!("{ns} ns"),

@@ -89,7 +89,7 @@ fn every_kind() -> Vec<Chart> {
     };
     let two = |mode| {
         let bars = [(0.0, 5.0), (1.0, 7.0)];
-        let one = series("noop", 0, mode, &bars).with_halves("95 % interval", &[0.5, 0.25]);
+        let one = series("noop", 0, mode, &bars).with_halves(&[0.5, 0.25]);
         vec![one, series("cfq", 1, mode, &bars)]
     };
     let number = || Axis::new("MB/s", Unit::Number, Scale::Zero);
@@ -176,6 +176,29 @@ fn a_browser_draws_every_kind() {
     assert!(drawing(&dom, "chart-0-2").contains(">64 KiB</text>"));
 }
 
+/// The browser of the tests is as wide as a telephone.
+#[test]
+fn every_name_is_written_where_they_have_no_room_beside_one_another() {
+    let names: Vec<String> = (1..=8).map(|i| format!("mean response time {i}")).collect();
+    let points: Vec<(f64, f64)> = (0..8u8).map(|i| (f64::from(i), 5.0)).collect();
+    let all = vec![chart(
+        "Names",
+        [Axis::names("", names.clone()), time(Scale::Zero)],
+        vec![series("", 0, Mode::Marks, &points)],
+    )];
+    let page = page(all);
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let (dom, log) = open(&browser, "names", &page);
+    assert_eq!(complaints(&log), [""; 0]);
+    let drawing = drawing(&dom, "chart-0-0");
+    for name in names {
+        assert!(drawing.contains(&format!(">{name}</text>")), "{name}");
+    }
+}
+
 /// What is not a number, or has no place on a logarithmic axis, is left out, and the rest is drawn.
 #[test]
 fn what_has_no_place_is_left_out() {
@@ -198,7 +221,7 @@ fn what_has_no_place_is_left_out() {
             Mode::Marks,
             Mode::Bars,
         ] {
-            let one = series("odd", 0, mode, &points).with_halves("interval", &[f64::NAN; 49]);
+            let one = series("odd", 0, mode, &points).with_halves(&[f64::NAN; 49]);
             let nothing = series("nothing", 1, mode, &[(f64::NAN, f64::NAN)]);
             let axis = || Axis::new("", Unit::Number, scale);
             charts.push(chart("Odd", [axis(), axis()], vec![one, nothing]));

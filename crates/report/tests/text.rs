@@ -14,7 +14,7 @@ use fathom_report::{diff as difference, text};
 fn the_table_is_aligned_and_no_wider_than_it_says() {
     let mut profile = common::profile(&common::record());
     profile.parameters.remove(&Parameter::Prefetch);
-    let table = text::summary(&profile);
+    let table = text::summary(&profile, Screen::default());
     assert!(
         table.lines().all(|l| l.chars().count() <= text::WIDTH),
         "{table}"
@@ -29,19 +29,19 @@ fn colour_changes_nothing_but_colour() {
         colour: true,
         ..Screen::default()
     };
-    let mut styled = text::summary_on(&profile, coloured);
+    let mut styled = text::summary(&profile, coloured);
     assert!(styled.contains("\u{1b}[32midentified\u{1b}[0m"));
     for code in ["[32m", "[36m", "[33m", "[31m", "[0m"] {
         styled = styled.replace(&format!("\u{1b}{code}"), "");
     }
-    assert_eq!(styled, text::summary(&profile));
+    assert_eq!(styled, text::summary(&profile, Screen::default()));
 }
 
 #[test]
 fn an_empty_profile_says_so() {
     let mut profile = common::profile(&common::record());
     profile.parameters.clear();
-    assert!(text::summary(&profile).contains("No parameter was measured."));
+    assert!(text::summary(&profile, Screen::default()).contains("No parameter was measured."));
 }
 
 #[test]
@@ -50,7 +50,8 @@ fn a_drive_name_reaches_the_terminal_without_control_characters() {
     profile.target.name = "disk\u{1b}]0;owned\u{7}".to_owned();
     let fifo = profile.parameters.get_mut(&Parameter::WritePolicy).unwrap();
     fifo.value = Some(Value::Word("\u{1b}[2J".to_owned()));
-    let all = text::summary(&profile) + &difference::text(&diff(&profile, &profile));
+    let all = text::summary(&profile, Screen::default())
+        + &difference::text(&diff(&profile, &profile), Screen::default());
     assert!(!all.contains('\u{1b}') && !all.contains('\u{7}'));
 }
 
@@ -98,7 +99,7 @@ fn every_case_of_a_comparison() {
             (Outcome::Differs, None),          // buffer against cache
         ]
     );
-    insta::assert_snapshot!(difference::text(&diff));
+    insta::assert_snapshot!(difference::text(&diff, Screen::default()));
     let json = serde_json::to_string(&diff).unwrap();
     assert_eq!(
         serde_json::from_str::<fathom_report::diff::Diff>(&json).unwrap(),
@@ -141,7 +142,7 @@ fn a_value_of_every_unit_is_shown_and_compared() {
         (Value::BytesPerSecond(1), Value::BytesPerSecond(2)),
         (Value::Ratio(0.5), Value::Ratio(0.75)),
     ]);
-    let table = text::summary(&left);
+    let table = text::summary(&left, Screen::default());
     let page = fathom_report::html::render(&record, &left);
     for shown in [
         "32 – 12,345",

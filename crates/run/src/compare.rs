@@ -5,10 +5,12 @@
 
 mod changes;
 mod pairs;
+mod row;
 
 pub use changes::{Change, changes, warnings};
 pub use fathom_stats::ratio::{Basis, Mean, Ratio, Verdict};
 pub use pairs::{Pairs, Responses, Timed};
+pub use row::Row;
 
 use crate::figures::Side;
 use crate::record::RunRecord;

@@ -6,17 +6,20 @@ mod tables;
 use crate::args::{AccuracyArgs, Families, Methods};
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
-use fathom_lab::accuracy::{self, Family, MethodTally, Plan, Results, Watcher, draw, tally};
+use fathom_lab::accuracy::{self, Family, MethodTally, Plan, Results, Watcher, tally};
 use fathom_probe::{Method, Parameter};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
+    let place = |index| shown::Place {
+        family: family(args.family),
+        seed: args.seed,
+        index,
+    };
     if let Some(index) = args.show {
-        let family = family(args.family);
-        let drawn = draw(family, args.seed, index);
-        out::data(&shown::target(&drawn, (family, args.seed, index)))?;
+        out::data(&shown::target(place(index)))?;
         return Ok(Exit::Done);
     }
     let plan = plan(args);
@@ -41,11 +44,7 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
             tallies: &tallies,
             results: &results,
         })?,
-        Some(index) => {
-            let drawn = draw(plan.family, args.seed, index);
-            let place = (plan.family, args.seed, index);
-            out::data(&shown::answered(&drawn, place, &results.answers))?;
-        }
+        Some(index) => out::data(&shown::answered(place(index), &results.answers))?,
         None => out::text(&tables::text(&plan, &tallies, &results, out::screen()))?,
     }
     let robust = tallies.iter().find(|t| t.method == Method::Robust);

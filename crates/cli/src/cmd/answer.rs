@@ -52,7 +52,7 @@ impl<'a> From<&'a Estimate> for Answered<'a> {
 /// As [`out::data`].
 pub(crate) fn print(profile: &Profile, json: bool, after: &str) -> Result<(), Failure> {
     if !json {
-        let table = fathom_report::text::summary_on(profile, out::screen());
+        let table = fathom_report::text::summary(profile, out::screen());
         return out::text(&(table + after));
     }
     out::json(&Answer {

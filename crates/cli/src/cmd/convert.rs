@@ -1,10 +1,11 @@
 //! `fathom convert`: a workload written out as a trace.
 
+use super::prepare::prepared;
 use super::workload;
 use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_lab::replay::{RunError, asked, prepared};
+use fathom_lab::replay::{RunError, asked};
 use fathom_lab::source::{SaveError, SavedAs, Workload, save};
 use fathom_model::Drive;
 use fathom_run::Precondition;

@@ -10,7 +10,10 @@ mod diff;
 mod explain;
 mod file;
 mod list;
+mod made;
 mod man;
+mod options;
+mod prepare;
 mod probe;
 mod queue;
 mod report;
@@ -19,7 +22,6 @@ mod run;
 mod save;
 mod solve;
 mod study;
-mod table;
 mod workload;
 
 use crate::args::Command;

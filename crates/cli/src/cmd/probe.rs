@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
 use crate::{input, out};
 use fathom_base::Dur;
-use fathom_lab::store;
+use fathom_lab::store::{self, SetKind};
 use fathom_lab::target::{self, OpenOptions, Opened};
 use fathom_probe::plan as probe;
 use fathom_probe::run::{self, RunConfig, RunError};
@@ -90,7 +90,7 @@ fn beyond(plan: &probe::Plan) -> Option<String> {
 
 fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
     if let Some(out) = &args.out {
-        store::check_output(out)?;
+        store::check_output(out, SetKind::Measurement)?;
     }
     let text = args.target.as_deref().unwrap_or(DEFAULT_TARGET);
     let seed = args.seed.unwrap_or_default();
@@ -136,7 +136,7 @@ fn budgets(budget: Option<Budget>) -> (Option<u64>, Option<Dur>) {
 
 fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| *out != dir) {
-        store::check_output(out)?;
+        store::check_output(out, SetKind::Measurement)?;
     }
     let meta = &record.meta;
     let options = OpenOptions {
@@ -264,7 +264,8 @@ fn spare_dir(target: &str) -> PathBuf {
         1 => PathBuf::from(format!("fathom-{base}.interrupted")),
         n => PathBuf::from(format!("fathom-{base}-{n}.interrupted")),
     };
-    let free = |dir: &PathBuf| !dir.exists() || store::check_output(dir).is_ok();
+    let free =
+        |dir: &PathBuf| !dir.exists() || store::check_output(dir, SetKind::Measurement).is_ok();
     (1..1000)
         .map(numbered)
         .find(free)

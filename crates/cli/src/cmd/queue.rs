@@ -14,6 +14,18 @@ pub(super) const NONE: &str = "none";
 
 /// The block layer that the flags describe, if any does.
 pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
+    described(args, QueueError::help)
+}
+
+/// The same of a stack of `--ab`, whose names take no keys.
+pub(super) fn of_stack(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
+    described(args, QueueError::help_by_name)
+}
+
+fn described(
+    args: &QueueArgs,
+    help: fn(&QueueError) -> String,
+) -> Result<Option<QueueConfig>, Failure> {
     args.profile.as_deref().map_or(Ok(()), input::run)?;
     let profile = args.profile.as_deref().map(store::load_profile);
     let profile = profile.transpose()?;
@@ -38,17 +50,13 @@ pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
         return Ok(None);
     }
     let profile = profile.map(out::loaded);
-    Ok(Some(from_table(queue, profile.as_ref())?))
+    let config = from_table(queue, profile.as_ref())
+        .map_err(|error| Failure::input("fathom::queue", error.to_string()).help(help(&error)))?;
+    Ok(Some(config))
 }
 
 /// How many requests a real drive has at a time: as many as it takes, or as the flag says.
 pub(super) fn real_depth(args: &QueueArgs) -> QueueDepth {
     args.depth
         .map_or(QueueDepth::Drive, |depth| QueueDepth::Fixed(depth.get()))
-}
-
-impl From<QueueError> for Failure {
-    fn from(error: QueueError) -> Self {
-        Self::input("fathom::queue", error.to_string()).help(error.help())
-    }
 }

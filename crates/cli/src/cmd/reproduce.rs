@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{out, watch};
 use fathom_lab::reproduce::{self, Options, PAPERS, Paper};
-use fathom_lab::store::{self, Passing};
+use fathom_lab::store::{self, Passing, SetKind};
 use fathom_lab::study::StudyError;
 use std::path::{Path, PathBuf};
 
@@ -89,7 +89,7 @@ impl Place {
     fn of(out: Option<&Path>) -> Result<Place, Failure> {
         match out {
             Some(dir) => {
-                store::check_output(dir)?;
+                store::check_output(dir, SetKind::Paper)?;
                 Ok(Place::Kept(dir.to_owned()))
             }
             None => match Passing::new() {

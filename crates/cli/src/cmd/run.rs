@@ -1,22 +1,20 @@
 //! `fathom run`: a workload on a drive, modelled or real; and two block layers in turn.
 
 mod drive;
-mod options;
 mod real;
 mod show;
 mod stacks;
 
-pub(super) use options::check_workload;
-
-use super::{queue, workload};
+use super::prepare::prepared;
+use super::{options, queue, workload};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{KernelScheduler, ab};
-use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, prepared, run_model};
-use fathom_lab::store::{self, Staging};
+use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, run_model};
+use fathom_lab::store::{self, SetKind, Staging};
 use fathom_lab::target::{Opened, TargetName};
 use fathom_model::{Drive, Model};
 use fathom_run::ab::Stack;
@@ -33,7 +31,7 @@ pub(super) fn alias(verb: &str, args: &RunArgs) -> Result<Exit, Failure> {
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let workload = workload::of(&args.workload)?;
-    options::check(args, &workload.kind)?;
+    options::check_run(args, &workload.kind)?;
     for note in workload.job_notes()? {
         out::note(&format!("note: {note}"));
     }
@@ -52,7 +50,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
     };
-    let set = args.out.as_deref().map(store::begin).transpose()?;
+    let kind = match stacks {
+        None => SetKind::Run,
+        Some(_) => SetKind::Turns,
+    };
+    let set = args.out.as_deref().map(|dir| store::begin(dir, kind));
+    let set = set.transpose()?;
     let kernel = stacks::kernel(stacks.as_ref(), &args.on, &name)?;
     let ready = match model {
         None => Ready::Real(Box::new(real::open(args, &name, &plan)?)),
@@ -60,7 +63,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     match stacks {
         None => once(args, &plan, ready, set),
-        Some(stacks) => in_turn(args, &plan, ready, (stacks, kernel.as_ref()), set),
+        Some(stacks) => {
+            let turns = Turns {
+                stacks,
+                kernel: kernel.as_ref(),
+                rounds: args.turns.rounds,
+            };
+            in_turn(turns, &plan, ready, set, args.json)
+        }
     }
 }
 
@@ -152,13 +162,20 @@ fn once(
     }
 }
 
+/// Two stacks in turn.
+struct Turns<'a> {
+    stacks: [Stack; 2],
+    kernel: Option<&'a KernelScheduler>,
+    rounds: u32,
+}
+
 /// Two stacks in turn on one drive.
 fn in_turn(
-    args: &RunArgs,
+    turns: Turns<'_>,
     plan: &Plan,
     mut ready: Ready,
-    (stacks, kernel): ([Stack; 2], Option<&KernelScheduler>),
     set: Option<Staging>,
+    json: bool,
 ) -> Result<Exit, Failure> {
     if let Ready::Modelled {
         note: Some(note), ..
@@ -168,14 +185,18 @@ fn in_turn(
     }
     let playing = Playing::new();
     let seen = |seen| playing.seen(seen);
-    let (rounds, watch) = (args.turns.rounds, watched(&seen));
-    let found = ab(ready.device(), plan, stacks, kernel, rounds, watch);
+    let Turns {
+        stacks,
+        kernel,
+        rounds,
+    } = turns;
+    let found = ab(ready.device(), plan, stacks, kernel, rounds, watched(&seen));
     drop(playing);
     // Before anything is printed: who reads it may take their time.
     stacks::put_back(kernel)?;
     match found {
         Err(error) => ended(error),
-        Ok(found) => show::turns(args.json, &found, set),
+        Ok(found) => show::turns(json, &found, set),
     }
 }
 

@@ -5,9 +5,7 @@
 
 use crate::failure::Failure;
 use crate::out;
-use fathom_lab::store::{
-    self, PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, Staging, StoreError,
-};
+use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, StoreError};
 use fathom_probe::{Profile, Record};
 use std::path::Path;
 
@@ -32,23 +30,15 @@ pub(super) fn measurement(
         (REPORT_FILE, html.as_bytes()),
     ];
     let names = all.map(|(name, _)| name);
-    let Err(whole) = put(dir, &all, &[]) else {
+    let Err(whole) = store::put(dir, &all, &[]) else {
         return Ok(names.to_vec());
     };
     for count in [2, 1] {
-        if put(dir, &all[..count], &names[count..]).is_ok() {
+        if store::put(dir, &all[..count], &names[count..]).is_ok() {
             return Err(short(whole, dir, names.split_at(count)));
         }
     }
     Err(whole.into())
-}
-
-fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
-    let mut set = Staging::new(dir)?;
-    for (name, bytes) in files {
-        set.add(name, bytes)?;
-    }
-    set.commit(gone)
 }
 
 /// The error of the whole set where only the files `kept` were written.

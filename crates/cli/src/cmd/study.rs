@@ -1,22 +1,18 @@
 //! `fathom study`: every run of a study file.
 
-mod cells;
-mod page;
-
 use super::file::Kind;
-use super::table::table;
 use super::workload::is_name;
 use crate::args::StudyArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{input, out, watch};
-use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, StoreError};
-use fathom_lab::study::{self, Finished, Row, Run, Study, StudyError};
+use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, SetKind, StoreError};
+use fathom_lab::study::{self, Finished, Run, Study, StudyError};
+use fathom_report::rows::{self as shown, StudyRows};
 use fathom_report::screen::Screen;
-use fathom_report::text::human_duration;
+use fathom_run::compare::Row;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
@@ -41,6 +37,7 @@ pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         return Err(Failure::input("fathom::study::out", message)
             .help("add --out DIR; what is there already is not run again"));
     };
+    store::check_output(out, SetKind::Study)?;
     watch::listen()?;
     play(args, &study, &runs, out)
 }
@@ -61,11 +58,12 @@ fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exi
         Ok(finished) => {
             let rows = study::rows(&finished);
             // What cannot be written is still printed.
-            let saved = save(out, study, &finished, &rows);
+            let described = described(study, &finished, &rows);
+            let saved = save(out, &described);
             if args.json {
                 out::json(&Rows { rows: &rows })?;
             } else {
-                out::text(&text(study, &rows, out::screen()))?;
+                out::text(&shown::text(&described, out::screen()))?;
             }
             saved?;
             Ok(Exit::Done)
@@ -73,12 +71,36 @@ fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exi
     }
 }
 
+/// The rows with what a reader has to know of them.
+fn described<'a>(study: &'a Study, finished: &[Finished], rows: &'a [Row]) -> StudyRows<'a> {
+    let fathom = finished.first().map(|run| run.record.fathom.clone());
+    let seeds: Vec<String> = study.seeds.iter().map(ToString::to_string).collect();
+    let facts = [
+        ("drive", study.drive.clone()),
+        ("runs", finished.len().to_string()),
+        ("seeds", seeds.join(", ")),
+        ("Fathom", fathom.unwrap_or_default()),
+    ];
+    let warnings = finished.iter().flat_map(|run| &run.record.warnings);
+    let once: BTreeSet<&String> = warnings.collect();
+    StudyRows {
+        name: &study.name,
+        about: &study.about,
+        facts: facts.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        warnings: once.into_iter().cloned().collect(),
+        axes: study.axes.iter().map(|axis| axis.name.as_str()).collect(),
+        rows,
+    }
+}
+
 /// Writes the summary, the cells and the page beside the runs.
-fn save(dir: &Path, study: &Study, finished: &[Finished], rows: &[Row]) -> Result<(), StoreError> {
-    let summary = text(study, rows, Screen::default());
-    let cells = cells::csv(study, rows);
-    let html = page::page(study, finished, rows, table_of(study, rows));
-    let files: [(&str, &[u8]); 3] = [
+fn save(dir: &Path, study: &StudyRows<'_>) -> Result<(), StoreError> {
+    let [summary, cells, html] = [
+        shown::text(study, Screen::default()),
+        shown::csv(study),
+        shown::page(study),
+    ];
+    let files = [
         (SUMMARY_FILE, summary.as_bytes()),
         (CELLS_FILE, cells.as_bytes()),
         (REPORT_FILE, html.as_bytes()),
@@ -90,52 +112,4 @@ fn save(dir: &Path, study: &Study, finished: &[Finished], rows: &[Row]) -> Resul
 #[derive(Serialize)]
 struct Rows<'a> {
     rows: &'a [Row],
-}
-
-/// A study in words and as a table.
-fn text(study: &Study, rows: &[Row], screen: Screen) -> String {
-    let mut text = format!("{}\n", study.name);
-    if !study.about.is_empty() {
-        let _ = writeln!(text, "{}", study.about);
-    }
-    text + "\n" + &table(&table_of(study, rows), screen)
-}
-
-/// Its table, the head first.
-fn table_of(study: &Study, rows: &[Row]) -> Vec<Vec<String>> {
-    let axes: Vec<&str> = study.axes.iter().map(|axis| axis.name.as_str()).collect();
-    let mut head = vec!["workload"];
-    head.extend(&axes);
-    head.extend([
-        "mean response",
-        "95 % interval",
-        "p99",
-        "accesses/s",
-        "write amplification",
-        "erases",
-    ]);
-    let mut cells: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
-    cells.extend(rows.iter().map(row));
-    cells
-}
-
-fn row(row: &Row) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let time = |ns: f64| human_duration(ns.max(0.0).round() as u64);
-    let mut cells = vec![row.workload.clone()];
-    cells.extend(row.points.iter().map(|(_, point)| point.clone()));
-    let response = row.response_ns;
-    cells.push(response.map_or_else(dash, |r| time(r.mean)));
-    let ends = response.and_then(|r| r.low.zip(r.high));
-    cells.push(ends.map_or_else(dash, |(low, high)| {
-        format!("{} to {}", time(low), time(high))
-    }));
-    cells.push(row.p99_ns.map_or_else(dash, time));
-    cells.push(format!("{:.0}", row.accesses_per_second));
-    cells.push(
-        row.write_amplification
-            .map_or_else(dash, |w| format!("{w:.3}")),
-    );
-    cells.push(format!("{:.0}", row.erases));
-    cells
 }

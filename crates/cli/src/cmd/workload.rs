@@ -1,7 +1,6 @@
 //! A workload as the command line says it, with its steps and its write buffer in front.
 
-use super::file;
-use super::run::check_workload;
+use super::{file, options};
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
 use crate::input;
@@ -25,7 +24,7 @@ const PROGRAM: &str = "program:";
 /// The workload that the options describe.
 pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     let mut workload = of_name(&args.workload)?;
-    check_workload(args, &workload.kind)?;
+    options::check_workload(args, &workload.kind)?;
     match &mut workload.kind {
         Kind::Trace { read, .. } => {
             if let Some(name) = &args.format {

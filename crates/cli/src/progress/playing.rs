@@ -1,39 +1,17 @@
-//! How far one run is, and how long the rest may take: a line on a terminal, and nothing elsewhere.
+//! How far one run is, and how long the rest may take.
 
-use super::clock;
+use super::Display;
 use fathom_lab::replay::Seen;
 use fathom_report::text::{human_bytes, human_duration};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::Cell;
-use std::io::{self, IsTerminal as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Shows how far one run is.
-pub(crate) struct Playing {
-    bar: Option<ProgressBar>,
-    began: Instant,
-    drawn: Cell<Instant>,
-}
-
-/// How often the line is drawn.
-const DRAW_EVERY: Duration = Duration::from_millis(100);
+pub(crate) struct Playing(Display);
 
 impl Playing {
     /// A run that begins now.
     pub(crate) fn new() -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(crate::out::drawn(style));
-            }
-            bar
-        });
-        let began = clock();
-        Self {
-            bar,
-            began,
-            drawn: Cell::new(began),
-        }
+        Self(Display::new(false))
     }
 
     /// So many accesses are done.
@@ -54,24 +32,10 @@ impl Playing {
     }
 
     fn draw(&self, part: Option<f64>, done: impl FnOnce(f64) -> String) {
-        let Some(bar) = &self.bar else {
-            return;
-        };
-        if self.drawn.get().elapsed() >= DRAW_EVERY {
-            self.drawn.set(clock());
-            let seconds = seconds(self.began.elapsed());
-            let line = line(seconds, part, &done(seconds));
-            bar.set_message(crate::out::screen().characters(&line));
-            bar.tick();
-        }
-    }
-}
-
-impl Drop for Playing {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.0.show(|| {
+            let seconds = seconds(self.0.elapsed());
+            line(seconds, part, &done(seconds))
+        });
     }
 }
 

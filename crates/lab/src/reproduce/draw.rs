@@ -91,7 +91,8 @@ pub(super) fn chart<'a>(
     title: &str,
     drawing: &'a Drawing,
     runs: &Look<'a>,
-    (on, trace): (Option<&str>, Option<&str>),
+    on: Option<&str>,
+    trace: Option<&str>,
 ) -> ChartFound {
     let here = runs.only(&drawing.at);
     let walked = here.walk(&drawing.x);

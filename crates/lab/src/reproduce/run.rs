@@ -154,13 +154,10 @@ fn drawn<'a>(
     match &drawing.trace {
         Some(trace) if !runs.runs.is_empty() => standing(trace, runs, sources)
             .iter()
-            .map(|(source, runs)| {
-                let of = (Some(source.name.as_str()), Some(source.of.as_str()));
-                chart(title, drawing, runs, of)
-            })
+            .map(|(source, runs)| chart(title, drawing, runs, Some(&source.name), Some(&source.of)))
             .filter(|chart| chart.lines.len() > 1)
             .collect(),
-        _ => vec![chart(title, drawing, runs, (None, None))],
+        _ => vec![chart(title, drawing, runs, None, None)],
     }
 }
 

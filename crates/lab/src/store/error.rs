@@ -1,6 +1,7 @@
 //! What can be wrong with a run on disk.
 
 use super::names::{PROFILE_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
+use super::set_kind::SetKind;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,12 @@ pub enum StoreError {
         /// The file that was looked for.
         path: PathBuf,
     },
+    /// A file of a run is not there any more.
+    #[error("{} is missing, and {SUMS_FILE} beside it names it", path.display())]
+    Gone {
+        /// The file that was looked for.
+        path: PathBuf,
+    },
     /// Something else stands where a directory is wanted.
     #[error("{} is not a directory", path.display())]
     NotADirectory {
@@ -36,6 +43,16 @@ pub enum StoreError {
         path: PathBuf,
         /// Whether that run came to its end.
         complete: bool,
+    },
+    /// The directory holds something of another kind.
+    #[error("{} holds {}, and {} would be mixed with it", path.display(), there.words(), wanted.words())]
+    OtherKind {
+        /// The directory.
+        path: PathBuf,
+        /// What stands there.
+        there: SetKind,
+        /// What was to be written.
+        wanted: SetKind,
     },
     /// The file is no Parquet file, or not one of Fathom's.
     #[error("{} is not a record of Fathom's: {detail}", path.display())]
@@ -140,6 +157,10 @@ impl StoreError {
                 "name a directory that `fathom run --out` has written, or its run.json".into()
             }
             Self::Missing { .. } => "name a directory that `fathom probe --out` has written".into(),
+            Self::Gone { path } => damaged_help(path),
+            Self::OtherKind { path, .. } => {
+                format!("choose another directory, or move {} away", path.display())
+            }
             Self::NotADirectory { .. } => "name a directory; it need not exist yet".into(),
             Self::Occupied { path, complete } => {
                 let dir = path.parent().unwrap_or(path).display();

@@ -73,7 +73,8 @@ impl Kept {
     /// Opens a file, at its beginning.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::Io`]; [`StoreError::Damaged`] where it is not what it was.
+    /// [`StoreError::Missing`], [`StoreError::Io`]; [`StoreError::Damaged`] where it is not what it was, [`StoreError::Gone`]
+    /// where it was and is not.
     pub(super) fn open(&self, name: impl AsRef<OsStr>) -> Result<Opened, StoreError> {
         let name = name.as_ref();
         let path = self.dir.join(name);
@@ -98,7 +99,7 @@ impl Kept {
     }
 
     fn open_checked(&self, name: &str, path: PathBuf, sum: Sum) -> Result<Opened, StoreError> {
-        let mut told = StoreError::Missing { path: path.clone() };
+        let mut told = StoreError::Gone { path: path.clone() };
         let next = self.dir.join(NEXT).join(name);
         // A set that is being put in place is in `.fathom-next` in part, from where it may go to its place meanwhile.
         for at in [path.clone(), next, path.clone()] {

@@ -14,6 +14,7 @@ mod kept;
 mod names;
 mod passing;
 mod run_record;
+mod set_kind;
 mod settle;
 mod staging;
 mod sums;
@@ -29,12 +30,14 @@ pub use names::{
 };
 pub use passing::Passing;
 pub use run_record::{load_run, load_run_record, save_run_record};
+pub use set_kind::SetKind;
 pub use staging::{StagedFile, Staging};
 
 use fathom_probe::{Profile, Record};
 use kept::{Kept, place_of};
 use std::ffi::OsStr;
 use std::path::Path;
+use sums::Sums;
 
 /// The record as the bytes of a Parquet file; equal records give equal bytes.
 ///
@@ -116,6 +119,12 @@ pub fn load_measurement(dir: &Path) -> Result<Loaded<(Record, Option<Profile>)>,
         let mut record = record_in(kept, OsStr::new(RECORD_FILE))?;
         let profile = match profile_in(kept, OsStr::new(PROFILE_FILE)) {
             Err(StoreError::Missing { .. }) => None,
+            Err(error @ StoreError::Gone { .. }) => {
+                record
+                    .notes
+                    .push(format!("{error}; the record is answered again"));
+                None
+            }
             profile => {
                 let profile = profile?;
                 record.notes.extend(profile.notes);
@@ -140,7 +149,11 @@ pub fn write_whole(dir: &Path, files: &[(&'static str, &[u8])]) -> Result<(), St
     put(dir, files, &[])
 }
 
-fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
+/// As [`write_whole`]; files of these names that are `gone` belong to the set no more.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
     let mut set = Staging::new(dir)?;
     for (name, bytes) in files {
         set.add(name, bytes)?;
@@ -191,15 +204,15 @@ pub fn forget(dir: &Path) {
 }
 
 /// Checks, before a run, that its results can be written to `dir`: that it is or can become a directory, that files
-/// can be made in it, and that it holds no measurement that cannot be had again. Removes what killed processes have left
-/// in it, and above it for it.
+/// can be made in it, that it holds no measurement that cannot be had again, and nothing of another kind. Removes what killed
+/// processes have left in it, and above it for it.
 ///
 /// A record of a modelled drive may be replaced, because its seed repeats it; one of a real drive may not.
 ///
 /// # Errors
-/// [`StoreError::Io`], [`StoreError::NotADirectory`] or [`StoreError::Occupied`].
-pub fn check_output(dir: &Path) -> Result<(), StoreError> {
-    begin(dir).map(drop)
+/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::Occupied`] or [`StoreError::OtherKind`].
+pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
+    begin(dir, kind).map(drop)
 }
 
 /// Checks that a directory holds no measurement that cannot be had again.
@@ -240,11 +253,35 @@ pub fn clear(dir: &Path) {
 ///
 /// # Errors
 /// As [`check_output`].
-pub fn begin(dir: &Path) -> Result<Staging, StoreError> {
+pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     clear(dir);
     let set = Staging::new(dir)?;
     check_free(dir)?;
-    Ok(set)
+    let others = kinds_in(dir);
+    match others.into_iter().find(|there| *there != kind) {
+        None => Ok(set),
+        Some(there) => Err(StoreError::OtherKind {
+            path: dir.to_owned(),
+            there,
+            wanted: kind,
+        }),
+    }
+}
+
+/// What stands in a directory, as far as it can be told.
+pub fn kinds_in(dir: &Path) -> Vec<SetKind> {
+    // Of damaged sums nothing is known; a version that kept none is told by the files.
+    let sums = Sums::read(dir).ok().flatten();
+    let there = |name: &&str| match &sums {
+        Some(sums) => sums.files.contains_key(*name),
+        None => dir.join(name).is_file(),
+    };
+    let marked = |kind: &SetKind| kind.files().iter().any(&there);
+    let found: Vec<SetKind> = SetKind::MARKED.into_iter().filter(marked).collect();
+    match found.is_empty() && sums.is_some() && there(&REPORT_FILE) {
+        true => vec![SetKind::Comparison],
+        false => found,
+    }
 }
 
 fn line_of(text: &str, at: usize) -> usize {

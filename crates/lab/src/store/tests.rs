@@ -361,12 +361,12 @@ fn damaged_sums_are_replaced_where_no_measurement_is_lost() {
         load_run_record(dir.path()),
         Err(StoreError::Damaged { .. })
     ));
-    check_output(dir.path()).unwrap();
+    check_output(dir.path(), SetKind::Run).unwrap();
     played(dir.path(), 2).unwrap();
     assert_eq!(load_run_record(dir.path()).unwrap().value.plan.seed, 2);
     interrupted(dir.path(), 3).unwrap();
     spoil();
-    let refused = check_output(dir.path());
+    let refused = check_output(dir.path(), SetKind::Run);
     assert!(matches!(
         refused,
         Err(StoreError::Occupied { complete: true, .. })

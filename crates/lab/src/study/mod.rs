@@ -16,4 +16,4 @@ pub use error::StudyError;
 pub use file::{Axis, Point, Sizes, Study};
 pub use plan::{Run, plan};
 pub use run::{Finished, Watcher, run};
-pub use table::{Row, rows};
+pub use table::rows;

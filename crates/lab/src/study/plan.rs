@@ -83,7 +83,7 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
     for workload in &study.workloads {
         for points in &combinations {
             for &seed in &study.seeds {
-                let run = resolve(study, workload, (points, seed), &mut profiles)?;
+                let run = resolve(study, workload, points, seed, &mut profiles)?;
                 if !names.insert(run.name.clone()) {
                     return Err(wrong(
                         format!("run {}", run.name),
@@ -100,7 +100,8 @@ pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
 fn resolve(
     study: &Study,
     workload: &Workload,
-    (points, seed): (&[(String, Point)], u64),
+    points: &[(String, Point)],
+    seed: u64,
     profiles: &mut Profiles,
 ) -> Result<Run, StudyError> {
     let name = name_of(workload, points, seed);

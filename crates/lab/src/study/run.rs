@@ -3,7 +3,7 @@
 use super::{Run, Study, StudyError};
 use crate::replay::{RunError, Watch, prepared, run_model};
 use crate::source::Workload;
-use crate::store::{self, Staging, StoreError};
+use crate::store::{self, SetKind, Staging, StoreError};
 use fathom_model::Drive;
 use fathom_run::{Precondition, RunRecord};
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ pub fn run(
     stop: fn() -> bool,
 ) -> Result<Vec<Finished>, StudyError> {
     store::clear(dir);
-    store::check_output(&dir.join(RUNS))?;
+    store::check_output(&dir.join(RUNS), SetKind::Study)?;
     let progress = Progress {
         watcher,
         done: 0.into(),

@@ -1,6 +1,7 @@
 //! Why a target cannot be measured: what happened, where, and what to do.
 
 use super::key;
+use super::setting::Setting;
 use fathom_base::Bytes;
 use fathom_base::near;
 use fathom_base::{BadValue, SpecError};
@@ -94,6 +95,41 @@ impl fmt::Display for DriveFault {
     }
 }
 
+/// What is wrong with a drive once settings replace what stands in its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingFault {
+    /// The drive, for people.
+    pub drive: String,
+    /// The setting at fault, where one can be told.
+    pub setting: Option<Setting>,
+    /// The key, where it is not the setting's own.
+    pub key: Option<String>,
+    /// What is wrong, and what is allowed.
+    pub why: String,
+}
+
+impl SettingFault {
+    /// The fault in words, of a setting as the user wrote it.
+    pub fn of(&self, said: &str) -> String {
+        let key = self.key.iter().map(|key| format!("{key}: "));
+        format!(
+            "{said} on {}: {}{}",
+            self.drive,
+            key.collect::<String>(),
+            self.why
+        )
+    }
+}
+
+impl fmt::Display for SettingFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match &self.setting {
+            Some(setting) => self.of(&format!("`{setting}`")),
+            None => self.of("these settings"),
+        })
+    }
+}
+
 /// A target that cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -162,6 +198,9 @@ pub enum TargetError {
         /// What was named.
         target: String,
     },
+    /// The drive file is right, and with settings it is not.
+    #[error("{0}")]
+    Set(Box<SettingFault>),
     /// A setting of a drive that cannot be read.
     #[error("`{text}` is no setting of a drive")]
     Setting {
@@ -203,14 +242,9 @@ impl TargetError {
                     names.join(" or ")
                 )
             }
-            Self::Drive(fault) if fault.meant().is_some() => {
-                let meant = fault.meant().unwrap_or_default();
-                format!("did you mean `{meant}`? `fathom explain drive.toml` prints a drive file with every key")
-            }
-            // What a user can ask the program for, also where its sources are not at hand.
-            Self::DriveFile { .. } | Self::Drive(_) | Self::NoTable { .. } => {
-                "`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into()
-            }
+            Self::Drive(fault) => key_help(fault.meant()),
+            Self::Set(fault) => key_help(near::meant(&fault.why)),
+            Self::DriveFile { .. } | Self::NoTable { .. } => key_help(None),
             Self::Size { .. } => "choose another `--size`, or leave it out".into(),
             Self::DestroyModel { .. } => {
                 "leave `--destroy` out, or name the real drive as the target".into()
@@ -224,5 +258,16 @@ impl TargetError {
             }
             Self::Host(_) => return None,
         })
+    }
+}
+
+/// What to do about a key or a value of a drive file, with what was probably meant: what a user can ask the program for, also
+/// where its sources are not at hand.
+fn key_help(meant: Option<String>) -> String {
+    match meant {
+        Some(meant) => format!(
+            "did you mean `{meant}`? `fathom explain drive.toml` prints a drive file with every key"
+        ),
+        None => "`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into(),
     }
 }

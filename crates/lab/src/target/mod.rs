@@ -7,11 +7,12 @@
 mod error;
 mod key;
 mod refill;
+mod setting;
 pub(crate) mod settings;
 
-pub use error::{DriveFault, Place, TargetError};
+pub use error::{DriveFault, Place, SettingFault, TargetError};
 pub use refill::{fill, refill};
-pub use settings::Setting;
+pub use setting::Setting;
 
 use fathom_base::Bytes;
 use fathom_base::Named;
@@ -152,10 +153,9 @@ impl TargetName {
             return Ok(Some(model));
         }
         let text = settings::apply(&model.to_toml(), settings)?;
-        let place = Place::new(format!("{} with settings", place.name), &text);
         Model::from_toml(&text)
             .map(Some)
-            .map_err(|error| place.error(error))
+            .map_err(|error| settings::fault(place.name, &text, settings, &error))
     }
 }
 

@@ -1,37 +1,11 @@
 //! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
 
-use super::TargetError;
-use fathom_base::registry;
-use std::fmt;
+use super::error::{SettingFault, TargetError};
+use super::key;
+use super::setting::Setting;
+use fathom_base::{BadValue, SpecError, registry};
 use std::str::FromStr;
 use toml::{Table, Value};
-
-/// One setting: a key with the tables above it, and a value; no value takes the key, or the table, away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    /// Such as `write_buffer.policy`.
-    pub key: String,
-    /// What to set it to.
-    pub value: Option<Value>,
-}
-
-impl Setting {
-    /// A key and what it is set to.
-    pub fn new(key: &str, value: impl Into<Value>) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: Some(value.into()),
-        }
-    }
-
-    /// A key, or a table, to take away.
-    pub fn absent(key: &str) -> Self {
-        Self {
-            key: key.to_owned(),
-            value: None,
-        }
-    }
-}
 
 /// `key=value`; the value is TOML, or else text without its quotes; none takes the key away.
 impl FromStr for Setting {
@@ -57,16 +31,6 @@ impl FromStr for Setting {
     }
 }
 
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.value {
-            Some(Value::String(text)) => write!(f, "{}={text}", self.key),
-            Some(value) => write!(f, "{}={value}", self.key),
-            None => write!(f, "{}=", self.key),
-        }
-    }
-}
-
 /// The drive file with the settings in it.
 pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, TargetError> {
     let mut root: Table = drive_file.parse().unwrap_or_default();
@@ -74,6 +38,44 @@ pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, Ta
         set(&mut root, setting)?;
     }
     Ok(toml::to_string(&root).unwrap_or_default())
+}
+
+/// What is wrong with the drive file `text` that has the settings in it, and with which of them: the last that sets the key at
+/// fault, or something above or below it.
+pub(super) fn fault(
+    drive: String,
+    text: &str,
+    settings: &[Setting],
+    error: &SpecError,
+) -> TargetError {
+    let (key, why) = match error {
+        SpecError::Syntax { line, message, .. } => (key::key_at(text, *line), message.clone()),
+        SpecError::Value(BadValue {
+            key,
+            found,
+            allowed,
+            ..
+        }) => (
+            Some(key.to_string()),
+            format!("is {found}; allowed is {allowed}"),
+        ),
+    };
+    let below = |lower: &str, upper: &str| {
+        let rest = lower.strip_prefix(upper);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let at_fault = |setting: &&Setting| {
+        let key = key.as_deref().unwrap_or_default();
+        below(&setting.key, key) || below(key, &setting.key)
+    };
+    let setting = settings.iter().rfind(at_fault).cloned();
+    let own = setting.as_ref().map(|setting| &setting.key);
+    TargetError::Set(Box::new(SettingFault {
+        drive,
+        key: key.filter(|key| Some(key) != own),
+        setting,
+        why,
+    }))
 }
 
 /// Puts a setting into a table.
@@ -99,6 +101,31 @@ pub(crate) fn set(root: &mut Table, setting: &Setting) -> Result<(), TargetError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::TargetName;
+
+    #[test]
+    fn the_setting_at_fault_is_named() {
+        let name = TargetName::parse("model:epo").unwrap();
+        let said = |settings: &[&str]| {
+            let settings: Vec<Setting> = settings.iter().map(|s| s.parse().unwrap()).collect();
+            name.model(&settings).unwrap_err().to_string()
+        };
+        let unit = said(&["host.queue_depth=8", "flash.read=40", "flash.erase=1ms"]);
+        assert!(
+            unit.starts_with("`flash.read=40` on model:epo: `40` has"),
+            "{unit}"
+        );
+        let range = said(&["flash.channels=0"]);
+        assert!(
+            range.starts_with("`flash.channels=0` on model:epo: is 0"),
+            "{range}"
+        );
+        let table = said(&["spam.egg=1"]);
+        assert!(
+            table.starts_with("`spam.egg=1` on model:epo: spam: unknown"),
+            "{table}"
+        );
+    }
 
     #[test]
     fn settings_replace_add_and_take_away() {

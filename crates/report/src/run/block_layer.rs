@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// On a page of one run with what the drive had.
 pub(super) fn waiting(runs: &[Drawn<'_>]) -> Option<Chart> {
     let one = runs.len() == 1;
-    let mut lines = through_points(runs, ("not done", 0), |s| s.not_done());
+    let mut lines = through_points(runs, "not done", 0, |s| s.not_done());
     if one {
-        lines.extend(through_points(runs, ("at the drive", 1), |s| s.at_drive()));
+        lines.extend(through_points(runs, "at the drive", 1, |s| s.at_drive()));
     }
     let see = if one {
         "How many requests were not done, held by the block layer or at the drive, and how many the drive had. \
@@ -32,7 +32,7 @@ pub(super) fn waiting(runs: &[Drawn<'_>]) -> Option<Chart> {
 
 /// On a page of several runs, unless no drive ever had more than one request.
 pub(super) fn at_drive(runs: &[Drawn<'_>]) -> Option<Chart> {
-    let lines = through_points(runs, ("", 0), |s| s.at_drive());
+    let lines = through_points(runs, "", 0, |s| s.at_drive());
     let had = lines.iter().flat_map(|line| line.y.iter().flatten());
     let several = had.fold(0.0, |most: f64, &at| most.max(at)) > 1.0;
     (runs.len() > 1 && several).then(|| {
@@ -58,7 +58,7 @@ pub(super) fn processes(runs: &[Drawn<'_>]) -> Option<Chart> {
     let lines = drawn.map(|(number, process)| {
         let rates = rates(totals, process).into_iter();
         let points = rates.map(|(at, rate)| (at as f64, Some(rate)));
-        line(runs, 0, (&format!("process {number}"), number), points)
+        line(runs, 0, &format!("process {number}"), number, points)
     });
     Some(chart(
         "processes",
@@ -72,8 +72,8 @@ pub(super) fn processes(runs: &[Drawn<'_>]) -> Option<Chart> {
 
 /// Of one run, reads and writes are in one figure; of several, each has its own.
 pub(super) fn sizes(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
-    let reads = bars(runs, ("reads", 0), |stats| Some(&stats.reads.by_len));
-    let writes = bars(runs, ("writes", 1), |stats| Some(&stats.writes.by_len));
+    let reads = bars(runs, "reads", 0, |stats| Some(&stats.reads.by_len));
+    let writes = bars(runs, "writes", 1, |stats| Some(&stats.writes.by_len));
     let see =
         "The share of bytes that came in requests of at most that size, and above half of it.";
     let bundles = sized(
@@ -81,7 +81,7 @@ pub(super) fn sizes(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
         "Sizes of bundles of writes",
         "The share of bytes that came in bundles of at most that size, and above half of it: writes into one logical \
          block that went in a row.",
-        bars(runs, ("bundles", 0), |stats| {
+        bars(runs, "bundles", 0, |stats| {
             Some(&stats.bundles.as_ref()?.by_bytes)
         }),
     );
@@ -117,7 +117,8 @@ fn sized(id: &str, title: &str, see: &str, mut series: Vec<Series>) -> Chart {
 /// A row of bars of each run over the logarithm of their sizes.
 fn bars(
     runs: &[Drawn<'_>],
-    named: (&str, usize),
+    name: &str,
+    look: usize,
     of: impl Fn(&QueueStats) -> Option<&BTreeMap<u64, u64>>,
 ) -> Vec<Series> {
     let of_run = |(run, drawn): (usize, &Drawn<'_>)| {
@@ -126,7 +127,7 @@ fn bars(
         let points = shares.map(|(size, share)| (size.log2(), Some(share)));
         Series {
             mode: Mode::Bars,
-            ..line(runs, run, named, points)
+            ..line(runs, run, name, look, points)
         }
     };
     runs.iter().enumerate().map(of_run).collect()

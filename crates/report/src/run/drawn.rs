@@ -36,19 +36,20 @@ pub(super) fn over_run(title: &str, unit: Unit) -> [Axis; 2] {
     [time, Axis::new(title, unit, Scale::Zero)]
 }
 
-/// A line of a run through these points. `name` and `line` are for a page of one run; on a page of several, the run has the name
+/// A line of a run through these points. `name` and `look` are for a page of one run; on a page of several, the run has the name
 /// and the look.
 pub(super) fn line(
     runs: &[Drawn<'_>],
     run: usize,
-    (name, line): (&str, usize),
+    name: &str,
+    look: usize,
     points: impl IntoIterator<Item = (f64, Option<f64>)>,
 ) -> Series {
     let several = runs.len() > 1;
     let (x, y) = points.into_iter().unzip();
     Series {
         name: if several { runs[run].name } else { name }.to_owned(),
-        look: if several { run } else { line },
+        look: if several { run } else { look },
         x,
         y,
         ..Series::default()
@@ -58,12 +59,13 @@ pub(super) fn line(
 /// A line of each run over time.
 pub(super) fn over_time(
     runs: &[Drawn<'_>],
-    named: (&str, usize),
+    name: &str,
+    look: usize,
     of: impl Fn(&Stretch<'_>) -> Option<f64>,
 ) -> Vec<Series> {
     let of_run = |(run, drawn): (usize, &Drawn<'_>)| {
         let points = stretches(drawn.run).map(|s| (s.at_ns() as f64, of(&s)));
-        line(runs, run, named, points)
+        line(runs, run, name, look, points)
     };
     runs.iter().enumerate().map(of_run).collect()
 }
@@ -71,10 +73,11 @@ pub(super) fn over_time(
 /// The same through the points alone: one point may speak for several stretches.
 pub(super) fn through_points(
     runs: &[Drawn<'_>],
-    named: (&str, usize),
+    name: &str,
+    look: usize,
     of: impl Fn(&Stretch<'_>) -> Option<f64>,
 ) -> Vec<Series> {
-    let lines = over_time(runs, named, of).into_iter();
+    let lines = over_time(runs, name, look, of).into_iter();
     let points = |line: Series| {
         let points = line.x.into_iter().zip(line.y);
         let (x, y) = points.filter(|(_, y)| y.is_some()).unzip();

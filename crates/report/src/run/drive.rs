@@ -16,9 +16,7 @@ fn amplification(runs: &[Drawn<'_>]) -> Option<Chart> {
         "Bytes that the drive programmed into flash for each byte it was given to write. Below 1, a buffer held data back \
          or took it together; above 1, data had to be moved.",
         over_run("programmed / written", Unit::Number),
-        through_points(runs, ("write amplification", 0), |s| {
-            s.write_amplification()
-        }),
+        through_points(runs, "write amplification", 0, |s| s.write_amplification()),
     ))
 }
 
@@ -33,7 +31,7 @@ const MERGES: [(&str, Work); 3] = [
 /// On a page of one run the three kinds apart; of several runs, all that each did.
 fn merges(runs: &[Drawn<'_>]) -> Option<Chart> {
     let line = |number: usize, name: &str, of: &dyn Fn(&DriveStats) -> u64| {
-        through_points(runs, (name, number), |s| s.per_second(of))
+        through_points(runs, name, number, |s| s.per_second(of))
     };
     let lines: Vec<Series> = if runs.len() > 1 {
         line(0, "", &|work| MERGES.iter().map(|(_, of)| of(work)).sum())
@@ -57,7 +55,7 @@ fn merges(runs: &[Drawn<'_>]) -> Option<Chart> {
 }
 
 fn erases(runs: &[Drawn<'_>]) -> Option<Chart> {
-    let lines = through_points(runs, ("blocks erased", 0), |s| {
+    let lines = through_points(runs, "blocks erased", 0, |s| {
         s.per_second(|work| work.erases)
     });
     (!lines.iter().all(idle)).then(|| {

@@ -45,7 +45,7 @@ fn above_zero(value: f64) -> Option<f64> {
 }
 
 fn response(runs: &[Drawn<'_>]) -> Option<Chart> {
-    let mut lines = over_time(runs, ("mean", 0), |s| above_zero(s.mean_ns()?));
+    let mut lines = over_time(runs, "mean", 0, |s| above_zero(s.mean_ns()?));
     if runs.len() == 1 {
         lines.extend(max_lines(runs, 1));
     }
@@ -60,7 +60,7 @@ fn response(runs: &[Drawn<'_>]) -> Option<Chart> {
 }
 
 fn max_lines(runs: &[Drawn<'_>], line: usize) -> Vec<Series> {
-    over_time(runs, ("longest", line), |s| above_zero(s.max_ns()? as f64))
+    over_time(runs, "longest", line, |s| above_zero(s.max_ns()? as f64))
 }
 
 fn longest(runs: &[Drawn<'_>]) -> Option<Chart> {
@@ -81,9 +81,7 @@ fn throughput(runs: &[Drawn<'_>]) -> Option<Chart> {
         "Throughput over the run",
         "Data read and written per second, by when it was done.",
         over_run("throughput", Unit::Rate),
-        over_time(runs, ("reads and writes", 0), |s| {
-            Some(s.bytes_per_second())
-        }),
+        over_time(runs, "reads and writes", 0, |s| Some(s.bytes_per_second())),
     ))
 }
 
@@ -139,7 +137,7 @@ fn tails(runs: &[Drawn<'_>], kinds: &[(&str, Kind)]) -> Vec<Series> {
             // The longest of all has nothing above it, and no place on the axis.
             let drawn = points.iter().filter(|q| q.share < 1.0 && q.ns > 0);
             let points = drawn.map(|q| (q.ns as f64, Some(1.0 - q.share)));
-            line(runs, run, (name, number), points)
+            line(runs, run, name, number, points)
         }));
     }
     lines

@@ -1,13 +1,24 @@
 //! One target of a campaign by itself: a drive file with what is in it, and what was answered, as comments.
 
-use fathom_lab::accuracy::{Answer, Drawn, Family, Outcome, Target, mapping_unit, read_unit};
+use fathom_lab::accuracy::{Answer, Family, Outcome, Target, draw, mapping_unit, read_unit};
 use fathom_probe::{Estimate, Method, Value};
 
+/// Which target of which campaign.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) family: Family,
+    pub(super) seed: u64,
+    pub(super) index: u64,
+}
+
 /// The target, what there is to find in it, and how to probe it alone.
-pub(super) fn target(drawn: &Drawn, (family, seed, index): (Family, u64, u64)) -> String {
+pub(super) fn target(place: Place) -> String {
+    let drawn = draw(place.family, place.seed, place.index);
     let mut text = format!(
-        "# Drive {index} of `fathom accuracy --family {} --seed {seed}`.\n",
-        family.name()
+        "# Drive {} of `fathom accuracy --family {} --seed {}`.\n",
+        place.index,
+        place.family.name(),
+        place.seed
     );
     let file = match &drawn.target {
         Target::Drive(spec) => {
@@ -34,8 +45,8 @@ pub(super) fn target(drawn: &Drawn, (family, seed, index): (Family, u64, u64)) -
 }
 
 /// The same with every answer.
-pub(super) fn answered(drawn: &Drawn, place: (Family, u64, u64), answers: &[Answer]) -> String {
-    let mut text = target(drawn, place) + "\n# What was answered:\n";
+pub(super) fn answered(place: Place, answers: &[Answer]) -> String {
+    let mut text = target(place) + "\n# What was answered:\n";
     for answer in answers {
         text += &format!(
             "#   {} ({}): {}: {}\n#     {}\n",

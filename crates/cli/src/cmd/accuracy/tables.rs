@@ -1,12 +1,12 @@
 //! The tables of a campaign, and what it says of the promise.
 
 use super::shown::miss;
-use crate::cmd::table::table;
 use fathom_lab::accuracy::{
     Answer, Family, INVENTED_MAX, MethodTally, Outcome, Plan, RECALL_MIN, Results, Tally, WRONG_MAX,
 };
 use fathom_probe::Method;
 use fathom_report::screen::Screen;
+use fathom_report::table::Table;
 use fathom_report::text::{human_bytes, human_duration};
 
 pub(super) fn text(
@@ -32,9 +32,9 @@ pub(super) fn text(
     );
     for tally in tallies {
         text += &format!("\n{}\n\n", title(tally.method, plan.thin));
-        text += &table(&parameter_rows(tally), screen);
+        text += &parameters(tally).text(screen);
         text += "\n";
-        text += &table(&axis_rows(tally), screen);
+        text += &kinds(tally).text(screen);
     }
     text += &comparison(tallies);
     for tally in tallies.iter().filter(|t| t.method == Method::Robust) {
@@ -54,12 +54,8 @@ fn title(method: Method, thin: u32) -> String {
     }
 }
 
-fn row(head: &[&str]) -> Vec<String> {
-    head.iter().map(|&cell| cell.to_owned()).collect()
-}
-
-fn parameter_rows(tally: &MethodTally) -> Vec<Vec<String>> {
-    let mut rows = vec![row(&[
+fn parameters(tally: &MethodTally) -> Table {
+    let head = [
         "parameter",
         "found",
         "recall",
@@ -72,7 +68,8 @@ fn parameter_rows(tally: &MethodTally) -> Vec<Vec<String>> {
         "covered",
         "written",
         "time",
-    ])];
+    ];
+    let mut table = Table::new("", "", head);
     let parameters = tally.parameters.iter();
     let named = parameters.map(|(parameter, tally)| (parameter.name(), tally));
     for (name, tally) in named.chain([("all", &tally.all)]) {
@@ -84,13 +81,13 @@ fn parameter_rows(tally: &MethodTally) -> Vec<Vec<String>> {
             human_bytes(tally.bytes_written.0),
             human_duration(tally.device_ns.0),
         ]);
-        rows.push(cells);
+        table.rows.push(cells);
     }
-    rows
+    table
 }
 
 /// By kind of drive, the mapping first.
-fn axis_rows(tally: &MethodTally) -> Vec<Vec<String>> {
+fn kinds(tally: &MethodTally) -> Table {
     let head = [
         "kind of drive",
         "found",
@@ -101,17 +98,17 @@ fn axis_rows(tally: &MethodTally) -> Vec<Vec<String>> {
         "open",
         "drives",
     ];
-    let mut rows = vec![row(&head)];
+    let mut table = Table::new("", "", head);
     let mut axes: Vec<_> = tally.axes.iter().collect();
     axes.sort_by_key(|(axis, _)| **axis != "mapping");
     for (axis, kinds) in axes {
         for (kind, tally) in kinds {
             let mut cells = counted(&format!("{axis}: {kind}"), tally);
             cells.push(tally.drives.to_string());
-            rows.push(cells);
+            table.rows.push(cells);
         }
     }
-    rows
+    table
 }
 
 fn counted(name: &str, tally: &Tally) -> Vec<String> {

@@ -8,8 +8,6 @@ use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 
 /// Means this far apart are drawn on a logarithmic axis.
 const LOG_RATIO: f64 = 20.0;
-/// What the intervals of means are.
-const INTERVAL: &str = "95 % interval";
 /// What is called the paper's own.
 const PAPER: &str = "the paper";
 
@@ -68,9 +66,9 @@ fn draw(found: &ChartFound) -> Chart {
     let side_by_side = || (0..found.points.len()).map(|index| index as f64);
     let at = places.clone().unwrap_or_else(|| side_by_side().collect());
     let lines = || found.lines.iter().enumerate();
-    let measured = lines().map(|line| measured(line, mode, &at));
+    let measured = lines().map(|(look, line)| measured(look, line, mode, &at));
     let printed = lines().filter(|(_, line)| !line.paper.is_empty());
-    let printed = printed.map(|line| printed_by_the_paper(line, &at));
+    let printed = printed.map(|(look, line)| printed_by_the_paper(look, line, &at));
     let names = found.points.clone();
     let scale = if log { Scale::Log } else { Scale::Zero };
     Chart {
@@ -85,7 +83,7 @@ fn draw(found: &ChartFound) -> Chart {
     }
 }
 
-fn measured((look, line): (usize, &LineFound), mode: Mode, at: &[f64]) -> Series {
+fn measured(look: usize, line: &LineFound, mode: Mode, at: &[f64]) -> Series {
     let halves = line.values.iter().map(|v| v.map_or(0.0, |v| v.half));
     let series = Series {
         name: line.name.clone(),
@@ -95,10 +93,10 @@ fn measured((look, line): (usize, &LineFound), mode: Mode, at: &[f64]) -> Series
         y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
         ..Series::default()
     };
-    series.with_halves(INTERVAL, &halves.collect::<Vec<f64>>())
+    series.with_halves(&halves.collect::<Vec<f64>>())
 }
 
-fn printed_by_the_paper((look, line): (usize, &LineFound), at: &[f64]) -> Series {
+fn printed_by_the_paper(look: usize, line: &LineFound, at: &[f64]) -> Series {
     Series {
         name: format!("{}, {PAPER}", line.name),
         look,
@@ -147,7 +145,7 @@ fn beside(group: &[&Judged]) -> Chart {
         x: Axis::names("", group.iter().map(|j| j.label.clone()).collect()),
         y: Axis::new("difference (%)", Unit::Number, Scale::Linear),
         series: vec![
-            series("here", Mode::Bars, ours.collect()).with_halves(INTERVAL, &halves),
+            series("here", Mode::Bars, ours.collect()).with_halves(&halves),
             series(PAPER, Mode::Marks, group.iter().map(|j| j.size).collect()),
         ],
         ..Chart::default()

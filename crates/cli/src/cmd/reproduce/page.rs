@@ -204,10 +204,9 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Sc
         if let Some(left_out) = left_out(found) {
             let _ = writeln!(text, "  {left_out}");
         }
-        for mut table in tables(found) {
-            table.rows.insert(0, table.head);
+        for table in tables(found) {
             let _ = writeln!(text, "\n{}", table.title);
-            text += &super::super::table::table(&table.rows, screen);
+            text += &table.text(screen);
         }
     }
     text

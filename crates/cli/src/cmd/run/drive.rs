@@ -26,7 +26,10 @@ pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, 
         let (destroy, target) = (destroy.clone(), args.on.clone());
         return Err(TargetError::DestroyModel { destroy, target }.into());
     }
-    let Some(mut model) = name.model(&settings(args, name)?)? else {
+    let file = name.model(&[])?;
+    let settings = settings(args, file.as_ref())?;
+    let model = name.model(&settings);
+    let Some(mut model) = model.map_err(|error| of_option(args, error))? else {
         return Ok(None);
     };
     if let Some(size) = args.size {
@@ -58,9 +61,10 @@ fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// What the options change in the drive file.
-fn settings(args: &RunArgs, name: &TargetName) -> Result<Vec<Setting>, Failure> {
+fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failure> {
     let mut settings = Vec::new();
     if let Some(ftl) = &args.model.ftl {
+        only_solid_state(args, file, "--ftl", "translation layer")?;
         settings.push(Setting::new("mapping.kind", ftl.as_str()));
         match ftl.as_str() {
             "page" => {}
@@ -69,21 +73,60 @@ fn settings(args: &RunArgs, name: &TargetName) -> Result<Vec<Setting>, Failure> 
         }
     }
     if let Some(buffer) = &args.model.buffer {
-        settings.extend(buffer_settings(buffer, adds_buffer(args, name)?)?);
+        if !NO_BUFFER.contains(&buffer.as_str()) {
+            only_solid_state(args, file, "--buffer", "write buffer with a policy")?;
+        }
+        settings.extend(buffer_settings(buffer, adds_buffer(args, file))?);
     }
     settings.extend(args.model.set.iter().cloned());
     Ok(settings)
 }
 
+/// That the drive is of the kind that has the part which an option changes.
+fn only_solid_state(
+    args: &RunArgs,
+    file: Option<&Model>,
+    option: &str,
+    part: &str,
+) -> Result<(), Failure> {
+    let what = match file {
+        None | Some(Model::Ssd(_)) => return Ok(()),
+        Some(Model::Hdd(_)) => "a disk, which has",
+        Some(_) => "of a kind that has",
+    };
+    let message = format!("`{option}`: {} is {what} no {part}", args.on);
+    Err(Failure::input("fathom::target::setting", message)
+        .help("leave it out, or name another drive: `fathom list drives` shows all"))
+}
+
+/// The error of the drive file with settings, at the option that made the setting.
+fn of_option(args: &RunArgs, error: TargetError) -> Failure {
+    let said = match &error {
+        TargetError::Set(fault) => fault.setting.as_ref().map(|setting| {
+            let given = |option: &str, value: &Option<String>| {
+                format!("`{option} {}`", value.as_deref().unwrap_or_default())
+            };
+            let option = match setting.key.split('.').next() {
+                _ if args.model.set.contains(setting) => format!("`--set {setting}`"),
+                Some("mapping") => given("--ftl", &args.model.ftl),
+                _ => given("--buffer", &args.model.buffer),
+            };
+            fault.of(&option)
+        }),
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    match said {
+        Some(said) => failure.message(said),
+        None => failure,
+    }
+}
+
 /// Whether the options ask for a write buffer and the drive has none of its own.
-fn adds_buffer(args: &RunArgs, name: &TargetName) -> Result<bool, Failure> {
-    let wanted = args
-        .model
-        .buffer
-        .as_deref()
-        .is_some_and(|buffer| !NO_BUFFER.contains(&buffer));
-    let has_none = |model: Model| model.write_buffer().is_none();
-    Ok(wanted && name.model(&[])?.is_some_and(has_none))
+fn adds_buffer(args: &RunArgs, file: Option<&Model>) -> bool {
+    let wanted = args.model.buffer.as_deref();
+    let has_none = |model: &Model| model.write_buffer().is_none();
+    wanted.is_some_and(|buffer| !NO_BUFFER.contains(&buffer)) && file.is_some_and(has_none)
 }
 
 /// What `POLICY,KEY=VALUE,...` changes in a drive file, with the usual buffer where there is none.
@@ -116,7 +159,8 @@ pub(super) fn added_buffer(
         .as_deref()
         .and_then(|text| text.split(',').next());
     let capacity = model.write_buffer();
-    let (Some(policy), Some(capacity), true) = (policy, capacity, adds_buffer(args, name)?) else {
+    let adds = adds_buffer(args, name.model(&[])?.as_ref());
+    let (Some(policy), Some(capacity), true) = (policy, capacity, adds) else {
         return Ok(None);
     };
     Ok(Some(format!(

@@ -36,7 +36,7 @@ fn stack(name: &str, args: &QueueArgs) -> Result<Stack, Failure> {
         Some((sched, split)) => (sched, Some(split.to_owned())),
         None => (name, None),
     };
-    let queue = queue::of(&QueueArgs {
+    let queue = queue::of_stack(&QueueArgs {
         sched: Some(sched.to_owned()),
         split,
         profile: args.profile.clone(),

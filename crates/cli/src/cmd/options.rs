@@ -43,7 +43,7 @@ impl For {
 ///
 /// # Errors
 /// The first option that it has not, and for which workloads it is.
-pub(super) fn check(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
+pub(super) fn check_run(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
     let options = [
         ("--arrival", args.arrival.is_some(), For::Streams),
         ("--ab", args.turns.ab.is_some(), For::Jobs),
@@ -54,8 +54,8 @@ pub(super) fn check(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
 /// Whether the workload has every option that is given and says how it is made.
 ///
 /// # Errors
-/// As [`check`].
-pub(in super::super) fn check_workload(args: &WorkloadArgs, kind: &Kind) -> Result<(), Failure> {
+/// As [`check_run`].
+pub(super) fn check_workload(args: &WorkloadArgs, kind: &Kind) -> Result<(), Failure> {
     let options = [
         ("--step", !args.step.is_empty(), For::Streams),
         ("--reshape", args.reshape.is_some(), For::Streams),

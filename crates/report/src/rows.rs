@@ -1,0 +1,260 @@
+//! The rows of a study: as text, as a page with the fastest points and a figure for each measure, and as comma-separated values
+//! (RFC 4180) for spreadsheets and other programs.
+
+use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
+use crate::screen::Screen;
+use crate::study::{Section, StudyPage, render};
+use crate::table::Table;
+use crate::words::duration;
+use fathom_run::compare::Row;
+use std::collections::BTreeSet;
+
+/// A study that was run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyRows<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is about; may be empty.
+    pub about: &'a str,
+    /// Facts by name, in the order shown.
+    pub facts: Vec<(String, String)>,
+    /// What a reader must know of its runs.
+    pub warnings: Vec<String>,
+    /// The names of its axes.
+    pub axes: Vec<&'a str>,
+    /// A row for each workload and point, with a point for each axis.
+    pub rows: &'a [Row],
+}
+
+/// A measure of a row.
+type Measure = fn(&Row) -> Option<f64>;
+
+/// In words and as a table.
+pub fn text(study: &StudyRows<'_>, screen: Screen) -> String {
+    let mut text = format!("{}\n", study.name);
+    if !study.about.is_empty() {
+        text += &format!("{}\n", study.about);
+    }
+    text + "\n" + &table(study).text(screen)
+}
+
+/// The page.
+pub fn page(study: &StudyRows<'_>) -> String {
+    let workloads = in_order(study.rows.iter().map(|row| row.workload.clone()));
+    let fastest = workloads.iter();
+    let fastest = fastest.filter_map(|name| fastest_of(name, study.rows));
+    render(&StudyPage {
+        title: study.name.to_owned(),
+        about: study.about.to_owned(),
+        facts: study.facts.clone(),
+        warnings: study.warnings.clone(),
+        sections: vec![Section {
+            title: "Results".into(),
+            points: fastest.collect(),
+            charts: charts(study, &workloads),
+            tables: vec![table(study)],
+            ..Section::default()
+        }],
+        ..StudyPage::default()
+    })
+}
+
+fn table(study: &StudyRows<'_>) -> Table {
+    let numbers = [
+        "mean response",
+        "95 % interval",
+        "p99",
+        "accesses/s",
+        "write amplification",
+        "erases",
+    ];
+    let axes = study.axes.iter().copied();
+    Table {
+        rows: study.rows.iter().map(row).collect(),
+        ..Table::new(
+            "All rows",
+            "A row for each workload and point, over its seeds. The interval holds the true mean in 95 of 100 cases.",
+            ["workload"].into_iter().chain(axes).chain(numbers),
+        )
+    }
+}
+
+fn row(row: &Row) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let time = |ns: f64| duration(ns.max(0.0).round() as u64);
+    let mut cells = vec![row.workload.clone()];
+    cells.extend(row.points.iter().map(|(_, point)| point.clone()));
+    let response = row.response_ns;
+    cells.push(response.map_or_else(dash, |r| time(r.mean)));
+    let ends = response.and_then(|r| r.low.zip(r.high));
+    cells.push(ends.map_or_else(dash, |(low, high)| {
+        format!("{} to {}", time(low), time(high))
+    }));
+    cells.push(row.p99_ns.map_or_else(dash, time));
+    cells.push(format!("{:.0}", row.accesses_per_second));
+    cells.push(
+        row.write_amplification
+            .map_or_else(dash, |w| format!("{w:.3}")),
+    );
+    cells.push(format!("{:.0}", row.erases));
+    cells
+}
+
+/// A line of names, and a line for each row. Times are in nanoseconds; what is not known is empty.
+pub fn csv(study: &StudyRows<'_>) -> String {
+    let axes = study.axes.iter().map(|&axis| axis.to_owned());
+    let numbers = [
+        "seeds",
+        "mean_response_ns",
+        "mean_response_low_ns",
+        "mean_response_high_ns",
+        "p99_ns",
+        "accesses_per_second",
+        "write_amplification",
+        "erases",
+    ];
+    let head = std::iter::once("workload".to_owned())
+        .chain(axes)
+        .chain(numbers.map(str::to_owned));
+    let head = line(head);
+    let rows: String = study.rows.iter().map(|row| line(cells(row))).collect();
+    head + &rows
+}
+
+fn cells(row: &Row) -> impl Iterator<Item = String> {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let response = row.response_ns;
+    let numbers = [
+        Some(row.seeds as f64),
+        response.map(|response| response.mean),
+        response.and_then(|response| response.low),
+        response.and_then(|response| response.high),
+        row.p99_ns,
+        Some(row.accesses_per_second),
+        row.write_amplification,
+        Some(row.erases),
+    ];
+    let points = row.points.iter().map(|(_, point)| point.clone());
+    std::iter::once(row.workload.clone())
+        .chain(points)
+        .chain(numbers.map(number))
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|cell| quoted(&cell)).collect();
+    cells.join(",") + "\n"
+}
+
+fn quoted(cell: &str) -> String {
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
+/// A figure for each measure that there is, with a series for each workload.
+fn charts(study: &StudyRows<'_>, workloads: &[String]) -> Vec<Chart> {
+    let rows = study.rows;
+    let places = in_order(rows.iter().map(place));
+    let measures: [(&str, Unit, Measure); 3] = [
+        ("mean response time", Unit::Ns, |row| {
+            Some(row.response_ns?.mean)
+        }),
+        ("accesses per second", Unit::Number, |row| {
+            Some(row.accesses_per_second)
+        }),
+        ("write amplification", Unit::Number, |row| {
+            row.write_amplification
+        }),
+    ];
+    let there = measures
+        .iter()
+        .filter(|(.., of)| rows.iter().any(|row| of(row).is_some()));
+    let chart = |(title, unit, of): &(&str, Unit, Measure)| {
+        let series = (0..).zip(workloads).map(|(look, name)| Series {
+            look,
+            interval: (*unit == Unit::Ns).then(|| interval(name, rows)),
+            ..series(name, rows, &places, *of)
+        });
+        Chart {
+            title: (*title).to_owned(),
+            x: Axis::names(&study.axes.join(", "), places.clone()),
+            y: Axis::new(title, *unit, Scale::Zero),
+            series: series.collect(),
+            ..Chart::default()
+        }
+    };
+    there.map(chart).collect()
+}
+
+/// The point of each axis.
+fn place(row: &Row) -> String {
+    let points: Vec<&str> = row.points.iter().map(|(_, point)| point.as_str()).collect();
+    match points.is_empty() {
+        true => "as the study says".to_owned(),
+        false => points.join(", "),
+    }
+}
+
+/// Each once, in the order in which they come.
+fn in_order(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    all.filter(|one| seen.insert(one.clone())).collect()
+}
+
+fn of_workload<'a>(name: &'a str, rows: &'a [Row]) -> impl Iterator<Item = &'a Row> {
+    rows.iter().filter(move |row| row.workload == name)
+}
+
+/// A workload in a figure.
+fn series(name: &str, rows: &[Row], places: &[String], of: Measure) -> Series {
+    let at = |row: &Row| places.iter().position(|one| *one == place(row));
+    Series {
+        name: name.to_owned(),
+        mode: Mode::Marks,
+        x: of_workload(name, rows)
+            .map(|row| at(row).unwrap_or(0) as f64)
+            .collect(),
+        y: of_workload(name, rows).map(of).collect(),
+        ..Series::default()
+    }
+}
+
+/// The intervals of the mean response times of a workload.
+fn interval(name: &str, rows: &[Row]) -> Interval {
+    let end = |of: fn(fathom_run::Interval) -> Option<f64>| {
+        let each = of_workload(name, rows).map(move |row| row.response_ns.and_then(of));
+        each.map(|end| end.unwrap_or(f64::NAN)).collect()
+    };
+    Interval::of_95_percent(end(|response| response.low), end(|response| response.high))
+}
+
+/// Which point of a workload has the shortest mean response time, and what the longest is; nothing where there is one point.
+fn fastest_of(name: &str, rows: &[Row]) -> Option<String> {
+    let mean = |row: &Row| row.response_ns.map(|response| response.mean);
+    let mut all: Vec<(f64, String)> = of_workload(name, rows)
+        .filter_map(|row| Some((mean(row)?, place(row))))
+        .collect();
+    all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let ((shortest, fast), (longest, slow)) = (all.first()?, all.last()?);
+    let time = |ns: &f64| duration(ns.round() as u64);
+    (all.len() > 1).then(|| {
+        format!(
+            "{name}: {fast} has the shortest mean response time, {}; {slow} the longest, {}, {:.2} times as long.",
+            time(shortest),
+            time(longest),
+            longest / shortest
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_commas_and_quotes_are_quoted() {
+        let cells = ["a", "b,c", "say \"d\"", ""].map(str::to_owned);
+        assert_eq!(line(cells.into_iter()), "a,\"b,c\",\"say \"\"d\"\"\",\n");
+    }
+}
