@@ -215,6 +215,12 @@ impl Spec {
         drive_file::to_toml(self)
     }
 
+    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
+    pub(crate) fn logs_per_group(&self, log_blocks: u32, groups: u32) -> u32 {
+        let least = self.mapping.kind.needs().logs_min;
+        log_blocks.div_ceil(groups).max(least)
+    }
+
     /// The mapped unit in bytes.
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0
