@@ -69,3 +69,38 @@ macro_rules! presets {
         )),*];
     )*};
 }
+
+/// What every drive file has, for the structure `Spec` of a model: its kind, `kind = "..."`, and how it is read and written.
+/// `Spec` has a method `check`.
+#[macro_export]
+macro_rules! drive_kind {
+    ($kind:ident = $name:literal) => {
+        /// The kind of drive that the file describes: this one, of those that there are.
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize,
+        )]
+        pub enum Kind {
+            #[doc = concat!("`kind = \"", $name, "\"`.")]
+            #[default]
+            #[serde(rename = $name)]
+            $kind,
+        }
+
+        impl Spec {
+            /// Reads a drive file.
+            ///
+            /// # Errors
+            /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
+            pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
+                let spec: Spec = $crate::drive_file::from_toml(text)?;
+                spec.check()?;
+                Ok(spec)
+            }
+
+            /// The drive file of this drive, with every default written out.
+            pub fn to_toml(&self) -> String {
+                $crate::drive_file::to_toml(self)
+            }
+        }
+    };
+}

@@ -5,17 +5,10 @@
 mod check;
 
 use fathom_base::SpecError;
-use fathom_base::{Bytes, Dur, Rate, drive_file};
+use fathom_base::{Bytes, Dur, Rate};
 use serde::{Deserialize, Serialize};
 
-/// The kind of drive that the file describes: this one, of those that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
-    /// `kind = "disksim"`.
-    #[default]
-    #[serde(rename = "disksim")]
-    Disksim,
-}
+fathom_base::drive_kind!(Disksim = "disksim");
 
 /// A whole drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -244,21 +237,6 @@ impl Default for Driver {
 }
 
 impl Spec {
-    /// Reads a drive file.
-    ///
-    /// # Errors
-    /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
-    pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = drive_file::from_toml(text)?;
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// The drive file of this drive, with every default written out.
-    pub fn to_toml(&self) -> String {
-        drive_file::to_toml(self)
-    }
-
     /// Blocks of a plane that are not exported.
     pub fn reserve_blocks(&self) -> u32 {
         percent_of(

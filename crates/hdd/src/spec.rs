@@ -5,7 +5,7 @@
 
 use crate::seek::SeekCurve;
 pub use fathom_base::SpecError;
-use fathom_base::{BadValue, drive_file, want};
+use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,7 @@ use serde::{Deserialize, Serialize};
 const CYLINDERS_MIN: u64 = 10;
 const CYLINDERS_MAX: u64 = 10_000_000;
 
-/// The kind of drive that the file describes: this one, of those that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
-    /// `kind = "hdd"`.
-    #[default]
-    #[serde(rename = "hdd")]
-    Hdd,
-}
+fathom_base::drive_kind!(Hdd = "hdd");
 
 /// A whole disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,21 +165,6 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Reads a disk file.
-    ///
-    /// # Errors
-    /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
-    pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = drive_file::from_toml(text)?;
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// The disk file of this disk, with every default written out.
-    pub fn to_toml(&self) -> String {
-        drive_file::to_toml(self)
-    }
-
     /// Cylinders of all zones.
     pub fn cylinders(&self) -> u64 {
         self.zones.iter().map(|z| u64::from(z.cylinders)).sum()

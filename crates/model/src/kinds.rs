@@ -21,12 +21,6 @@ trait Kind: Sized {
     /// What is built from it.
     type Drive: Modelled;
 
-    /// Reads a drive file of this kind.
-    fn from_toml(text: &str) -> Result<Self, SpecError>;
-
-    /// The drive file with every default written out.
-    fn to_toml(&self) -> String;
-
     /// Gives it another capacity.
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError>;
 
@@ -97,7 +91,7 @@ macro_rules! kinds {
                     return Err(wrong_kind("missing".to_owned()));
                 };
                 $(if kind == <$spec as Kind>::NAME {
-                    return Ok(Model::$kind(Box::new(<$spec as Kind>::from_toml(text)?)));
+                    return Ok(Model::$kind(Box::new(<$spec>::from_toml(text)?)));
                 })*
                 Err(wrong_kind(format!("{kind:?}")))
             }
@@ -105,7 +99,7 @@ macro_rules! kinds {
             /// The drive file with every default written out.
             pub fn to_toml(&self) -> String {
                 match self {
-                    $(Model::$kind(spec) => Kind::to_toml(&**spec),)*
+                    $(Model::$kind(spec) => spec.to_toml(),)*
                 }
             }
 

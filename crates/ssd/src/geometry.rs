@@ -148,9 +148,7 @@ impl Blocks {
         let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         // With page mapping as many spare blocks.
-        let logs = mapping
-            .kind
-            .logs_per_group(mapping.log_blocks, groups as u32);
+        let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
         let paged = mapping.kind.is_paged();
         // The rest of a page that cannot be programmed again stays empty.
         let loses = paged && !mapping.partial_program;

@@ -19,17 +19,10 @@ pub use read_buffer::{Prefetch, ReadBuffer};
 pub use write_buffer::{BUFFERS, Cut, Drain, Oversize, WriteBuffer};
 
 pub use fathom_base::SpecError;
-use fathom_base::{Bytes, Dur, Rate, drive_file};
+use fathom_base::{Bytes, Dur, Rate};
 use serde::{Deserialize, Serialize};
 
-/// The kind of drive that the file describes: this one, of those that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
-    /// `kind = "ssd"`.
-    #[default]
-    #[serde(rename = "ssd")]
-    Ssd,
-}
+fathom_base::drive_kind!(Ssd = "ssd");
 
 /// A whole drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,19 +193,10 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Reads a drive file.
-    ///
-    /// # Errors
-    /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
-    pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
-        let spec: Spec = drive_file::from_toml(text)?;
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// The drive file of this drive, with every default written out.
-    pub fn to_toml(&self) -> String {
-        drive_file::to_toml(self)
+    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
+    pub(crate) fn logs_per_group(&self, log_blocks: u32, groups: u32) -> u32 {
+        let least = self.mapping.kind.needs().logs_min;
+        log_blocks.div_ceil(groups).max(least)
     }
 
     /// The mapped unit in bytes.

@@ -8,10 +8,10 @@
 //! There, a request has a tag of the drive before it is in the plug, so that hardly any waits in the software queue: the
 //! queue has room for as many as the drive takes, unless it is given less to do at a time (`depth`).
 
-use super::Fifo;
+use super::noop::Noop;
 use crate::scheduler::Policy;
-use crate::{Era, Io, Merging, Scheduler};
-use fathom_base::{About, BadValue, Dur, Time, keys};
+use crate::{Era, Scheduler};
+use fathom_base::{About, BadValue, Dur, keys};
 
 /// What the list says of it.
 pub(crate) const ABOUT: About = About::new(
@@ -30,54 +30,6 @@ impl Policy for Tunables {
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
-        Ok(Box::new(MqNone::new(self)?))
-    }
-}
-
-/// See the module.
-#[derive(Clone, Debug, Default)]
-pub struct MqNone {
-    queue: Fifo,
-}
-
-impl MqNone {
-    /// An empty queue.
-    ///
-    /// # Errors
-    /// None.
-    pub fn new(_tunables: &Tunables) -> Result<Self, BadValue> {
-        Ok(Self::default())
-    }
-}
-
-impl Scheduler for MqNone {
-    fn insert(&mut self, _now: Time, io: Io) {
-        self.queue.push(io);
-    }
-
-    fn changed(&mut self, _now: Time, before: &Io, io: Io) {
-        if let Some(held) = self.queue.get_mut(before.key) {
-            *held = io;
-        }
-    }
-
-    fn remove(&mut self, io: &Io) {
-        self.queue.take(io.key);
-    }
-
-    fn dispatch(&mut self, _now: Time) -> Option<Io> {
-        self.queue.pop()
-    }
-
-    fn era(&self) -> Era {
-        Era::Multi
-    }
-
-    fn merging(&self) -> Merging {
-        Merging::Latest { of_kind: false }
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
+        Ok(Box::new(Noop::of(Era::Multi)))
     }
 }

@@ -7,7 +7,7 @@
 
 use super::Fifo;
 use crate::scheduler::Policy;
-use crate::{Io, IoKey, Merging, Scheduler};
+use crate::{Era, Io, IoKey, Merging, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
 
 /// What the list says of it.
@@ -26,23 +26,24 @@ impl Policy for Tunables {
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
-        Ok(Box::new(Noop::new(self)?))
+        Ok(Box::new(Noop::of(Era::Single)))
     }
 }
 
-/// See the module.
-#[derive(Clone, Debug, Default)]
-pub struct Noop {
+/// First come, first served, as one Linux or another has it.
+#[derive(Debug)]
+pub(super) struct Noop {
     queue: Fifo,
+    era: Era,
 }
 
 impl Noop {
     /// An empty queue.
-    ///
-    /// # Errors
-    /// None.
-    pub fn new(_tunables: &Tunables) -> Result<Self, BadValue> {
-        Ok(Self::default())
+    pub(super) fn of(era: Era) -> Self {
+        Self {
+            queue: Fifo::default(),
+            era,
+        }
     }
 }
 
@@ -65,8 +66,15 @@ impl Scheduler for Noop {
         self.queue.pop()
     }
 
+    fn era(&self) -> Era {
+        self.era
+    }
+
     fn merging(&self) -> Merging {
-        Merging::ByEnd
+        match self.era {
+            Era::Single => Merging::ByEnd,
+            Era::Multi => Merging::Latest { of_kind: false },
+        }
     }
 
     fn neighbours(&self, key: IoKey) -> [Option<IoKey>; 2] {

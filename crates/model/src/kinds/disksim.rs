@@ -12,14 +12,6 @@ impl Kind for Spec {
     const PRESETS: &'static [&'static [Named]] = &[PRESETS];
     type Drive = MsSsd;
 
-    fn from_toml(text: &str) -> Result<Self, SpecError> {
-        Spec::from_toml(text)
-    }
-
-    fn to_toml(&self) -> String {
-        Spec::to_toml(self)
-    }
-
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         let capacity = self.capacity();
         let allowed = format!("{capacity}, which follows from its elements; change those");

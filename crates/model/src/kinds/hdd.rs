@@ -12,14 +12,6 @@ impl Kind for Spec {
     const PRESETS: &'static [&'static [Named]] = &[PRESETS];
     type Drive = Hdd;
 
-    fn from_toml(text: &str) -> Result<Self, SpecError> {
-        Spec::from_toml(text)
-    }
-
-    fn to_toml(&self) -> String {
-        Spec::to_toml(self)
-    }
-
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         self.capacity = size;
         Ok(self.check()?)

@@ -14,14 +14,6 @@ impl Kind for Spec {
     const STARTS_EMPTY: bool = true;
     type Drive = Ssd;
 
-    fn from_toml(text: &str) -> Result<Self, SpecError> {
-        Spec::from_toml(text)
-    }
-
-    fn to_toml(&self) -> String {
-        Spec::to_toml(self)
-    }
-
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         self.capacity = size;
         Ok(self.check()?)

@@ -292,10 +292,7 @@ merged into a new block (full merge).",
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let logs = spec
-            .mapping
-            .kind
-            .logs_per_group(config.log_blocks, g.groups);
+        let logs = spec.logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, logs)
     }
 

@@ -165,10 +165,7 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let logs = spec
-            .mapping
-            .kind
-            .logs_per_group(config.log_blocks, g.groups);
+        let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {
             sequential: None,

@@ -188,10 +188,7 @@ any other is merged into its data blocks (irbw 2.1).",
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let logs = spec
-            .mapping
-            .kind
-            .logs_per_group(config.log_blocks, g.groups);
+        let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {
             logs: VecDeque::new(),

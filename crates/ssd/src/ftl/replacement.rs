@@ -291,10 +291,7 @@ is too long is folded into one block (Ban, US patent 5,937,425).",
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let per_group = spec
-            .mapping
-            .kind
-            .logs_per_group(config.log_blocks, g.groups);
+        let per_group = spec.logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, per_group)
     }
 

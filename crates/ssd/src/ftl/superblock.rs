@@ -159,10 +159,7 @@ are page-mapped within, so that units that are written often gather in few block
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
-        let logs = spec
-            .mapping
-            .kind
-            .logs_per_group(config.log_blocks, g.groups);
+        let logs = spec.logs_per_group(config.log_blocks, g.groups);
         Self {
             pool: Pool::new(logs, config.partial_program, g),
             superblocks: never_written(g),

@@ -73,11 +73,6 @@ impl MappingKind {
     pub fn is_paged(self) -> bool {
         self.needs().paged
     }
-
-    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
-    pub(crate) fn logs_per_group(self, log_blocks: u32, groups: u32) -> u32 {
-        log_blocks.div_ceil(groups).max(self.needs().logs_min)
-    }
 }
 
 names! {
