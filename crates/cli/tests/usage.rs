@@ -282,7 +282,7 @@ fn a_run_is_written_solved_reported_and_compared() {
     assert_eq!(
         keys,
         [
-            "cost", "evidence", "high", "low", "method", "unit", "value", "verdict"
+            "value", "unit", "low", "high", "verdict", "method", "evidence", "cost"
         ]
     );
     command(&["diff", "run", "run"]).success();
