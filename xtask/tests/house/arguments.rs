@@ -7,19 +7,10 @@ use crate::members;
 use crate::source::{Source, Which};
 use crate::sources::shipped;
 
-/// Crates that are not held to it yet.
-const NOT_YET: [&str; 15] = [
-    "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "workload", "fs",
-    "platform", "run", "report", "cli", "lab",
-];
-
 #[test]
 fn no_function_takes_a_tuple_of_different_types() {
     let mut found = Vec::new();
     for member in members() {
-        if NOT_YET.contains(&&*member.name) {
-            continue;
-        }
         for (path, source) in shipped(&member.dir) {
             for (function, parameter) in mixed_tuples(&source) {
                 found.push(format!("{}: {function} takes {parameter}", path.display()));
