@@ -119,6 +119,14 @@ pub enum ErrorKind {
         /// What the decoder says.
         source: io::Error,
     },
+    /// A compressed input that needs more memory than is given to one.
+    #[error(
+        "the {compression} stream needs more memory than is given to one: its window is larger than 128 MiB (zstd) or about 256 MiB (xz)"
+    )]
+    Window {
+        /// How it is compressed.
+        compression: Compression,
+    },
     /// The input cannot be read.
     #[error("the input cannot be read")]
     Io(#[source] io::Error),

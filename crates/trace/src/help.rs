@@ -41,6 +41,9 @@ impl ErrorKind {
             }
             Self::Version { .. } => "convert the trace with blkparse, and read its text".into(),
             Self::Corrupt { .. } => "fetch the file again".into(),
+            Self::Window { .. } => {
+                "decompress it first, or compress it with a smaller window: `zstd --long=27`, `xz -9`".into()
+            }
             Self::Io(_) => "check the file and the medium that holds it".into(),
             Self::Empty => "name a file that holds a trace".into(),
             Self::Archive { .. } => "unpack it, and read the trace that is inside".into(),

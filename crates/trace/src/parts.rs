@@ -3,13 +3,18 @@
 //! The decoder of zstd reads one frame. The next one is begun here, and its length and checksum are compared.
 
 use lzma_rust2::{Action, Status, XzStream};
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::errors::{
+    DecodeBlockContentError as Content, DecompressBlockError as Block, FrameDecoderError,
+    ReadFrameHeaderError,
+};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::error::Error;
 use std::io::{self, BufRead, Read};
 
 /// The largest window of a zstd frame, in bytes: what `zstd --ultra -22` writes.
 const ZSTD_WINDOW_BYTES_MAX: u64 = 128 << 20;
+/// A last block with no bytes in it (RFC 8878, 3.1.1.2), and room for a checksum behind it.
+const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 /// The most memory that an xz stream may ask for, in KiB; `xz -9` asks for 65 MiB.
 const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
 
@@ -19,6 +24,8 @@ pub(super) struct ZstdFrames<R> {
     decoder: FrameDecoder,
     /// Bytes that came out of the frame so far.
     given: u64,
+    /// What went wrong, to be told once everything before it is given.
+    failure: Option<io::Error>,
 }
 
 impl<R: BufRead> ZstdFrames<R> {
@@ -29,6 +36,27 @@ impl<R: BufRead> ZstdFrames<R> {
             input,
             decoder,
             given: 0,
+            failure: None,
+        }
+    }
+
+    /// The next block.
+    fn decode(&mut self) {
+        let one = || BlockDecodingStrategy::UptoBlocks(1);
+        let Err(error) = self.decoder.decode_blocks(&mut self.input, one()) else {
+            return;
+        };
+        // A block that failed on its way out has left a part of itself, which is not to be trusted.
+        let partial = matches!(
+            error,
+            FrameDecoderError::FailedToReadBlockBody(Content::DecompressBlockError(
+                Block::ExecuteSequencesError(_)
+            ))
+        );
+        self.failure = Some(cause(error));
+        if !partial {
+            // The decoder keeps back a window of bytes until its frame ends.
+            let _nothing_to_fail = self.decoder.decode_blocks(&LAST_BLOCK[..], one());
         }
     }
 
@@ -73,10 +101,11 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 self.given += read as u64;
                 return Ok(read);
             }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
             if !self.decoder.is_finished() {
-                let one = BlockDecodingStrategy::UptoBlocks(1);
-                let decoded = self.decoder.decode_blocks(&mut self.input, one);
-                decoded.map_err(cause)?;
+                self.decode();
                 continue;
             }
             self.check_frame()?;
@@ -90,6 +119,9 @@ impl<R: BufRead> Read for ZstdFrames<R> {
 
 /// The input's own failure below the decoder's, if that is what went wrong.
 fn cause(error: FrameDecoderError) -> io::Error {
+    if matches!(error, FrameDecoderError::WindowSizeTooBig { .. }) {
+        return io::ErrorKind::OutOfMemory.into();
+    }
     let mut below: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(error) = below {
         if let Some(failure) = error.downcast_ref::<io::Error>() {

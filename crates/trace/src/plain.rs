@@ -92,6 +92,8 @@ fn failure(compression: Compression, source: io::Error, offset: u64) -> ErrorKin
         }
     } else if source.raw_os_error().is_some() {
         ErrorKind::Io(source)
+    } else if source.kind() == io::ErrorKind::OutOfMemory {
+        ErrorKind::Window { compression }
     } else {
         ErrorKind::Corrupt {
             compression,

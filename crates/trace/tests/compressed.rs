@@ -124,6 +124,41 @@ fn a_truncated_stream_is_named_with_the_line_it_reached() {
     }
 }
 
+/// The decoder of zstd keeps a window back; a frame whose length is known, as the program `zstd` writes them, is one window.
+#[test]
+fn what_stood_before_the_cut_of_one_zstd_frame_is_given() {
+    let (_, written) = WRITTEN[0];
+    let plain = open(written, &Options::default()).unwrap();
+    let plain: Vec<Access> = plain.map(Result::unwrap).collect();
+    // The second of its frames begins with the last magic number (RFC 8878, 3.1.1).
+    let magic = 0xFD2F_B528_u32.to_le_bytes();
+    let second = written.windows(4).rposition(|four| four == magic).unwrap();
+    // The frames have 200 and 400 lines. Two bytes of the skippable frame, or of a checksum, are missing.
+    for (end, lines) in [(second - 2, 200), (written.len() - 2, 600)] {
+        let (before, error) = match open(&written[..end], &Options::default()) {
+            Ok(trace) => until_error(trace),
+            Err(error) => (Vec::new(), error),
+        };
+        assert!(
+            matches!(&*error.kind, ErrorKind::Truncated { .. }),
+            "{error:?}"
+        );
+        assert_eq!(before, plain[..lines]);
+    }
+}
+
+/// 256 MiB (RFC 8878, 3.1.1.1.2) are refused, and not called damage.
+#[test]
+fn a_window_that_is_too_large_is_no_damage() {
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 1, 0, 0];
+    let error = open(&frame, &Options::default()).unwrap_err();
+    let compression = Compression::Zstd;
+    assert!(
+        matches!(&*error.kind, ErrorKind::Window { compression: c } if *c == compression),
+        "{error:?}"
+    );
+}
+
 #[test]
 fn a_damaged_stream_is_named() {
     let text = spc_lines(20_000);
