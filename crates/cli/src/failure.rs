@@ -173,7 +173,9 @@ impl From<SourceError> for Failure {
             SourceError::Kind { .. } | SourceError::File { .. } => "fathom::workload::file",
             SourceError::Jobs { .. } => "fathom::workload::jobs",
             SourceError::Program { .. } => "fathom::workload::program",
-            SourceError::Verify { .. } => "fathom::workload::verify",
+            SourceError::Verify { .. } | SourceError::KeepsNothing { .. } => {
+                "fathom::workload::verify"
+            }
         };
         let mut failure = Self::input(code, error.to_string()).help(error.help());
         match error {

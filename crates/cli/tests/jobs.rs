@@ -148,6 +148,12 @@ fn what_was_written_is_read_back() {
         // Verified blocks are read; adjacent ones may be read together.
         assert_eq!(outcome["totals"]["reads"]["bytes"], 2 << 20, "{on}");
     }
+    // A model that keeps no bytes has nothing to read back, and has lost nothing.
+    let output = fathom(&["run", &jobs, "--on", "model:ms-ssd"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("needs a drive that keeps bytes"), "{said}");
+    assert!(!said.contains("kernel"), "{said}");
     // The model of a simulator keeps no bytes.
     let output = fathom(&["run", &jobs, "--on", "model:ms-ssd"]);
     assert_eq!(output.status.code(), Some(2));

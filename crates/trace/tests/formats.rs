@@ -147,6 +147,9 @@ fn csv_with_named_columns() {
         access(1_500, Flush, 0, 0, 4),
     ];
     assert_eq!(read(text, Format::Csv), expected);
+    // Comments and blank lines are passed over before the names, too.
+    let commented = format!("# from a tool\n\n{text}");
+    assert_eq!(read(&commented, Format::Csv), expected);
     // The columns of Alibaba's traces, with a unit: what is named is not guessed.
     let named = "device,op,offset,length,at_ms\n0,R,126703644672,4096,1577808000626\n0,W,0,512,1577808000627\n";
     let expected = [

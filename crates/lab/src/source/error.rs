@@ -108,6 +108,14 @@ pub enum SourceError {
         /// What was read, and what should have been.
         detail: String,
     },
+    /// What was written cannot be read back: the drive keeps no bytes.
+    #[error("{}: {detail}", path.display())]
+    KeepsNothing {
+        /// The file of the jobs.
+        path: PathBuf,
+        /// Which job asks for it.
+        detail: String,
+    },
     /// It is not of the kind that is asked for.
     #[error("workload `{name}` is {found}")]
     Kind {
@@ -143,6 +151,9 @@ impl SourceError {
             Self::Jobs { .. } => "docs/jobs.md says which of fio's options are read, and what each takes".into(),
             Self::Kind { .. } => {
                 "steps and a write buffer in front are for traces and generators".into()
+            }
+            Self::KeepsNothing { .. } => {
+                "use another drive (of the modelled ones those of the kinds ssd and hdd), or leave `verify` out".into()
             }
             Self::Verify { .. } => {
                 "the drive, or what is between it and Fathom, has lost or changed data: keep it, and look at the kernel's log"

@@ -243,9 +243,12 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
         })
         .collect();
     let place: PathBuf = path.to_owned();
-    let told = move |error: fio::VerifyError| SourceError::Verify {
-        path: place.clone(),
-        detail: error.to_string(),
+    let told = move |error: fio::VerifyError| {
+        let (path, detail) = (place.clone(), error.to_string());
+        match error {
+            fio::VerifyError::NoData { .. } => SourceError::KeepsNothing { path, detail },
+            _ => SourceError::Verify { path, detail },
+        }
     };
     let running = Named::new(jobs, told);
     Ok(Work {

@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, missing, unknown_op};
 use crate::line::{Choices, Line, LineParser, access};
+use crate::text::is_column_names;
 use fathom_base::{About, SECTOR_BYTES};
 use fathom_block::Op;
 
@@ -101,6 +102,10 @@ impl LineParser for Csv {
 
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         if self.0.is_empty() {
+            // The names stand behind comments.
+            if is_column_names(line) {
+                return self.names(line).map(|()| Line::Text);
+            }
             return Err(missing("first line with the names of the columns"));
         }
         let mut fields = Fields::new(line, b',');

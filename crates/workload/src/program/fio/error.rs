@@ -132,10 +132,7 @@ pub enum VerifyError {
         found: Found,
     },
     /// Nothing to compare.
-    #[error(
-        "job `{job}`: `verify` needs a drive that keeps bytes, and this one gives none: use a real drive or a model \
-         that keeps data, or leave `verify` out"
-    )]
+    #[error("job `{job}`: `verify` needs a drive that keeps bytes, and this one gives none")]
     NoData {
         /// The job.
         job: String,
