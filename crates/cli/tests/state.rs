@@ -49,7 +49,7 @@ fn a_run_begins_on_a_filled_drive_unless_told_otherwise() {
 fn drives_that_are_never_empty_are_taken_as_they_are() {
     for on in ["model:ms-ssd", "model:seagate-barracuda-iv"] {
         let usual = outcome(on, &[]);
-        assert_eq!(usual["plan"]["precondition"], "fresh", "{on}");
+        assert_eq!(usual["plan"]["precondition"], "as-is", "{on}");
         assert_eq!(usual.get("warnings"), None, "{on}");
     }
 }

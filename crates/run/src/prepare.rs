@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Precondition {
-    /// As it was made.
+    /// As it is: a real drive, or a model that holds data from the start.
+    AsIs,
+    /// As it was made, without data.
     Fresh,
     /// Written once from beginning to end.
     Filled,
@@ -22,16 +24,17 @@ pub enum Precondition {
     },
 }
 
-/// `fresh`, `filled`, or `random:TIMES` in pieces of 4 KiB.
+/// `as-is`, `fresh`, `filled`, or `random:TIMES` in pieces of 4 KiB.
 impl std::str::FromStr for Precondition {
     type Err = BadValue;
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
         let wrong = || {
-            let allowed = "write fresh, filled, or random:TIMES such as random:1.5";
+            let allowed = "write as-is, fresh, filled, or random:TIMES such as random:1.5";
             BadValue::new("precondition", text, allowed)
         };
         match text.split_once(':') {
+            None if text == "as-is" => Ok(Self::AsIs),
             None if text == "fresh" => Ok(Self::Fresh),
             None if text == "filled" => Ok(Self::Filled),
             Some(("random", times)) => {
@@ -47,12 +50,14 @@ impl std::str::FromStr for Precondition {
 }
 
 impl Precondition {
-    /// What is done where the user says nothing: a drive that holds nothing when it is new is filled, since no drive in use
-    /// answers from erased flash; any other is taken as it is.
-    pub fn usual(starts_empty: bool) -> Precondition {
-        match starts_empty {
-            true => Precondition::Filled,
-            false => Precondition::Fresh,
+    /// Returns the state a run begins in: `given`, or `filled` for a drive that starts empty, because no drive in use
+    /// answers reads from erased flash. A drive that does not start empty cannot be fresh and is taken as it is.
+    pub fn of(given: Option<Self>, starts_empty: bool) -> Self {
+        match (given, starts_empty) {
+            (None, true) => Self::Filled,
+            (None | Some(Self::Fresh), false) => Self::AsIs,
+            (Some(Self::AsIs), true) => Self::Fresh,
+            (Some(given), _) => given,
         }
     }
 }
@@ -72,7 +77,7 @@ pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Resul
     let info = drive.info();
     let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);
     let block = u64::from(info.logical_block_bytes);
-    if state == Precondition::Fresh {
+    if matches!(state, Precondition::AsIs | Precondition::Fresh) {
         return Ok(());
     }
     let piece = FILL_BYTES.min(max).max(block);

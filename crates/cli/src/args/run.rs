@@ -74,8 +74,9 @@ pub(crate) struct ModelArgs {
     /// Another value of the drive file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
-    /// The state of the drive before: filled (written once in order; the usual state of a solid state drive), fresh
-    /// (as it was made), or random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces)
+    /// The state of the drive before the run: filled (written once in order; the default of a solid state drive), fresh
+    /// (without data), random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces), or as-is (the
+    /// default of a drive that starts with data)
     #[arg(long, value_name = "STATE", value_parser = precondition)]
     pub(crate) precondition: Option<Precondition>,
 }

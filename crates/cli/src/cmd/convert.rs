@@ -78,7 +78,7 @@ fn drive(on: &str, workload: &Workload, seed: u64) -> Result<Drive, Failure> {
     let drive = model
         .build(seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    let drive = prepared(drive, Precondition::usual(model.starts_empty()), seed)?;
+    let drive = prepared(drive, Precondition::of(None, model.starts_empty()), seed)?;
     Ok(match workload.wants()?.data {
         true => drive.keep_data(),
         false => drive,

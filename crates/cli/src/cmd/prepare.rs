@@ -15,7 +15,7 @@ use fathom_run::{Precondition, prepare};
 pub(super) fn prepared(mut drive: Drive, state: Precondition, seed: u64) -> Result<Drive, Failure> {
     let again = match state {
         Precondition::Random { times, .. } => times,
-        Precondition::Fresh | Precondition::Filled => 0.0,
+        Precondition::AsIs | Precondition::Fresh | Precondition::Filled => 0.0,
     };
     let capacity = drive.info().capacity_bytes;
     let mut watched = Watched {

@@ -45,7 +45,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         target: args.on.clone(),
         workload,
         arrival: args.arrival.unwrap_or(Arrival::Open),
-        precondition: precondition(args.model.precondition, model.as_ref()),
+        precondition: Precondition::of(
+            args.model.precondition,
+            model.as_ref().is_some_and(Model::starts_empty),
+        ),
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
@@ -72,16 +75,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             in_turn(turns, &plan, ready, set, args.json)
         }
     }
-}
-
-/// The state of a drive before a run: what the user says, else the usual one of its kind; a real drive is as it is.
-fn precondition(given: Option<Precondition>, model: Option<&Model>) -> Precondition {
-    let usual = || {
-        model.map_or(Precondition::Fresh, |model| {
-            Precondition::usual(model.starts_empty())
-        })
-    };
-    given.unwrap_or_else(usual)
 }
 
 /// A drive that a workload can begin on.

@@ -164,7 +164,7 @@ fn resolve(
             target: drive,
             workload,
             arrival,
-            precondition: precondition.unwrap_or_else(|| Precondition::usual(model.starts_empty())),
+            precondition: Precondition::of(precondition, model.starts_empty()),
             seed,
             queue,
             depth: None,

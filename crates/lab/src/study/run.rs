@@ -173,7 +173,7 @@ fn run_group(
     let state = first.plan.precondition;
     // A drive as it was made is mostly memory that was never touched: building it costs less than a copy.
     let forked = match state {
-        Precondition::Fresh => None,
+        Precondition::AsIs | Precondition::Fresh => None,
         _ => Some(
             prepared(build(first)?, state, first.plan.seed)
                 .map_err(|error| failed(first, error))?,

@@ -115,6 +115,8 @@ pub(super) fn arrival(run: &RunRecord) -> String {
 /// What was done to the drive before, in words.
 pub(super) fn before(run: &RunRecord) -> String {
     match run.plan.precondition {
+        Precondition::AsIs => "as it was".into(),
+        // Runs on real drives used to record this.
         Precondition::Fresh if run.drive.is_none() => "as it was".into(),
         Precondition::Fresh => "fresh".into(),
         Precondition::Filled => "filled: written once in order".into(),

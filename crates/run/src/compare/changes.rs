@@ -77,6 +77,7 @@ fn plan(run: &RunRecord) -> BTreeMap<String, String> {
 
 fn precondition(state: Precondition) -> String {
     match state {
+        Precondition::AsIs => "as-is".into(),
         Precondition::Fresh => "fresh".into(),
         Precondition::Filled => "filled".into(),
         Precondition::Random { times, bytes } => format!("random:{times} in pieces of {bytes}"),
