@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: every fuzz target in turn, for so many seconds each.
 //!
 //! It needs a nightly compiler, whose sanitizers cargo-fuzz uses, and cargo-fuzz. Where one of them is missing it says which
-//! and how to get it, tries nothing, and fails. Without them `cargo test -p fathom-lab --test fuzz` feeds the same
+//! and how to get it, tries nothing, and fails. Without them `cargo test -p fathom-lab fuzz::` feeds the same
 //! functions with random bytes on the stable compiler; `cargo xtask test` does so every time.
 
 use crate::command::{exit, root, succeeds};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     }
     if !missing.is_empty() {
         eprintln!(
-            "Nothing was tried; `cargo test -p fathom-lab --test fuzz` tries a little without them."
+            "Nothing was tried; `cargo test -p fathom-lab fuzz::` tries a little without them."
         );
         return ExitCode::FAILURE;
     }

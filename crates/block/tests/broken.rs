@@ -1,9 +1,7 @@
 //! The suite finds what is broken: one device for each way to break the contract.
 
 #[allow(dead_code, reason = "shared; not every test file needs all of it")]
-mod common;
-
-use common::ram;
+use crate::common::ram;
 use fathom_base::{Dur, Time};
 use fathom_block::conformance::{Breach, Options, Violation, check};
 use fathom_block::{

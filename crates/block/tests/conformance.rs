@@ -1,8 +1,6 @@
 //! Every device and every layer of this crate is a device.
 
-mod common;
-
-use common::{Numbered, RealLike, Watched, ram};
+use crate::common::{Numbered, RealLike, Watched, ram};
 use fathom_base::Dur;
 use fathom_block::conformance::{Options, Report, check};
 use fathom_block::devices::modelled_info;

@@ -1,9 +1,7 @@
 //! What each layer does to what passes through it.
 
 #[allow(dead_code, reason = "shared; not every test file needs all of it")]
-mod common;
-
-use common::Numbered;
+use crate::common::Numbered;
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::{Fault, Stage, When};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, interrupt_when};
+use crate::common::{fathom, interrupt_when};
 use serde_json::Value;
 use std::fs;
 

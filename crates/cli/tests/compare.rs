@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, names};
+use crate::common::{fathom, names};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use serde_json::Value;

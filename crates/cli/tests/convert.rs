@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, names};
+use crate::common;
+use crate::common::{fathom, names};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, quick_run};
+use crate::common::{fathom, quick_run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

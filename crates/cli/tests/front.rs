@@ -6,9 +6,7 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{QUICK, fathom};
+use crate::common::{QUICK, fathom};
 use std::fs;
 use std::path::{Path, PathBuf};
 

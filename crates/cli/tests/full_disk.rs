@@ -7,9 +7,8 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{fathom, names, quick_run, root};
+use crate::common;
+use crate::common::{fathom, names, quick_run, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, quick_run};
+use crate::common::{fathom, quick_run};
 use std::path::Path;
 
 /// What a command that is refused says, in one line.

@@ -6,9 +6,7 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{QUICK, fathom, names, quick_run, root};
+use crate::common::{QUICK, fathom, names, quick_run, root};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;

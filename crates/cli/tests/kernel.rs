@@ -6,8 +6,7 @@
     reason = "a test fails by panicking; a skipped one says why"
 )]
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{fathom, names, pause};
+use crate::common::{fathom, names, pause};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
+use crate::common;
+use crate::common::{names, quick_run};
 use assert_cmd::Command;
-use common::{names, quick_run};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;

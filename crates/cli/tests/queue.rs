@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::fathom;
+use crate::common::fathom;
 use fathom_iosched::SCHEDULERS;
 use predicates::prelude::*;
 use serde_json::Value;

@@ -6,9 +6,7 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{QUICK, fathom, interrupt, names, root};
+use crate::common::{QUICK, fathom, interrupt, names, root};
 use fathom_lab::store::load_record;
 use fathom_probe::Step;
 use predicates::prelude::*;

@@ -1,8 +1,7 @@
 //! `fathom reproduce` as a user meets it: what is printed and kept, what is not run twice, input that is wrong.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
+use crate::common;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;

@@ -6,9 +6,8 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{fathom, interrupt, names};
+use crate::common;
+use crate::common::{fathom, interrupt, names};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;

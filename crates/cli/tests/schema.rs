@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{QUICK, fathom, quick_run, schema};
+use crate::common::{QUICK, fathom, quick_run, schema};
 use std::path::Path;
 
 const JOBS: &str =

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{QUICK, fathom, quick_run};
+use crate::common::{QUICK, fathom, quick_run};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
+use crate::common;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -6,9 +6,7 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-mod common;
-
-use common::{fathom, names, quick_run};
+use crate::common::{fathom, names, quick_run};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use std::fs;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{TURN_NS, bare, flush, idle, link, one, run, small};
+use crate::common::{TURN_NS, bare, flush, idle, link, one, run, small};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, Op, Request};
 use fathom_hdd::spec::{Destage, ReadCache, Scheduling, WriteCache};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{preset, small};
+use crate::common::{preset, small};
 use fathom_base::{Bytes, Dur};
 use fathom_block::conformance::{Options, check};
 use fathom_hdd::spec::{Destage, LinkKind, ReadCache, Scheduling, WriteCache};

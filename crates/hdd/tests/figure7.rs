@@ -6,11 +6,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
 #[path = "../examples/figure7/measure.rs"]
 mod measure;
 
-use common::preset;
+use crate::common::preset;
 use fathom_hdd::Spec;
 use measure::{Row, row, size_of_ratio};
 

@@ -5,9 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{TURN_NS, bare, flush, link, one, preset, run, small};
+use crate::common::{TURN_NS, bare, flush, link, one, preset, run, small};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::{Device, Op, Request};
 use fathom_hdd::spec::{Destage, Scheduling, WriteCache};

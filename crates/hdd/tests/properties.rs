@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{bare, preset, run, small};
+use crate::common;
+use crate::common::{bare, preset, run, small};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_hdd::spec::{Destage, ReadCache, Scheduling, WriteCache};

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::small;
+use crate::common;
+use crate::common::small;
 use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::{Device, Op};

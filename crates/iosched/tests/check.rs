@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::config;
+use crate::common::config;
 use fathom_iosched::check::{Options, check};
 use fathom_iosched::{Config, Pick, SCHEDULERS, Scheduler};
 

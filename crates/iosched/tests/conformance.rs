@@ -6,9 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{config, splits};
+use crate::common::{config, splits};
 use fathom_base::{Dur, Time};
 use fathom_block::conformance::{Options, check};
 use fathom_block::devices::RamDevice;

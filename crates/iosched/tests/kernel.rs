@@ -14,11 +14,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-mod kernel_trace;
-
+use crate::common;
+use crate::kernel_trace::{Trace, in_order};
 use fathom_iosched::{Config, Scheduler};
-use kernel_trace::{Trace, in_order};
 
 /// The jobs of `kernel/record.py`.
 const JOBS: [&str; 7] = [

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{
+use crate::common::{
     config,
     queue::{Recorder, finish, given, queue, read, run, write},
 };

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
+use crate::common;
 use fathom_base::{Dur, Time};
 use fathom_block::devices::RamDevice;
 use fathom_block::{Completion, Device, DeviceInfo, Op, Request};

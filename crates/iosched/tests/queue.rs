@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::queue::{Recorder, finish, given, queue, read, run, write};
-use common::{config, splits};
+use crate::common;
+use crate::common::queue::{Recorder, finish, given, queue, read, run, write};
+use crate::common::{config, splits};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Tag};

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::config;
+use crate::common;
+use crate::common::config;
 use fathom_base::{Dur, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};

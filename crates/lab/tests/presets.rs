@@ -291,7 +291,7 @@ fn planted_values_are_found_and_missing_ones_are_not() {
 
 /// The campaign of docs/accuracy.md.
 #[test]
-#[ignore = "takes minutes: cargo test -p fathom-lab --test presets -- --ignored"]
+#[ignore = "takes minutes: cargo test -p fathom-lab presets:: -- --ignored"]
 fn planted_values_are_found_on_twenty_seeds() {
     all_are_right(CAMPAIGN);
 }

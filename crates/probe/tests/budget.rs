@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // the helpers beside the tests, too
 
-mod fake;
-
-use fake::{Fake, MIB, Planted};
+use crate::fake::{Fake, MIB, Planted};
 use fathom_probe::run::{answer, run, solve};
 use fathom_probe::{Method, Parameter, Record, RunConfig, Unobserved, Verdict};
 

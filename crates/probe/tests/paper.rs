@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // the helpers beside the tests, too
 
-mod fake;
-
-use fake::{Fake, KIB, MIB, Planted};
+use crate::fake::{Fake, KIB, MIB, Planted};
 use fathom_probe::run::{announce, run, solve};
 use fathom_probe::{Estimate, Method, Parameter, RunConfig, Series, Unobserved, Value, Verdict};
 

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // the helpers beside the tests, too
 
-mod fake;
-
-use fake::{Fake, MIB, Planted, Watch};
+use crate::fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;
 use fathom_block::IoErrorKind;
 use fathom_probe::run::{announce, answer, run, solve};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // the helpers beside the tests, too
 
-mod fake;
-
-use fake::{Fake, KIB, MIB, Planted, Watch};
+use crate::fake::{Fake, KIB, MIB, Planted, Watch};
 use fathom_base::{Dur, Time};
 use fathom_block::{Device, IoErrorKind, Op};
 use fathom_probe::run::target_of;

@@ -13,9 +13,8 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
-#[path = "../tests/common/suite.rs"]
-mod suite;
 
+use common::suite;
 use fathom_ssd::Spec;
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{base, rate, run};
+use crate::common::{base, rate, run};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{Arbitration, ProgramMode};

@@ -3,12 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[path = "common/naive.rs"]
-mod naive;
-
+use crate::common::naive::Naive;
 use fathom_ssd::spec::{BUFFERS, WritePolicy};
 use fathom_ssd::{Evicted, PageBuffer, PageBufferSetup, Stored};
-use naive::Naive;
 use proptest::prelude::*;
 
 fn setup(

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{base, drive, run};
+use crate::common::{base, drive, run};
 use fathom_base::{Bytes, Rng};
 use fathom_block::{Op, Request};
 use fathom_ssd::spec::{Cut, MappingKind, Oversize, WriteBuffer, WritePolicy};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{BUFFERS, KINDS, SHAPES, drive, linked};
+use crate::common::{BUFFERS, KINDS, SHAPES, drive, linked};
 use fathom_base::{Bytes, Dur};
 use fathom_block::conformance::{Options, check};
 use fathom_ssd::spec::{MappingKind, Noise, Prefetch, Protocol, ReadBuffer};

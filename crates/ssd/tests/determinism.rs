@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{KINDS, drive, drives};
+use crate::common::{KINDS, drive, drives};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer};

@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/suite.rs"]
-mod suite;
-
-use common::{base, drive, run};
+use crate::common::suite::life;
+use crate::common::{base, drive, run};
 use fathom_base::{Bytes, Dur, Rate, Rng};
 use fathom_block::{Completion, Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, Prefetch, ReadBuffer};
 use fathom_ssd::{MapCounts, Spec, Ssd};
-use suite::life;
 
 const UNIT: u64 = 512;
 /// Entries of a translation page of one unit.

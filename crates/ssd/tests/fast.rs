@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{base, run};
+use crate::common::{base, run};
 use fathom_base::{Bytes, Dur};
 use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::MappingKind;

@@ -4,10 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[path = "common/waf.rs"]
-mod waf;
-
-use waf::{CASES, PAGES, d_choices, fifo, greedy, greedy_closed, lambert_w, measured, one_group};
+use crate::common::waf::{
+    CASES, PAGES, d_choices, fifo, greedy, greedy_closed, lambert_w, measured, one_group,
+};
 
 #[test]
 fn the_models_agree_with_each_other_and_with_published_figures() {

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{base, run};
+use crate::common::{base, run};
 use fathom_base::Bytes;
 use fathom_block::{Op, Request};
 use fathom_ssd::spec::MappingKind;

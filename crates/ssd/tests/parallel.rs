@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::run;
+use crate::common;
+use crate::common::run;
 use fathom_base::Bytes;
 use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::{MappingKind, WriteBuffer, WritePolicy};

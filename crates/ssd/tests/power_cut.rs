@@ -3,15 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/suite.rs"]
-mod suite;
-
-use common::{BUFFERS, KINDS, SHAPES, drive, drives};
+use crate::common::suite::life;
+use crate::common::{BUFFERS, KINDS, SHAPES, drive, drives};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Counters, MergeCounts};
 use proptest::prelude::*;
-use suite::life;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]

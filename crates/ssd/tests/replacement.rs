@@ -2,15 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/suite.rs"]
-mod suite;
-
-use common::{drive, run};
+use crate::common::suite::life;
+use crate::common::{drive, run};
 use fathom_block::{Op, Request};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{MergeCounts, Spec, Ssd};
-use suite::life;
 
 /// Blocks of eight pages that are single units, and this many replacement blocks.
 fn chains(replacements: u32) -> Spec {

@@ -3,17 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/suite.rs"]
-mod suite;
-
-use common::{SHAPES, drive};
+use crate::common::suite::life;
+use crate::common::{SHAPES, drive};
 use fathom_base::{Rng, Time};
 use fathom_block::{Device, IoErrorKind, Op, Request};
 use fathom_ssd::Ssd;
 use fathom_ssd::spec::MappingKind;
 use std::collections::BTreeMap;
-use suite::life;
 
 const KINDS: [MappingKind; 3] = [
     MappingKind::Fast,

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::base;
+use crate::common::base;
 use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};

@@ -3,9 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::run;
+use crate::common;
+use crate::common::run;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::Striping;

@@ -6,15 +6,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/suite.rs"]
-mod suite;
-
+use crate::common::suite::case::Case;
+use crate::common::suite::lists::{mappings_and_buffers, stripings, ways};
+use crate::common::suite::{Effort, check};
 use fathom_ssd::Spec;
 use std::path::Path;
-use suite::case::Case;
-use suite::lists::{mappings_and_buffers, stripings, ways};
-use suite::{Effort, check};
 
 fn all_pass(specs: &[Spec], every: u64) {
     let failed = |(spec, seed)| check(spec, Effort { seed, every }).err();

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/waf.rs"]
-mod waf;
-
-use common::run;
+use crate::common;
+use crate::common::run;
+use crate::common::waf;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
 use fathom_ssd::spec::{Separation, Striping, Victim, WriteBuffer, WritePolicy};

@@ -5,13 +5,10 @@
 //! they cover. Skipped where fio is not installed.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
-#[path = "fio/harness.rs"]
-#[allow(dead_code, reason = "shared with the tests beside this one")]
-mod harness;
-
+use crate::fio::harness;
+use crate::fio::harness::{Drive, jobs};
 use fathom_block::Op;
 use fathom_workload::program::fio::{HARMLESS, IGNORED, OPTIONS, REFUSED};
-use harness::{Drive, jobs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

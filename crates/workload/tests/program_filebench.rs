@@ -4,16 +4,13 @@
     reason = "test helpers have nothing to hand an error to"
 )]
 
-#[path = "../../platform/tests/program/mod.rs"]
-mod program;
-
+use crate::program::{DRIVE, Drive, Played, bytes, play, value};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Op;
 use fathom_platform::Benchmark;
 use fathom_workload::program::filebench::{
     FileSettings, OltpSettings, Server, fileserver, oltp, webserver,
 };
-use program::{DRIVE, Drive, Played, bytes, play, value};
 
 const CAPACITY: u64 = 4 << 30;
 

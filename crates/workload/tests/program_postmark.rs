@@ -4,9 +4,7 @@
     reason = "test helpers have nothing to hand an error to"
 )]
 
-#[path = "../../platform/tests/program/mod.rs"]
-mod program;
-
+use crate::program::{DRIVE, bytes, play, value};
 use fathom_base::{Bytes, Dur};
 use fathom_block::Op;
 use fathom_fs::files::Sizes;
@@ -14,7 +12,6 @@ use fathom_platform::Benchmark;
 use fathom_platform::System;
 use fathom_workload::program::postmark::{self, Overrides, Settings};
 use fathom_workload::program::{Config, PROGRAMS};
-use program::{DRIVE, bytes, play, value};
 
 const CAPACITY: u64 = 1 << 30;
 

@@ -1,6 +1,6 @@
 //! Memories: from how much on accesses wait for the flash array.
 
-use crate::rig::{Access, FLUSH, Rig};
+use super::rig::{Access, FLUSH, Rig};
 use fathom_base::{Dur, Rng};
 use fathom_block::Op;
 use fathom_ssd::Spec;

@@ -1,6 +1,6 @@
 //! Random writes against sequential ones, and across block boundaries against within: which block makes a difference.
 
-use crate::rig::{Rig, apart, scattered, steady, writes};
+use super::rig::{Rig, apart, scattered, steady, writes};
 use fathom_base::Rng;
 use fathom_block::Op;
 use fathom_ssd::Spec;

@@ -1,6 +1,6 @@
 //! Aligned accesses against shifted ones: which units make a difference.
 
-use crate::rig::{Rig, apart, scattered, steady, writes};
+use super::rig::{Rig, apart, scattered, steady, writes};
 use fathom_ssd::Spec;
 
 const MIB: u64 = 1 << 20;

@@ -1,6 +1,11 @@
 //! Small drives of every kind, almost full, so that everything that makes room happens all the time.
-#![allow(dead_code, reason = "every test binary uses its own part")]
+#![allow(dead_code, reason = "the tests and the examples use their own parts")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+pub(crate) mod naive;
+#[path = "suite.rs"]
+pub(crate) mod suite;
+pub(crate) mod waf;
 
 use fathom_base::{Bytes, Dur, Rate, Time};
 use fathom_block::{Completion, Device, Request};

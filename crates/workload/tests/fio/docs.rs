@@ -1,6 +1,6 @@
 //! The documentation and the examples say what is so.
 
-use crate::harness::{jobs, play};
+use super::harness::{jobs, play};
 use fathom_block::Op;
 use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, REFUSED, parse};
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod docs;
-mod harness;
+pub(crate) mod harness;
 mod options;
 mod parse;
 mod play;

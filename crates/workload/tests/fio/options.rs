@@ -1,6 +1,6 @@
 //! Options that change a load, after the words of fio 3.33's manual (HOWTO.rst) and its sources; `fio_compare.rs` runs fio itself.
 
-use crate::harness::{Drive, LATENCY, Played, jobs, play};
+use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_workload::program::fio::PrioClass;

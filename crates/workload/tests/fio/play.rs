@@ -1,6 +1,6 @@
 //! Which accesses a job makes: places, lengths, order, mix, depth.
 
-use crate::harness::{Drive, LATENCY, Played, jobs, play};
+use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::Time;
 use fathom_block::Op;
 use fathom_workload::program::fio::PrioClass;

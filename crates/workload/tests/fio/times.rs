@@ -1,6 +1,6 @@
 //! When a job asks: rates, thinking, bounds in time, and jobs that wait for others.
 
-use crate::harness::{Drive, LATENCY, Played, jobs, play};
+use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 

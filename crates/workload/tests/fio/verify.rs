@@ -1,6 +1,6 @@
 //! What a job reads back of what it has written.
 
-use crate::harness::{Drive, Played, jobs};
+use super::harness::{Drive, Played, jobs};
 use fathom_block::Access;
 use fathom_block::Op;
 use fathom_workload::program::fio::{Found, Jobs, VerifyError, parse};

@@ -1,0 +1,13 @@
+//! The tests of the block layer and its schedulers.
+//!
+//! They are one program, because a program for each file would be linked for each file.
+
+mod check;
+mod common;
+mod conformance;
+mod kernel;
+mod kernel_trace;
+mod linux;
+mod merge;
+mod queue;
+mod work;

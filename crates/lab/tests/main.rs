@@ -1,0 +1,23 @@
+//! The tests of drives, runs, studies and campaigns.
+//!
+//! They are one program, because a program for each file would be linked for each file.
+
+mod ab;
+mod accuracy;
+mod bits;
+mod blocks;
+mod budget;
+mod cut_short;
+mod examples;
+mod front;
+mod fuzz;
+mod host_wait;
+mod memories;
+#[path = "oracle/main.rs"]
+mod oracle;
+mod play;
+mod presets;
+mod read_only;
+mod store;
+mod study;
+mod units;

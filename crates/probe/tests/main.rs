@@ -1,0 +1,9 @@
+//! The tests of sessions, runs and budgets of probes over a fake drive.
+//!
+//! They are one program, because a program for each file would be linked for each file.
+
+mod budget;
+mod fake;
+mod paper;
+mod run;
+mod session;

@@ -1,0 +1,28 @@
+//! The tests of the model of a solid state drive.
+//!
+//! They are one program, because a program for each file would be linked for each file.
+
+mod arbitration;
+mod buffer;
+mod buffered;
+mod che;
+mod common;
+mod conformance;
+mod determinism;
+mod dftl;
+mod drain;
+mod fast;
+mod fill;
+mod gc_oracle;
+mod hybrid;
+mod oracle;
+mod parallel;
+mod power_cut;
+mod replacement;
+mod reshape;
+mod shared_logs;
+mod spec;
+mod striping;
+mod suite;
+mod superblock;
+mod wear;
