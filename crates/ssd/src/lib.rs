@@ -11,6 +11,7 @@
 //! [`Ssd::map_counts`] has the [`MapCounts`] of a map that lies in flash, [`Geometry::physical_units`] the size of the
 //! flash. A [`PageBuffer`] works without a drive: it takes writes, and [`PageBuffer::evict`] takes out what leaves next.
 
+mod bits;
 mod buffer;
 mod engine;
 mod event;

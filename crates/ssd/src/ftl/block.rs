@@ -10,6 +10,7 @@
 mod recovery;
 
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
+use crate::bits::BitSet;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
@@ -49,7 +50,7 @@ pub(crate) struct BlockFtl {
     logs_per_group: u32,
     data: Vec<u32>,
     log_of: Vec<u32>,
-    live: Vec<u64>,
+    live: BitSet,
     logs: Vec<Log>,
     logs_in_group: Vec<u32>,
     free: Vec<VecDeque<u32>>,
@@ -69,7 +70,7 @@ impl BlockFtl {
             logs_per_group,
             data: vec![NO_CBLOCK; g.logical_cblocks as usize],
             log_of: vec![NO_LOG; g.logical_cblocks as usize],
-            live: vec![0; (g.logical_units as usize).div_ceil(64)],
+            live: BitSet::new(g.logical_units),
             logs: Vec::new(),
             logs_in_group: vec![0; g.groups as usize],
             free: free.collect(),
@@ -84,18 +85,6 @@ impl BlockFtl {
     #[inline]
     fn group_of(&self, lbn: u32) -> u32 {
         lbn % self.g.groups
-    }
-
-    #[inline]
-    fn is_live(&self, lpn: u32) -> bool {
-        self.live[(lpn / 64) as usize] >> (lpn % 64) & 1 == 1
-    }
-
-    #[inline]
-    fn set_live(&mut self, lpn: u32, live: bool) {
-        let word = &mut self.live[(lpn / 64) as usize];
-        let bit = 1 << (lpn % 64);
-        *word = if live { *word | bit } else { *word & !bit };
     }
 
     /// The log of a data block with room for `units` more; opens one, and merges, where needed.
@@ -187,7 +176,7 @@ impl BlockFtl {
         let (lbn, cblock, next, in_order) = (log.lbn, log.cblock, log.next, log.in_order);
         let units = self.g.units_per_cblock;
         let mut lpns = lbn * units..(lbn + 1) * units;
-        if !lpns.any(|lpn| self.is_live(lpn)) {
+        if !lpns.any(|lpn| self.live.contains(lpn)) {
             self.forget(lbn, ops);
             return Ok(());
         }
@@ -262,7 +251,9 @@ impl BlockFtl {
         }
         let full = log.next == per_block && log.in_order;
         for &(lpn, units) in runs {
-            (lpn.0..lpn.0 + units).for_each(|lpn| self.set_live(lpn, true));
+            for lpn in lpn.0..lpn.0 + units {
+                self.live.insert(lpn);
+            }
         }
         emit_programs(&self.g, at, units, ops);
         if full {
@@ -302,7 +293,7 @@ merged into a new block (full merge).",
             lpn.0 / self.g.units_per_cblock,
             lpn.0 % self.g.units_per_cblock,
         );
-        if !self.is_live(lpn.0) {
+        if !self.live.contains(lpn.0) {
             return Ppn::NONE;
         }
         let id = self.log_of[lbn as usize];
@@ -330,7 +321,7 @@ merged into a new block (full merge).",
 
     fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         let per_block = self.g.units_per_cblock;
-        (lpn.0..lpn.0 + units).for_each(|lpn| self.set_live(lpn, false));
+        self.live.remove_range(lpn.0..lpn.0 + units);
         for lbn in lpn.0.div_ceil(per_block)..(lpn.0 + units) / per_block {
             self.forget(lbn, ops);
         }
@@ -371,7 +362,7 @@ merged into a new block (full merge).",
             ));
         }
         let lost = (0..self.g.logical_units).find(|&lpn| {
-            self.is_live(lpn)
+            self.live.contains(lpn)
                 && self.lookup(Lpn(lpn)).0 / self.g.units_per_cblock >= self.g.cblocks()
         });
         lost.map_or(Ok(()), |lpn| {
@@ -388,7 +379,7 @@ merged into a new block (full merge).",
         let free = self.free.iter().map(VecDeque::capacity);
         let words = self.data.capacity() + self.log_of.capacity() + self.logs_in_group.capacity();
         (words + maps.sum::<usize>() + free.sum::<usize>()) * 4
-            + self.live.capacity() * 8
+            + self.live.state_bytes()
             + self.origins.capacity() * size_of::<Origin>()
             + self.logs.capacity() * size_of::<Log>()
     }

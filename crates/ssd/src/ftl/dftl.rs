@@ -24,6 +24,7 @@ mod tests;
 
 use super::contract::{FlashOp, Ftl, MapCounts, MergeCounts, Stall};
 use super::page::{self, PageFtl};
+use crate::bits::BitSet;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Spec, Striping};
@@ -45,7 +46,7 @@ pub(crate) struct Dftl {
     entries: u32,
     cache: Cache,
     /// Entries that differ from what their translation page in flash says.
-    stale: BTreeSet<u32>,
+    stale: BitSet,
     /// Those of them that are not in the cache.
     held: u64,
     /// Translation pages, by number, that must be written again for the sake of an entry that is not cached.
@@ -94,7 +95,7 @@ impl Dftl {
 
     fn evict(&mut self) {
         if let Some(lpn) = self.cache.evict()
-            && self.stale.contains(&lpn)
+            && self.stale.contains(lpn)
         {
             self.hold();
             self.owed.insert(lpn / self.entries);
@@ -107,7 +108,7 @@ impl Dftl {
         for lpn in entries {
             let page = lpn / self.entries;
             let at = self.inner.lookup(self.unit_of(page));
-            let stale = self.stale.contains(&lpn);
+            let stale = self.stale.contains(lpn);
             if self.cache.holds(lpn) {
                 self.counts.hits += 1;
                 continue;
@@ -158,19 +159,19 @@ impl Dftl {
             ops[index] = FlashOp::MapProgram { at, owner };
             ops.splice(index..index, read);
         }
-        let written: Vec<u32> = self.stale.range(self.entries_of(page)).copied().collect();
-        self.counts.written_back += written.len() as u64;
-        self.forget_stale(&written);
-        self.owed.remove(&page);
+        let written = self.stale.count(self.entries_of(page));
+        self.counts.written_back += u64::from(written);
+        self.forget_stale(page);
         Ok(())
     }
 
-    /// These entries no longer differ from flash.
-    fn forget_stale(&mut self, entries: &[u32]) {
-        for lpn in entries {
-            self.stale.remove(lpn);
-            self.held -= u64::from(!self.cache.holds(*lpn));
-        }
+    /// The entries of a translation page no longer differ from flash.
+    fn forget_stale(&mut self, page: u32) {
+        let entries = self.entries_of(page);
+        let held = self.cache.count_absent(&self.stale, entries.clone());
+        self.held -= u64::from(held);
+        self.stale.remove_range(entries);
+        self.owed.remove(&page);
     }
 
     /// The units that were copied lie elsewhere: their entries have changed.
@@ -240,8 +241,11 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
             inner: PageFtl::new(page, spec, g, seed),
             logical_units: g.logical_units,
             entries: (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1),
-            cache: Cache::new(room.clamp(1, u64::from(g.logical_units)) as usize),
-            stale: BTreeSet::new(),
+            cache: Cache::new(
+                room.clamp(1, u64::from(g.logical_units)) as usize,
+                g.logical_units,
+            ),
+            stale: BitSet::new(g.logical_units),
             held: 0,
             owed: BTreeSet::new(),
             host_first: false,
@@ -306,9 +310,7 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
                 ops.push(FlashOp::MapRead { at });
             }
             self.inner.trim(self.unit_of(page), 1, ops);
-            let gone: Vec<u32> = self.stale.range(all).copied().collect();
-            self.forget_stale(&gone);
-            self.owed.remove(&page);
+            self.forget_stale(page);
         }
     }
 
@@ -335,9 +337,9 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
                 self.stale.insert(lpn);
             }
         }
-        self.cache = Cache::new(self.cache.room());
+        self.cache = Cache::new(self.cache.room(), self.logical_units);
         self.host_first = false;
-        self.held = self.stale.len() as u64;
+        self.held = u64::from(self.stale.count(0..self.logical_units));
         self.counts.held_max = self.counts.held_max.max(self.held);
         self.owed = self.stale.iter().map(|lpn| lpn / self.entries).collect();
     }
@@ -346,11 +348,12 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
         if self.cache.len() > self.cache.room() {
             return Err(format!("the map cache holds {} entries", self.cache.len()));
         }
-        let mut outside = self.stale.iter().filter(|lpn| !self.cache.holds(**lpn));
-        if outside.clone().count() as u64 != self.held {
+        let mut outside = self.stale.iter().filter(|lpn| !self.cache.holds(*lpn));
+        let absent = self.cache.count_absent(&self.stale, 0..self.logical_units);
+        if u64::from(absent) != self.held {
             return Err(format!("{} changed entries are not cached", self.held));
         }
-        match outside.find(|lpn| !self.owed.contains(&(**lpn / self.entries))) {
+        match outside.find(|lpn| !self.owed.contains(&(lpn / self.entries))) {
             Some(lpn) => Err(format!("the change of entry {lpn} is nowhere kept")),
             None => self.inner.check(),
         }
@@ -365,7 +368,7 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
     }
 
     fn state_bytes(&self) -> usize {
-        let sets = (self.stale.len() + self.owed.len()) * 4;
+        let sets = self.stale.state_bytes() + self.owed.len() * 4;
         self.inner.state_bytes() + self.cache.state_bytes() + sets
     }
 }

@@ -69,7 +69,7 @@ impl BlockFtl {
         let emptied = blocks.iter().copied().filter(|&b| !kept(b));
         ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
         for unit in found.iter().filter(|f| kept(f.place / per_block)) {
-            self.set_live(lbn * per_block + unit.offset, true);
+            self.live.insert(lbn * per_block + unit.offset);
         }
         self.data[lbn as usize] = data.unwrap_or(NO_CBLOCK);
         if let Some(cblock) = log {

@@ -5,7 +5,9 @@
 //! probation leaves (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", IEEE
 //! Computer 1994, which the DFTL paper cites in 3.2). It knows entries only by number, and not what they say.
 
+use crate::bits::BitSet;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
 const PROBATION: usize = 0;
@@ -34,12 +36,14 @@ pub(super) struct Cache {
     unused: Vec<u32>,
     /// For look-up only: its order means nothing.
     slot_of: FxHashMap<u32, u32>,
+    /// The keys of `slot_of`: most look-ups are of entries that are absent.
+    held: BitSet,
     segments: [Segment; 2],
 }
 
 impl Cache {
-    /// A cache of `room` entries, at least 1.
-    pub(super) fn new(room: usize) -> Self {
+    /// A cache of `room` entries, at least 1, which are numbers below `bound`.
+    pub(super) fn new(room: usize, bound: u32) -> Self {
         let empty = Segment {
             oldest: NONE,
             newest: NONE,
@@ -50,6 +54,7 @@ impl Cache {
             slots: Vec::new(),
             unused: Vec::new(),
             slot_of: FxHashMap::default(),
+            held: BitSet::new(bound),
             segments: [empty; 2],
         }
     }
@@ -66,14 +71,20 @@ impl Cache {
 
     #[inline]
     pub(super) fn holds(&self, entry: u32) -> bool {
-        self.slot_of.contains_key(&entry)
+        self.held.contains(entry)
+    }
+
+    /// Number of entries of `set` in a range that are not in memory.
+    pub(super) fn count_absent(&self, set: &BitSet, range: Range<u32>) -> u32 {
+        set.count_outside(&self.held, range)
     }
 
     /// The entry is asked for; false where it is not there.
     pub(super) fn touch(&mut self, entry: u32) -> bool {
-        let Some(&id) = self.slot_of.get(&entry) else {
+        if !self.holds(entry) {
             return false;
-        };
+        }
+        let id = self.slot_of[&entry];
         self.unlink(id);
         self.link(id, PROTECTED);
         let protected = self.segments[PROTECTED];
@@ -103,6 +114,7 @@ impl Cache {
             }
         };
         self.slot_of.insert(entry, id);
+        self.held.insert(entry);
         self.link(id, PROBATION);
     }
 
@@ -114,6 +126,7 @@ impl Cache {
         self.unused.push(id);
         let entry = self.slots[id as usize].entry;
         self.slot_of.remove(&entry);
+        self.held.remove(entry);
         Some(entry)
     }
 
@@ -154,6 +167,7 @@ impl Cache {
         self.slots.capacity() * size_of::<Slot>()
             + self.unused.capacity() * 4
             + self.slot_of.capacity() * 8
+            + self.held.state_bytes()
     }
 }
 
@@ -163,7 +177,7 @@ mod tests {
 
     #[test]
     fn an_entry_that_was_asked_for_twice_outlives_those_that_came_once() {
-        let mut cache = Cache::new(4);
+        let mut cache = Cache::new(4, 16);
         (1..=3).for_each(|entry| cache.insert(entry));
         assert!(cache.touch(1) && !cache.touch(9));
         cache.insert(4);
@@ -175,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_the_protected_half_has_no_room_for_is_on_probation_again() {
-        let mut cache = Cache::new(4);
+        let mut cache = Cache::new(4, 16);
         (1..=3).for_each(|entry| cache.insert(entry));
         (1..=3).for_each(|entry| assert!(cache.touch(entry)));
         cache.insert(4);

@@ -198,7 +198,7 @@ impl Replay {
         for lpn in 0..1024u32 {
             let place = self.place_of[lpn as usize];
             assert_eq!(self.ftl.lookup(Lpn(lpn)), place);
-            if self.ftl.stale.contains(&lpn) {
+            if self.ftl.stale.contains(lpn) {
                 continue;
             }
             let page = self.pages[(lpn / 128) as usize].as_ref();
