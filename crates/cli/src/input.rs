@@ -2,9 +2,10 @@
 //! looked at where it is read.
 
 use crate::failure::Failure;
+use crate::file_kind::FileKind;
 use fathom_base::Bytes;
 use fathom_lab::store::{PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
-use fathom_lab::target::TargetName;
+use fathom_lab::target::{TargetError, TargetName};
 use fathom_lab::text::BYTES_MAX;
 use std::path::Path;
 
@@ -55,11 +56,21 @@ fn file_of_run(path: &Path) -> Result<(), Failure> {
 /// Reads the name of a drive, and checks its drive file if it has one.
 ///
 /// # Errors
-/// As [`text`], and those of the name.
+/// As [`text`], those of the name, and a file that is known to be something else than a drive file.
 pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
-    let name = TargetName::parse(text)?;
+    let other = |path: &Path| match FileKind::of(path) {
+        kind @ (FileKind::Study | FileKind::Workload | FileKind::Jobs) => {
+            Some(kind.misplaced(path, "drive"))
+        }
+        FileKind::Drive | FileKind::Toml | FileKind::Other => None,
+    };
+    let name = TargetName::parse(text).map_err(|error| match &error {
+        TargetError::Unprefixed { path } => other(path).unwrap_or_else(|| error.into()),
+        _ => error.into(),
+    })?;
     if let TargetName::DriveFile(path) = &name {
         self::text(path)?;
+        other(path).map_or(Ok(()), Err)?;
     }
     Ok(name)
 }

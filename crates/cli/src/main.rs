@@ -7,7 +7,9 @@ mod args;
 mod cmd;
 mod drawn;
 mod failure;
+mod file_kind;
 mod input;
+
 mod names;
 mod out;
 mod progress;

@@ -52,6 +52,7 @@ macro_rules! examples {
 
 const EXAMPLES: &[Named] = examples! {
     "drive.toml": "a drive file with every key and what it may be",
+    "disk.toml": "a drive file of a disk with every key and what it may be",
     "study.toml": "a study for `fathom study`",
     "schedulers.toml": "a study of schedulers over one drive",
     "file-server.fio": "jobs for `fathom run`: a file server",

@@ -77,42 +77,27 @@ impl Watch {
         self.checkpoint?.failed
     }
 
+    /// The line of a terminal; a narrow one cuts off its end. It gives no time left: the probes stop far below the bound.
     fn line(&self, progress: &Progress<'_>) -> String {
-        // What is cut off first on a narrow terminal comes last.
-        let left = time_left(self.display.elapsed(), progress).map_or_else(String::new, |left| {
-            let ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
-            format!("≤ {} left; ", human_duration(ns))
-        });
-        format!(
-            "{left}{}, {}: {} of ≤ {} written",
-            progress.parameter,
-            progress.step,
-            human_bytes(progress.bytes_written),
-            human_bytes(progress.bound_bytes),
-        )
+        let elapsed = u64::try_from(self.display.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        format!("{}, {}", written(progress), human_duration(elapsed))
     }
 }
 
-/// If the bytes that may still be written take as long as those that are: an upper estimate.
-fn time_left(elapsed: Duration, progress: &Progress<'_>) -> Option<Duration> {
-    let (done, bound) = (progress.bytes_written, progress.bound_bytes);
-    if done == 0 || bound <= done {
-        return None;
-    }
-    let seconds = elapsed.as_secs_f64() * (bound - done) as f64 / done as f64;
-    Duration::try_from_secs_f64(seconds).ok()
+fn written(progress: &Progress<'_>) -> String {
+    format!(
+        "measuring {}: {} of at most {} written",
+        progress.parameter,
+        human_bytes(progress.bytes_written),
+        human_bytes(progress.bound_bytes)
+    )
 }
 
 impl Observer for Watch {
     fn progress(&mut self, progress: &Progress<'_>) {
         let new = self.now.replace(progress.parameter) != Some(progress.parameter);
         if new && self.display.is_log() {
-            self.display.say(&format!(
-                "measuring {}: {} of at most {} written",
-                progress.parameter,
-                human_bytes(progress.bytes_written),
-                human_bytes(progress.bound_bytes)
-            ));
+            self.display.say(&written(progress));
         }
         self.display.show(|| self.line(progress));
     }
@@ -130,25 +115,5 @@ impl Observer for Watch {
             checkpoint.failed = store::save_record(&checkpoint.dir, record).err();
             checkpoint.written = clock();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_left_follows_the_bytes_left() {
-        let progress = |bytes_written, bound_bytes| Progress {
-            parameter: Parameter::ClusteredPage,
-            step: "sweep",
-            bytes_written,
-            bound_bytes,
-            samples: 0,
-        };
-        let left = |done, bound| time_left(Duration::from_secs(10), &progress(done, bound));
-        assert_eq!(left(1 << 20, 3 << 20), Some(Duration::from_secs(20)));
-        assert_eq!(left(0, 100), None);
-        assert_eq!(left(100, 100), None);
     }
 }

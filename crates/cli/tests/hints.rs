@@ -166,6 +166,16 @@ fn a_file_or_a_run_of_another_kind_is_told_what_it_is() {
     for (args, is, instead) in [
         ("run study.toml", "is a study", "fathom study study.toml"),
         (
+            "run generate:uniform --on study.toml",
+            "is a study and no drive",
+            "fathom study study.toml",
+        ),
+        (
+            "probe model:study.toml",
+            "is a study and no drive",
+            "fathom study study.toml",
+        ),
+        (
             "convert study.toml a.parquet",
             "is a study",
             "fathom study study.toml",

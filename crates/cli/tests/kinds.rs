@@ -166,3 +166,32 @@ fn runs_of_two_kinds_are_not_sent_from_one_command_to_the_other() {
     let two = contains("fathom diff probe probe\n");
     fathom(dir).args(three).assert().code(2).stderr(two);
 }
+
+#[test]
+fn a_set_of_another_kind_is_named_to_a_command_that_reads_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::write(dir.join("study.toml"), STUDY).unwrap();
+    succeeds(dir, &run("run"));
+    succeeds(dir, &["study", "study.toml", "--quiet", "--out", "study"]);
+    for (args, said) in [
+        (
+            &["solve", "run"][..],
+            "run holds a run of `fathom run`, and `fathom solve` takes",
+        ),
+        (
+            &["probe", "--resume", "run"],
+            "run holds a run of `fathom run`, and `fathom probe --resume` takes",
+        ),
+        (
+            &["report", "study"],
+            "study holds a study, and `fathom report` takes",
+        ),
+    ] {
+        fathom(dir)
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains(said));
+    }
+}

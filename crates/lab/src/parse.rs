@@ -20,8 +20,19 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<us
         if let Some(near) = meant(error.message()) {
             words += &format!("; did you mean `{near}`?");
         }
+        for other in others::<T>(text, error.message()) {
+            words += &format!("; also {other}");
+        }
         (line, words)
     })
+}
+
+/// What is wrong with a text besides the `first` fault.
+fn others<T: DeserializeOwned>(text: &str, first: &str) -> Vec<String> {
+    let all = text.parse().map(|table| problems::<T>(&table));
+    let all = all.unwrap_or_default().into_iter();
+    let others = all.filter(|message| !message.ends_with(first));
+    others.map(|message| in_words(&message, None)).collect()
 }
 
 /// The key that a text ends with, before its value.
@@ -216,6 +227,10 @@ mod tests {
             &["no key `acesses` here", "did you mean `accesses`?"],
         );
         told(&steps("step = 'first'"), &["the key `accesses` is missing"]);
+        let (line, words) = of("trace = 't'\nreed = 3\nname = 4\njobs = 5");
+        assert_eq!(line, Some(2));
+        let all = ["no key `reed` here", "; also `name`", "; also `jobs`"];
+        told(&words, &all);
     }
 
     #[test]

@@ -212,8 +212,7 @@ kinds! {
 }
 
 fn wrong_kind(found: String) -> SpecError {
-    let one = |(name, summary): &(&str, &str)| format!("`kind = \"{name}\"` ({summary})");
+    let one = |(name, summary): &(&str, &str)| format!("\"{name}\" ({summary})");
     let all: Vec<String> = KINDS.iter().map(one).collect();
-    let allowed = format!("a drive file begins with one of {}", all.join(", "));
-    BadValue::new("kind", found, allowed).into()
+    BadValue::new("kind", found, all.join(", ")).into()
 }

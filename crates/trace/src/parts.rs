@@ -1,7 +1,8 @@
-//! Plain bytes out of zstd and xz, of one part or of several: frames of zstd, streams of xz.
+//! Plain bytes out of zstd, gzip and xz, of one part or of several: frames of zstd, members of gzip, streams of xz.
 //!
 //! The decoder of zstd reads one frame. The next one is begun here, and its length and checksum are compared.
 
+use flate2::bufread::GzDecoder;
 use lzma_rust2::{Action, Status, XzStream};
 use ruzstd::decoding::errors::{
     DecodeBlockContentError as Content, DecompressBlockError as Block, FrameDecoderError,
@@ -170,5 +171,49 @@ impl<R: BufRead> Read for XzStreams<R> {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
+    }
+}
+
+/// The members of a gzip input (RFC 1952, 2.2). Zeros between and behind them are padding, as for gzip(1): tapes and block
+/// devices fill up their last block.
+pub(super) struct GzipMembers<R> {
+    /// `None` behind the last one.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> GzipMembers<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            member: Some(GzDecoder::new(input)),
+        }
+    }
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.member.take() {
+            let read = member.read(into);
+            if into.is_empty() || !matches!(read, Ok(0)) {
+                self.member = Some(member);
+                return read;
+            }
+            let mut input = member.into_inner();
+            if !at_end_behind_zeros(&mut input)? {
+                self.member = Some(GzDecoder::new(input));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros; returns true at the end of the input.
+fn at_end_behind_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        if zeros == 0 {
+            return Ok(bytes.is_empty());
+        }
+        input.consume(zeros);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::compress::{Compression, tell};
 use super::error::ErrorKind;
-use super::parts::{XzStreams, ZstdFrames};
-use flate2::bufread::MultiGzDecoder;
+use super::parts::{GzipMembers, XzStreams, ZstdFrames};
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +48,7 @@ pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
     let whole = BufReader::new(Cursor::new(head).chain(Failure(read.err())).chain(input));
     let bytes: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(whole.into_inner()),
-        Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+        Compression::Gzip => Box::new(GzipMembers::new(whole)),
         Compression::Zstd => Box::new(ZstdFrames::new(whole)),
         Compression::Xz => Box::new(XzStreams::new(whole)),
     };

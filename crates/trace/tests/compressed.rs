@@ -85,6 +85,29 @@ fn compressed_traces_read_as_plain_ones() {
     }
 }
 
+/// Zeros that fill up a block of a tape or a device are padding, as for `gzip -d`; other bytes are damage.
+#[test]
+fn zeros_behind_a_gzip_member_are_padding() {
+    let text = spc_lines(2_000);
+    let packed = gzip(text.as_bytes());
+    for zeros in [1, 512, 100_000] {
+        let padded = [packed.clone(), vec![0; zeros]].concat();
+        let trace = open(&padded, &Options::default()).unwrap();
+        assert_eq!(trace.map(Result::unwrap).count(), 2_000, "{zeros} zeros");
+    }
+    let padding = vec![0; 512];
+    let between = [packed.clone(), padding, packed.clone()].concat();
+    let trace = open(&between, &Options::default()).unwrap();
+    assert_eq!(until_error(trace).0.len(), 2_000, "the times begin again");
+    let garbage = [packed, b"\0\0more than a header".to_vec()].concat();
+    let (before, error) = until_error(open(&garbage, &Options::default()).unwrap());
+    assert_eq!(before.len(), 2_000);
+    assert!(
+        matches!(&*error.kind, ErrorKind::Corrupt { .. }),
+        "{error:?}"
+    );
+}
+
 /// Cut anywhere: never a panic, never taken for whole, every access before the cut as it should be, and the line.
 #[test]
 fn a_truncated_stream_is_named_with_the_line_it_reached() {

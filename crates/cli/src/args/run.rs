@@ -1,6 +1,6 @@
 //! What the commands on one workload take: run, convert.
 
-use super::value::{arrival, precondition, seed};
+use super::value::{arrival, depth, precondition, seed};
 use clap::Args;
 use fathom_base::Bytes;
 use fathom_lab::target::Setting;
@@ -107,7 +107,7 @@ pub(crate) struct QueueArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) profile: Option<PathBuf>,
     /// Requests that the drive has at a time; as many as it takes unless given (of a real drive, queue/nr_requests)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = depth)]
     pub(crate) depth: Option<NonZeroU32>,
 }
 

@@ -5,6 +5,7 @@ use fathom_base::{BadValue, Bytes, Dur, UnitError};
 use fathom_probe::{Method, Parameter};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
+use std::num::NonZeroU32;
 
 /// The greatest seed: the greatest whole number of TOML, in which a profile keeps it.
 pub(super) const SEED_MAX: u64 = i64::MAX as u64;
@@ -34,6 +35,11 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     seed.ok_or_else(|| {
         format!("write a whole number from 0 to {SEED_MAX} (2^63 - 1), the greatest one that a profile's TOML holds")
     })
+}
+
+pub(super) fn depth(text: &str) -> Result<NonZeroU32, String> {
+    let depth = text.parse();
+    depth.map_err(|_| format!("write a whole number from 1 to {}", u32::MAX))
 }
 
 pub(super) fn endurance(text: &str) -> Result<Bytes, String> {

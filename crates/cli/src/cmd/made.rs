@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::out;
-use fathom_lab::store::{self, SetKind};
-use std::path::PathBuf;
+use fathom_lab::store::{self, REPORT_FILE, SetKind};
+use std::path::{Path, PathBuf};
 
 /// Refuses directories that hold something else than what is `wanted`, with the command that takes it.
 ///
@@ -35,5 +35,39 @@ pub(super) fn check(wanted: SetKind, runs: &[PathBuf]) -> Result<(), Failure> {
         kind.words(),
         wanted.words()
     );
+    Err(Failure::input("fathom::run::other", message).help(help))
+}
+
+/// Refuses a directory that holds none of what a command `reads`.
+///
+/// # Errors
+/// Input.
+pub(super) fn only(reads: &[SetKind], dir: &Path, command: &str) -> Result<(), Failure> {
+    let there = store::kinds_in(dir);
+    let Some(kind) = there
+        .first()
+        .filter(|_| !there.iter().any(|kind| reads.contains(kind)))
+    else {
+        return Ok(());
+    };
+    let taken: Vec<&str> = reads.iter().map(|kind| kind.words()).collect();
+    let (dir, taken) = (out::shown(dir), taken.join(" or "));
+    let message = format!(
+        "{dir} holds {}, and `{command}` takes {taken}",
+        kind.words()
+    );
+    let help = match kind {
+        SetKind::Run => format!(
+            "`fathom report {dir}` renders its page, `fathom compare` compares it with others"
+        ),
+        SetKind::Measurement => {
+            format!("`fathom report {dir}` renders its page, `fathom solve {dir}` answers it again")
+        }
+        SetKind::Turns | SetKind::Study | SetKind::Paper | SetKind::Comparison => {
+            format!(
+                "its page is {dir}/{REPORT_FILE}; run the command again with `--out` to renew it"
+            )
+        }
+    };
     Err(Failure::input("fathom::run::other", message).help(help))
 }

@@ -8,7 +8,6 @@ mod confirm;
 mod convert;
 mod diff;
 mod explain;
-mod file;
 mod list;
 mod made;
 mod man;

@@ -1,7 +1,7 @@
 //! `fathom probe`: measures a drive.
 
 use super::confirm::{Bound, Consent, confirm};
-use super::{answer, save};
+use super::{answer, made, save};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
@@ -36,6 +36,7 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         None => fresh(&args)?,
         Some(dir) => {
             input::run(dir)?;
+            made::only(&[SetKind::Measurement], dir, "fathom probe --resume")?;
             let record = out::loaded(store::load_record(dir)?);
             if record.meta.complete {
                 out::note("This run came to its end; its record is answered again.");

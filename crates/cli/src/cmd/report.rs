@@ -1,9 +1,10 @@
 //! `fathom report`: renders the page again.
 
+use super::made;
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::store::{self, RECORD_FILE, REPORT_FILE, RUN_FILE, StoreError};
+use fathom_lab::store::{self, RECORD_FILE, REPORT_FILE, RUN_FILE, SetKind, StoreError};
 use fathom_probe::run;
 use std::path::Path;
 
@@ -18,6 +19,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let dir = &args.dir;
     input::run(dir)?;
+    made::only(&[SetKind::Measurement, SetKind::Run], dir, "fathom report")?;
     let of_workload = store::holds(dir, RUN_FILE) && !store::holds(dir, RECORD_FILE);
     let html = match of_workload {
         true => fathom_report::run::page(&out::loaded(store::load_run_record(dir)?)),

@@ -1,16 +1,17 @@
 //! `fathom solve`: answers again from the raw record.
 
-use super::{answer, save};
+use super::{answer, made, save};
 use crate::args::SolveArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
-use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE};
+use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE, SetKind};
 use fathom_probe::run;
 
 /// Writes the profile and the report again beside a whole record. One that was interrupted, or is named as a file, is
 /// answered and nothing is written.
 pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
     input::run(&args.dir)?;
+    made::only(&[SetKind::Measurement], &args.dir, "fathom solve")?;
     let record = out::loaded(store::load_record(&args.dir)?);
     let profile = run::solve(&record);
     let mut after = String::new();

@@ -1,9 +1,9 @@
 //! `fathom study`: every run of a study file.
 
-use super::file::Kind;
 use super::workload::is_name;
 use crate::args::StudyArgs;
 use crate::failure::{Exit, Failure};
+use crate::file_kind::FileKind;
 use crate::progress::Progress;
 use crate::{input, out, watch};
 use fathom_lab::store::{self, CELLS_FILE, REPORT_FILE, SUMMARY_FILE, SetKind, StoreError};
@@ -17,9 +17,9 @@ use std::path::Path;
 
 pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     input::text(&args.study)?;
-    match Kind::of(&args.study) {
-        Kind::Other if !is_name(&args.study.to_string_lossy()) => {}
-        Kind::Study | Kind::Toml => {}
+    match FileKind::of(&args.study) {
+        FileKind::Other if !is_name(&args.study.to_string_lossy()) => {}
+        FileKind::Study | FileKind::Toml => {}
         kind => return Err(kind.misplaced(&args.study, "study")),
     }
     let study = Study::from_file(&args.study)?;

@@ -1,8 +1,9 @@
 //! A workload as the command line says it, with its steps and its write buffer in front.
 
-use super::{file, options};
+use super::options;
 use crate::args::WorkloadArgs;
 use crate::failure::Failure;
+use crate::file_kind::FileKind;
 use crate::input;
 use fathom_base::Named;
 use fathom_base::near::{did_you_mean, meant, nearest};
@@ -59,17 +60,17 @@ fn of_name(name: &str) -> Result<Workload, Failure> {
         return Ok(Workload::of_program(named(name, PROGRAMS)?));
     }
     let path = Path::new(name);
-    match file::Kind::of(path) {
-        file::Kind::Jobs => {
+    match FileKind::of(path) {
+        FileKind::Jobs => {
             input::text(path)?;
             Ok(Workload::of_jobs(path))
         }
-        file::Kind::Workload | file::Kind::Toml => {
+        FileKind::Workload | FileKind::Toml => {
             input::text(path)?;
             Ok(Workload::from_file(path)?)
         }
-        file::Kind::Other => trace(name),
-        kind @ (file::Kind::Drive | file::Kind::Study) => Err(kind.misplaced(path, "workload")),
+        FileKind::Other => trace(name),
+        kind @ (FileKind::Drive | FileKind::Study) => Err(kind.misplaced(path, "workload")),
     }
 }
 
@@ -165,14 +166,14 @@ fn step(text: &str) -> Result<Step, Failure> {
                 )
             }
         };
-        let message = format!("`{text}` is no step: {problems}");
+        let message = format!("`--step {text}`: {problems}");
         Failure::input("fathom::workload::step", message).help(help)
     })
 }
 
 fn reshape(text: &str) -> Result<Reshape, Failure> {
     made(table("policy", text)?).map_err(|(problems, near)| {
-        let message = format!("`{text}` is no write buffer: {problems}");
+        let message = format!("`--reshape {text}`: {problems}");
         Failure::input("fathom::workload::reshape", message).help(near.map_or_else(
             || "`fathom list buffers` shows all; docs/buffers.md says what each takes".to_owned(),
             |near| format!("did you mean `{near}`?"),

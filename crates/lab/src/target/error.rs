@@ -2,6 +2,7 @@
 
 use super::key;
 use super::setting::Setting;
+use crate::parse::in_words;
 use fathom_base::Bytes;
 use fathom_base::near;
 use fathom_base::{BadValue, SpecError};
@@ -10,6 +11,10 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+
+/// The examples that `fathom explain` prints, of a solid state drive and of a disk.
+const DRIVE: &str = "drive.toml";
+const DISK: &str = "disk.toml";
 
 /// A text and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +30,15 @@ impl Place {
         Self {
             name: name.into(),
             text: text.to_owned(),
+        }
+    }
+
+    /// The example file of the kind of drive that the text describes.
+    pub(super) fn example(&self) -> &'static str {
+        let table: toml::Table = self.text.parse().unwrap_or_default();
+        match table.get("kind").and_then(toml::Value::as_str) {
+            Some("hdd") => DISK,
+            _ => DRIVE,
         }
     }
 
@@ -71,6 +85,18 @@ impl DriveFault {
     fn meant(&self) -> Option<String> {
         match &self.error {
             SpecError::Syntax { message, .. } => near::meant(message),
+            SpecError::Value(BadValue {
+                key: "kind",
+                found,
+                allowed,
+                ..
+            }) => {
+                let names = allowed.split('"').skip(1).step_by(2);
+                let found = found.trim_matches('"');
+                near::nearest(found, names)
+                    .first()
+                    .map(|&name| name.to_owned())
+            }
             SpecError::Value(_) => None,
         }
     }
@@ -83,13 +109,17 @@ impl fmt::Display for DriveFault {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        if let Some(key) = &self.key {
-            write!(f, ": {key}")?;
-        }
-        match &self.error {
-            SpecError::Syntax { message, .. } => write!(f, ": {message}"),
-            SpecError::Value(BadValue { found, allowed, .. }) => {
-                write!(f, ": is {found}; allowed is {allowed}")
+        match (&self.error, &self.key) {
+            (SpecError::Syntax { message, .. }, key) => {
+                write!(f, ": {}", in_words(message, key.as_deref()))
+            }
+            (SpecError::Value(BadValue { found, allowed, .. }), key) => {
+                let key = key.iter().map(|key| format!("`{key}` "));
+                write!(
+                    f,
+                    ": {}is {found}; allowed is {allowed}",
+                    key.collect::<String>()
+                )
             }
         }
     }
@@ -102,22 +132,18 @@ pub struct SettingFault {
     pub drive: String,
     /// The setting at fault, where one can be told.
     pub setting: Option<Setting>,
-    /// The key, where it is not the setting's own.
-    pub key: Option<String>,
     /// What is wrong, and what is allowed.
     pub why: String,
+    /// The name that was probably meant.
+    pub meant: Option<String>,
+    /// The example file that shows the keys.
+    pub example: &'static str,
 }
 
 impl SettingFault {
     /// The fault in words, of a setting as the user wrote it.
     pub fn of(&self, said: &str) -> String {
-        let key = self.key.iter().map(|key| format!("{key}: "));
-        format!(
-            "{said} on {}: {}{}",
-            self.drive,
-            key.collect::<String>(),
-            self.why
-        )
+        format!("{said} on {}: {}", self.drive, self.why)
     }
 }
 
@@ -128,6 +154,11 @@ impl fmt::Display for SettingFault {
             None => self.of("these settings"),
         })
     }
+}
+
+fn in_turn(faults: &[SettingFault]) -> String {
+    let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    said.join("; ")
 }
 
 /// A target that cannot be measured.
@@ -198,9 +229,9 @@ pub enum TargetError {
         /// What was named.
         target: String,
     },
-    /// The drive file is right, and with settings it is not.
-    #[error("{0}")]
-    Set(Box<SettingFault>),
+    /// The drive file is right, and with these settings it is not.
+    #[error("{}", in_turn(.0))]
+    Set(Vec<SettingFault>),
     /// A setting of a drive that cannot be read.
     #[error("`{text}` is no setting of a drive")]
     Setting {
@@ -242,9 +273,12 @@ impl TargetError {
                     names.join(" or ")
                 )
             }
-            Self::Drive(fault) => key_help(fault.meant()),
-            Self::Set(fault) => key_help(near::meant(&fault.why)),
-            Self::DriveFile { .. } | Self::NoTable { .. } => key_help(None),
+            Self::Drive(fault) => key_help(fault.meant(), fault.place.example()),
+            Self::Set(faults) => {
+                let example = faults.first().map_or(DRIVE, |fault| fault.example);
+                key_help(faults.iter().find_map(|fault| fault.meant.clone()), example)
+            }
+            Self::DriveFile { .. } | Self::NoTable { .. } => key_help(None, DRIVE),
             Self::Size { .. } => "choose another `--size`, or leave it out".into(),
             Self::DestroyModel { .. } => {
                 "leave `--destroy` out, or name the real drive as the target".into()
@@ -263,11 +297,13 @@ impl TargetError {
 
 /// What to do about a key or a value of a drive file, with what was probably meant: what a user can ask the program for, also
 /// where its sources are not at hand.
-fn key_help(meant: Option<String>) -> String {
+fn key_help(meant: Option<String>, example: &str) -> String {
     match meant {
         Some(meant) => format!(
-            "did you mean `{meant}`? `fathom explain drive.toml` prints a drive file with every key"
+            "did you mean `{meant}`? `fathom explain {example}` prints a drive file with every key"
         ),
-        None => "`fathom explain drive.toml` prints a commented drive file with every key and what it may be".into(),
+        None => format!(
+            "`fathom explain {example}` prints a commented drive file with every key and what it may be"
+        ),
     }
 }

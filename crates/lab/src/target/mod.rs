@@ -152,10 +152,8 @@ impl TargetName {
         if settings.is_empty() {
             return Ok(Some(model));
         }
-        let text = settings::apply(&model.to_toml(), settings)?;
-        Model::from_toml(&text)
-            .map(Some)
-            .map_err(|error| settings::fault(place.name, &text, settings, &error))
+        let place = Place::new(place.name, &model.to_toml());
+        settings::model(&place, settings).map(Some)
     }
 }
 

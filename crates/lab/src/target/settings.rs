@@ -1,9 +1,12 @@
 //! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
 
-use super::error::{SettingFault, TargetError};
+use super::error::{Place, SettingFault, TargetError};
 use super::key;
 use super::setting::Setting;
+use crate::parse::in_words;
+use fathom_base::near::meant;
 use fathom_base::{BadValue, SpecError, registry};
+use fathom_model::Model;
 use std::str::FromStr;
 use toml::{Table, Value};
 
@@ -40,25 +43,44 @@ pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, Ta
     Ok(toml::to_string(&root).unwrap_or_default())
 }
 
+/// The drive of a right drive file with the settings in it.
+///
+/// # Errors
+/// [`TargetError::Set`] with every setting that has an unknown key or a value of the wrong type, or else with the first that
+/// makes no drive: a value's range may depend on the other settings.
+pub(super) fn model(place: &Place, settings: &[Setting]) -> Result<Model, TargetError> {
+    let mut settings = settings.to_vec();
+    let mut faults = Vec::new();
+    loop {
+        let text = apply(&place.text, &settings)?;
+        let error = match Model::from_toml(&text) {
+            Ok(model) if faults.is_empty() => return Ok(model),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        let alone = matches!(error, SpecError::Syntax { .. });
+        if !alone && !faults.is_empty() {
+            break;
+        }
+        let fault = fault(place, &text, &settings, &error);
+        let at = settings
+            .iter()
+            .rposition(|s| fault.setting.as_ref() == Some(s));
+        faults.push(fault);
+        match at {
+            Some(at) if alone => settings.remove(at),
+            _ => break,
+        };
+    }
+    Err(TargetError::Set(faults))
+}
+
 /// What is wrong with the drive file `text` that has the settings in it, and with which of them: the last that sets the key at
 /// fault, or something above or below it.
-pub(super) fn fault(
-    drive: String,
-    text: &str,
-    settings: &[Setting],
-    error: &SpecError,
-) -> TargetError {
-    let (key, why) = match error {
-        SpecError::Syntax { line, message, .. } => (key::key_at(text, *line), message.clone()),
-        SpecError::Value(BadValue {
-            key,
-            found,
-            allowed,
-            ..
-        }) => (
-            Some(key.to_string()),
-            format!("is {found}; allowed is {allowed}"),
-        ),
+fn fault(place: &Place, text: &str, settings: &[Setting], error: &SpecError) -> SettingFault {
+    let key = match error {
+        SpecError::Syntax { line, .. } => key::key_at(text, *line),
+        SpecError::Value(BadValue { key, .. }) => Some((*key).to_owned()),
     };
     let below = |lower: &str, upper: &str| {
         let rest = lower.strip_prefix(upper);
@@ -69,13 +91,25 @@ pub(super) fn fault(
         below(&setting.key, key) || below(key, &setting.key)
     };
     let setting = settings.iter().rfind(at_fault).cloned();
-    let own = setting.as_ref().map(|setting| &setting.key);
-    TargetError::Set(Box::new(SettingFault {
-        drive,
-        key: key.filter(|key| Some(key) != own),
+    let (why, meant) = match error {
+        SpecError::Syntax { message, .. } => (in_words(message, key.as_deref()), meant(message)),
+        SpecError::Value(BadValue { found, allowed, .. }) => {
+            let is = format!("is {found}; allowed is {allowed}");
+            let own = setting.as_ref().map(|setting| &setting.key);
+            let other = key.filter(|key| Some(key) != own);
+            (
+                other.map_or(is.clone(), |key| format!("`{key}` {is}")),
+                None,
+            )
+        }
+    };
+    SettingFault {
+        drive: place.name.clone(),
         setting,
         why,
-    }))
+        meant,
+        example: place.example(),
+    }
 }
 
 /// Puts a setting into a table.
@@ -112,7 +146,7 @@ mod tests {
         };
         let unit = said(&["host.queue_depth=8", "flash.read=40", "flash.erase=1ms"]);
         assert!(
-            unit.starts_with("`flash.read=40` on model:epo: `40` has"),
+            unit.starts_with("`flash.read=40` on model:epo: `flash.read`: `40` has"),
             "{unit}"
         );
         let range = said(&["flash.channels=0"]);
@@ -122,8 +156,16 @@ mod tests {
         );
         let table = said(&["spam.egg=1"]);
         assert!(
-            table.starts_with("`spam.egg=1` on model:epo: spam: unknown"),
+            table.starts_with("`spam.egg=1` on model:epo: there is no key `spam` here"),
             "{table}"
+        );
+        let all = said(&["flash.raed=40us", "flash.channels=0", "flash.erase=1"]);
+        let faults: Vec<&str> = all.split("; ").collect();
+        assert!(
+            faults.len() == 2
+                && faults.iter().any(|f| f.starts_with("`flash.raed=40us`"))
+                && faults.iter().any(|f| f.starts_with("`flash.erase=1`")),
+            "{all}"
         );
     }
 

@@ -2,7 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use fathom_lab::target::{Setting, TargetError, TargetName};
+use fathom_lab::target::{Setting, SettingFault, TargetError, TargetName};
 use fathom_model::Model;
 use std::str::FromStr as _;
 
@@ -99,27 +99,37 @@ fn only_solid_state(
         .help("leave it out, or name another drive: `fathom list drives` shows all"))
 }
 
-/// The error of the drive file with settings, at the option that made the setting.
+/// The error of the drive file with settings, each at the option that made the setting.
 fn of_option(args: &RunArgs, error: TargetError) -> Failure {
-    let said = match &error {
-        TargetError::Set(fault) => fault.setting.as_ref().map(|setting| {
-            let given = |option: &str, value: &Option<String>| {
-                format!("`{option} {}`", value.as_deref().unwrap_or_default())
-            };
-            let option = match setting.key.split('.').next() {
-                _ if args.model.set.contains(setting) => format!("`--set {setting}`"),
-                Some("mapping") => given("--ftl", &args.model.ftl),
-                _ => given("--buffer", &args.model.buffer),
-            };
-            fault.of(&option)
-        }),
-        _ => None,
+    let said: Vec<String> = match &error {
+        TargetError::Set(faults) => faults.iter().map(|fault| said(args, fault)).collect(),
+        _ => Vec::new(),
     };
     let failure = Failure::from(error);
-    match said {
-        Some(said) => failure.message(said),
-        None => failure,
+    match &said[..] {
+        [] => failure,
+        [one] => failure.message(one.clone()),
+        several => Failure {
+            message: format!("{} settings of {} are wrong", several.len(), args.on),
+            lines: several.iter().map(|fault| format!("  {fault}")).collect(),
+            ..failure
+        },
     }
+}
+
+fn said(args: &RunArgs, fault: &SettingFault) -> String {
+    let Some(setting) = &fault.setting else {
+        return fault.to_string();
+    };
+    let given = |option: &str, value: &Option<String>| {
+        format!("`{option} {}`", value.as_deref().unwrap_or_default())
+    };
+    let option = match setting.key.split('.').next() {
+        _ if args.model.set.contains(setting) => format!("`--set {setting}`"),
+        Some("mapping") => given("--ftl", &args.model.ftl),
+        _ => given("--buffer", &args.model.buffer),
+    };
+    fault.of(&option)
 }
 
 /// Whether the options ask for a write buffer and the drive has none of its own.
@@ -133,6 +143,15 @@ fn adds_buffer(args: &RunArgs, file: Option<&Model>) -> bool {
 fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
     if NO_BUFFER.contains(&buffer) {
         return Ok(vec![Setting::absent("write_buffer")]);
+    }
+    if NO_BUFFER
+        .iter()
+        .any(|none| buffer.starts_with(&format!("{none},")))
+    {
+        let message =
+            format!("`--buffer {buffer}`: a drive without a write buffer has no keys of one");
+        return Err(Failure::input("fathom::target::setting", message)
+            .help("leave the keys out, or name a policy: `fathom list buffers` shows all"));
     }
     let mut parts = buffer.split(',');
     let policy = parts.next().unwrap_or_default();

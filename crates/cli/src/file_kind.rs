@@ -7,7 +7,7 @@ use toml::Table;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum FileKind {
     Drive,
     Study,
     Workload,
@@ -18,9 +18,9 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl FileKind {
     /// By its ending and its content.
-    pub(super) fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let text = fathom_lab::text::read(path).unwrap_or_default();
         let told = text.parse().ok().and_then(|table| Self::of_table(&table));
@@ -44,7 +44,7 @@ impl Kind {
     }
 
     /// The failure of a file of this kind where a `wanted` one was to be.
-    pub(super) fn misplaced(self, path: &Path, wanted: &str) -> Failure {
+    pub(crate) fn misplaced(self, path: &Path, wanted: &str) -> Failure {
         let file = path.display();
         let (is, help) = match self {
             Self::Drive => (
@@ -90,15 +90,18 @@ mod tests {
         let of = |name: &str, text: &str| {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
-            Kind::of(&path)
+            FileKind::of(&path)
         };
-        assert_eq!(of("a.toml", "kind = 'ssd'"), Kind::Drive);
-        assert_eq!(of("a", "drive = 'model:epo'\nseeds = [1]"), Kind::Study);
-        assert_eq!(of("a", "[program]\nname = 'x'"), Kind::Workload);
-        assert_eq!(of("a.toml", "[global]\nnmae"), Kind::Toml);
-        assert_eq!(of("a", "; fio\n\n[global]\nrw=randread"), Kind::Jobs);
-        assert_eq!(of("a.fio", "nonsense"), Kind::Jobs);
-        assert_eq!(of("a.spc", "0,8,512,r,0.2"), Kind::Other);
-        assert_eq!(Kind::of(&dir.path().join("missing.fio")), Kind::Jobs);
+        assert_eq!(of("a.toml", "kind = 'ssd'"), FileKind::Drive);
+        assert_eq!(of("a", "drive = 'model:epo'\nseeds = [1]"), FileKind::Study);
+        assert_eq!(of("a", "[program]\nname = 'x'"), FileKind::Workload);
+        assert_eq!(of("a.toml", "[global]\nnmae"), FileKind::Toml);
+        assert_eq!(of("a", "; fio\n\n[global]\nrw=randread"), FileKind::Jobs);
+        assert_eq!(of("a.fio", "nonsense"), FileKind::Jobs);
+        assert_eq!(of("a.spc", "0,8,512,r,0.2"), FileKind::Other);
+        assert_eq!(
+            FileKind::of(&dir.path().join("missing.fio")),
+            FileKind::Jobs
+        );
     }
 }
