@@ -57,7 +57,7 @@ pub struct Figure {
     /// Whether a small number of sizes is drawn as columns side by side instead of a curve, for a comparison of
     /// alternatives.
     pub side_by_side: bool,
-    /// What is marked of the answer.
+    /// The part of the answer that is marked.
     pub mark: Mark,
     /// The series, each with its name in the legend.
     pub lines: &'static [(Series, &'static str)],
@@ -129,7 +129,7 @@ pub enum X {
     },
 }
 
-/// What a figure marks of the answer.
+/// The part of the answer that a figure marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The size and its interval.

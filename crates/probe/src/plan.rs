@@ -68,7 +68,7 @@ impl Plan {
         }
         let mut done = 0;
         let parts = asked.into_iter().map(|asked| {
-            // A budget counts written bytes only, so a run that does not write need not restrict the region.
+            // The region is restricted to save writes. A run that does not write may use all of it.
             let space = match config.cheapest_first() && writes {
                 true => asked.within(&space),
                 false => space.clone(),

@@ -21,13 +21,13 @@ pub enum Value {
     Nanoseconds(u64),
     /// A throughput in bytes per second.
     BytesPerSecond(u64),
-    /// The unit of a value.
+    /// Events per second.
     PerSecond(f64),
     /// One of a few words: `buffer` or `cache`.
     Word(String),
 }
 
-/// What a value is measured in.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Unit {
     /// Bytes, for sizes.

@@ -1,7 +1,7 @@
 //! Tests of runs under a budget: the order, the part of the region that each parameter uses, and resuming with a larger
 //! budget.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, MIB, Planted};
 use fathom_probe::run::{answer, run, solve};

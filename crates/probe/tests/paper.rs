@@ -1,6 +1,6 @@
 //! Tests that the papers' procedures find what is planted in a drive without noise.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, KIB, MIB, Planted};
 use fathom_probe::run::{announce, run, solve};

@@ -1,7 +1,7 @@
 //! Tests of whole runs over a fake drive: resuming, budgets, read-only mode, failures, and that the answers from the record
 //! agree with those of the run.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;

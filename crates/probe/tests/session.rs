@@ -1,6 +1,6 @@
 //! Tests of single steps: what a step may do, what it records, and how it is resumed.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, KIB, MIB, Planted, Watch};
 use fathom_base::{Dur, Time};

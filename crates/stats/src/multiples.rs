@@ -9,7 +9,7 @@
 pub struct Seen {
     /// The size in bytes.
     pub size: u64,
-    /// How much longer they take than other accesses, relative to those; 0 if no longer.
+    /// How much longer they take than other accesses, as a ratio less 1; 0 if they take equally long.
     pub longer: f64,
     /// The standard error of `longer`.
     pub error: f64,
@@ -20,7 +20,7 @@ pub struct Seen {
 pub struct Fit {
     /// The unit in bytes.
     pub size: u64,
-    /// How much longer an access at a multiple of it takes, relative to others.
+    /// How much longer an access at a multiple of it takes than others, as a ratio less 1.
     pub longer: f64,
     /// The sum of the squares of deviation over standard error.
     pub misfit: f64,

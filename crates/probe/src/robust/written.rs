@@ -61,7 +61,7 @@ impl Stretch {
         Self((0..BATCHES).map(|number| batch(io, number)).collect())
     }
 
-    /// Asks the drive about the contents. Returns true if it did not tell, so that the times have to decide.
+    /// Asks the drive about the contents. Returns true if its answers prove nothing, so that the times have to decide.
     fn ask(&self, io: &mut Io<'_>, bytes: u64) -> Result<bool, Stop> {
         let mut open = true;
         for &(offset, len) in self.0.iter().flat_map(|batch| batch.iter().take(ASKED)) {

@@ -14,8 +14,8 @@ use std::ops::Range;
 /// interrupt. No two transfers in a row have the same length: a drive may place what follows a pause differently, and that
 /// must not happen at the multiples of one size.
 const FILL_BYTES: u64 = 4 << 20;
-/// `.1` is the number of parts that half of [`FILL_BYTES`] is divided into. Each transfer is shorter than the one before by `.0`
-/// of them, modulo `.1`.
+/// Half of [`FILL_BYTES`] is divided into `.1` parts. Each transfer is shorter than the one before it by `.0` of them, modulo
+/// `.1`.
 const FILL_PARTS: (u64, u64) = (19, 61);
 
 /// The identity of the step, and the totals before it.
@@ -116,7 +116,8 @@ impl<'a> Io<'a> {
     /// other transfers do the same.
     ///
     /// # Errors
-    /// Any [`Stop`] except `Mismatch` and `Repeated`. The same holds for the other transfers.
+    /// [`Stop::Interrupted`], [`Stop::BudgetTime`] and [`Stop::Io`]; the other transfers also [`Stop::ReadOnly`],
+    /// [`Stop::BudgetBytes`] and [`Stop::Allowance`] where they write.
     pub fn read(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         self.timed(Timed::Read, Op::Read, &[(offset, len)], u32::MAX)
     }

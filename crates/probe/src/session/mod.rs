@@ -7,7 +7,7 @@
 //! Resuming a *real* drive: a step that is complete in the old record is not executed; its samples come from the record. A
 //! step must therefore do the preparation that it depends on, except for preparation that a later step that is cut short
 //! cannot spoil. Resuming a *modelled* drive: every step is executed again on a fresh drive, which is cheap and restores its
-//! state. Each must do what the record says; the result equals that of the uninterrupted run to the byte.
+//! state. Each must reproduce the record; the result equals that of the uninterrupted run to the byte.
 //!
 //! A session does no file I/O, and does not decide what to measure: `run` and the probes do.
 

@@ -1,6 +1,6 @@
 //! A simple fake drive with planted units, and an observer that counts and interrupts. It serves one request at a time
 //! without noise: every latency is a formula.
-#![allow(dead_code)] // every test file uses another part
+#![allow(dead_code)] // each test file uses only a part of it
 
 use fathom_base::{Dur, Time};
 use fathom_block::{

@@ -46,8 +46,8 @@ const READS_AGAIN_EACH: u64 = 16;
 /// How places are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Reads in random order; neighbouring ranges overlap by half. Small reads in flight together are spread over
-    /// the length; a drive that takes one request at a time reads the whole length.
+    /// Reads in random order; neighbouring ranges overlap by half. Several small reads in flight are spread over the length;
+    /// a drive that takes one request at a time reads the whole length.
     Reads,
     /// Writes in ascending order with long gaps, each flushed.
     Writes,
@@ -115,7 +115,7 @@ impl Scan {
         format!("{kind} of {len} every {pitch}{before}")
     }
 
-    /// Returns the same writes with gaps of another length, so that what comes once in a number of writes comes at other
+    /// Returns the same writes with gaps of another length: an effect that repeats every so many writes then comes at other
     /// places.
     pub(crate) fn wider(self) -> Self {
         let pitch = self.pitch + (self.pitch / 4).next_multiple_of(4 << 10);
@@ -213,8 +213,8 @@ impl Scan {
         }
     }
 
-    /// Looks again, and more closely, around the multiples of a size. What comes once in a number of writes comes at other
-    /// places then.
+    /// Looks again, and more closely, around the multiples of a size. An effect that repeats every so many writes then comes
+    /// at other places.
     pub(crate) fn measure_again(&self, session: &mut Session<'_>, period: u64) -> Result<(), Stop> {
         let region = session.region();
         let end = region.start + self.covered;
@@ -278,7 +278,7 @@ impl Scan {
         for at in multiples {
             self.access(io, (at - period / 2) / block * block, len)?;
             // One of them must begin at the multiple: with FAST only that one shows it. The number before a multiple varies,
-            // because what comes once in a number of writes could otherwise come at the same place every time.
+            // because an effect that repeats every so many writes could otherwise come at the same place each time.
             let before = reach / pitch - io.rng.below(reach / pitch / 2 + 1);
             let from = at / block * block - before * pitch;
             for away in (0..before * pitch + reach).step_by(pitch as usize) {

@@ -20,7 +20,7 @@ const PAIRS: u64 = 24;
 const SHIFT_ROUNDS: u64 = 4;
 /// The sizes whose shift is tried if no unit showed, in bytes: nearly any small unit divides one of them.
 const WHOLE: [u64; 3] = [64 << 10, 240 << 10, 252 << 10];
-/// The confidence of a ratio, and the relative difference below which there is none.
+/// The confidence of a ratio, and the relative difference below which times count as equal.
 const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.05;
 /// The least ratio at which a unit matters: of writes across its ends to others, or of shifted to aligned ones.

@@ -2,7 +2,7 @@
 //! longer than elsewhere.
 //!
 //! A write that lies in two mapping units causes both to be read, modified and written. It is small, so nothing dilutes the
-//! difference. It shows every size that has a multiple there, so writes at random multiples of many sizes tell which size
+//! difference. A write across any multiple of the unit is slow, so writes at random multiples of many sizes tell which size
 //! explains the slow ones.
 
 use crate::robust::samples::of_step;
@@ -15,8 +15,8 @@ const PARAMETER: Parameter = Parameter::ClusteredPage;
 /// The pairs of writes per size in a round, for each size and for the size that was found.
 const PAIRS: u64 = 12;
 const PAIRS_AGAIN: u64 = 64;
-/// The most rounds: of the first sizes, and again as many of all sizes if no first one showed; and of the size that was
-/// found.
+/// The most rounds of the first sizes, and of all sizes once the first ones are excluded; the most rounds of the size that
+/// was found.
 const ROUNDS: u64 = 4;
 const ROUNDS_AGAIN: u64 = 16;
 /// This many consecutive pairs lie in a window of this many bytes: with log blocks the first write into a block costs a
@@ -31,7 +31,7 @@ const LARGE_GRAIN: u64 = 16 << 10;
 /// The least difference of mean scores in standard errors: for the best of all sizes, and for the same size again.
 const STRONG: f64 = 6.0;
 const STRONG_AGAIN: f64 = 4.0;
-/// A relative difference counts as none if it is below this by this many standard errors.
+/// Times count as equal if their relative difference plus this many standard errors is below this.
 const NONE: f64 = 0.05;
 const CERTAIN: f64 = 3.3;
 /// Logarithms of latencies are clipped at this many median absolute deviations from the median.
@@ -79,7 +79,7 @@ fn all(space: &Space) -> Vec<u64> {
     named.chain(large).collect()
 }
 
-/// Writes at multiples of all sizes until one shows or none can.
+/// Writes at multiples of all sizes until one of them shows, or until all are excluded.
 pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
     let first = sizes(&space);

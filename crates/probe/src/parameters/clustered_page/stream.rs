@@ -40,7 +40,7 @@ const LEAD: f64 = 16.0;
 const KNOWN: f64 = 0.5;
 /// The largest misfit of a unit, in squared errors per size.
 const MISFIT: f64 = 2.5;
-/// The confidence with which a unit must show again, and the difference below which there is none.
+/// The confidence with which a unit must show again, and the difference below which times count as equal.
 const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.02;
 
@@ -163,7 +163,7 @@ fn found(record: &Record, writes: u64) -> Found {
         return Found::Nothing;
     };
     if multiples::misfit_of_none(&seen) - first.misfit < CLEAR || first.longer < LONGER.start {
-        // A unit that showed in the first streams, but no longer with more of them, is none.
+        // A unit that showed in the first streams, but no longer with more of them, does not count.
         let first_looks = room(&Space::of(record), BASES).len() as u32;
         return if rounds > first_looks {
             Found::Other

@@ -24,7 +24,7 @@ const ROW: u64 = 24;
 const UNSEEN: u64 = 10;
 /// The longest read, in bytes.
 const READ_MAX: u64 = 1 << 20;
-/// The relative difference below which there is none.
+/// The relative difference below which times count as equal.
 const MARGIN: f64 = 0.05;
 /// The confidence of each comparison; about twenty are made.
 const CONFIDENCE: f64 = 0.9995;

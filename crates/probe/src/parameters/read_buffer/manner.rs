@@ -104,7 +104,7 @@ pub(crate) fn trial(record: &Record, manner: Manner) -> Option<(f64, f64, bool)>
     Some((miss, hit, saves))
 }
 
-/// Returns the rank of a manner. Several places tell more than one. One read at a time tells more than many, which wait for
+/// Returns the rank of a manner. Several places show more than one. One read at a time shows more than many, which wait for
 /// each other.
 pub(crate) fn rank(manner: Manner, ratio: f64) -> (bool, bool, f64) {
     (manner.group > 1, !manner.many, ratio)

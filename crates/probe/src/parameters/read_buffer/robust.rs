@@ -106,7 +106,7 @@ impl Probe for ReadBuffer {
                 Stage::Unmapped(manner) => measure::unmapped(session, manner)?,
                 Stage::Make(pass, round) => measure::make(session, pass, round)?,
                 Stage::Within(pass) => measure::within(session, pass)?,
-                // If a second read were faster, that would prove that the first one read flash.
+                // A faster second read would prove that the first one read flash. Without one, check that data was written.
                 Stage::Nothing if session.read_only() => return prepare(session, PARAMETER),
                 _ => return Ok(()),
             }

@@ -147,7 +147,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
             Some(_) if protected && from_flash(record, space) => return Stage::Flash,
             Some(place) => place,
         };
-        // A place that is not found again was none; memory may be larger.
+        // A place that is not found again does not count; memory may be larger.
         match place.map(|place| finer(record, space, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
             Some(stage) => return stage,
