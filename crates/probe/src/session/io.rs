@@ -14,8 +14,8 @@ use std::ops::Range;
 /// interrupt. No two transfers in a row have the same length: a drive may place what follows a pause differently, and that
 /// must not happen at the multiples of one size.
 const FILL_BYTES: u64 = 4 << 20;
-/// Half of [`FILL_BYTES`] is divided into `.1` parts. Each transfer is shorter than the one before it by `.0` of them, modulo
-/// `.1`.
+/// Half of [`FILL_BYTES`] is divided into `.1` parts. Each transfer is shorter than the one before it by `.0` of them,
+/// modulo `.1`.
 const FILL_PARTS: (u64, u64) = (19, 61);
 
 /// The identity of the step, and the totals before it.

@@ -1,8 +1,9 @@
 //! Tests whether the block is a part of the size that was found: the size divided by a small number.
 //!
-//! Blocks are spread over the lanes in turn, so several blocks may show as one. If a part is the block, then at its multiples that are not
-//! multiples of the whole, reads also take another time, or the first write after them takes a merge longer. If this is so
-//! at a half, a third, a fifth or a seventh, that part becomes the size, and its parts are tested next.
+//! Blocks are spread over the lanes in turn, so several blocks may show as one. If a part is the block, then at its
+//! multiples that are not multiples of the whole, reads also take another time, or the first write after them takes a
+//! merge longer. If this is so at a half, a third, a fifth or a seventh, that part becomes the size, and its parts are
+//! tested next.
 
 use super::look::{Sign, places};
 use super::scan::{Kind, MULTIPLES_MIN, Scan, scans};

@@ -231,7 +231,7 @@ fn phase_bytes(space: &Space) -> u64 {
 }
 
 /// Returns about half of a size, in bytes; `block` is the logical block. The result is a whole number of clustered pages if
-/// the size tells what they may be: with a shift by a part of a page, every request would touch two partly written pages.
+/// the size tells what they may be: with a shift by a part of a page, every request would complete two pages.
 fn half(size: u64, block: u64) -> u64 {
     let part = page_part(size);
     let unit = if part <= size / 4 && part.is_multiple_of(block) {

@@ -247,7 +247,7 @@ fn decide(record: &Record, layout: &Layout) -> Option<Option<&'static str>> {
         .collect();
     let least = MATTERS * location::median(&first)?;
     let fitting = layout.fitting as usize;
-    // Both kinds must wait at about the capacity, or only one kind may wait at all.
+    // Both kinds wait at about the capacity (a buffer), or only the second kind does (a cache).
     let late = |at: usize| at as u64 > layout.fitting + 2 + layout.fitting / 8;
     let waits = onset(&distinct, fitting, least);
     let same = onset(&again, fitting, least);
