@@ -120,8 +120,8 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * normal_tail(away / variance.sqrt())).min(1.0))
 }
 
-/// Returns the exact p-value, from the number of orders of `m + n` values with `u` wins: `count(m, n, u) = count(m - 1, n, u
-/// - n) + count(m, n - 1, u)` (Mann & Whitney 1947).
+/// Returns the exact p-value, from the number of orders of `m + n` values with `u` wins:
+/// `count(m, n, u) = count(m - 1, n, u - n) + count(m, n - 1, u)` (Mann & Whitney 1947).
 fn exact_p(wins: usize, m: usize, n: usize) -> f64 {
     let mut counts = vec![vec![0.0f64; m * n + 1]; n + 1];
     counts.iter_mut().for_each(|row| row[0] = 1.0);
