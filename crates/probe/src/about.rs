@@ -1,31 +1,31 @@
-//! What a parameter says of itself: its unit, its question, its page, its methods and what is drawn of its samples.
+//! The description of a parameter: its unit, question, documentation page, methods and figures.
 
 use crate::{Method, Parameter, Probe, Series, Unit};
 
-/// Everything about a parameter but its name, which is in the list, [`Parameter`].
+/// The description of a parameter, except its name, which is in the list of [`Parameter`].
 pub struct About {
-    /// Of its value.
+    /// The unit of its value.
     pub unit: Unit,
-    /// What it asks, in one sentence.
+    /// The question that it answers, in one sentence.
     pub question: &'static str,
-    /// Its page, in Markdown: `docs/parameters/NAME.md`, which begins with `# NAME: ` and what it is.
+    /// Its page in Markdown, `docs/parameters/NAME.md`. The first line is `# NAME: ` and a summary.
     pub page: &'static str,
-    /// Whether it cannot be measured without writing, by any method.
+    /// Whether every method has to write to measure it.
     pub writes: bool,
-    /// Whose answers it looks at where they are known: those are measured before.
+    /// Parameters whose answers it uses if they are known; they are measured before it.
     pub looks_at: &'static [Parameter],
-    /// Whose size is marked in its figures, where it is not its own.
+    /// The parameter whose size is marked in its figures, if not its own.
     pub marks: Option<Parameter>,
-    /// Its figures. Samples that none of them shows get one of their own.
+    /// Its figures. The samples that none of them shows get a figure of their own.
     pub figures: &'static [Figure],
     /// The robust method.
     pub robust: &'static dyn Probe,
-    /// The method of a paper, as printed, where one prints any.
+    /// The method of a paper, as printed, if a paper prints one.
     pub paper: Option<&'static dyn Probe>,
 }
 
 impl About {
-    /// The probe of a method, where there is one.
+    /// Returns the probe of a method, if it has one.
     pub fn probe(&self, method: Method) -> Option<&'static dyn Probe> {
         match method {
             Method::Robust => Some(self.robust),
@@ -33,37 +33,38 @@ impl About {
         }
     }
 
-    /// What it is, in one line: the title of its page after its name.
+    /// Returns its summary in one line: the title of its page, after the name.
     pub fn summary(&self) -> &'static str {
         let first = self.page.lines().next().unwrap_or_default();
         first.split_once(": ").map_or(first, |(_, title)| title)
     }
 }
 
-/// Lines of samples that are drawn together.
+/// A figure: series of samples that are drawn together.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// Its title.
+    /// The title.
     pub title: &'static str,
-    /// What there is to see, in a sentence. `{at}` becomes the size that was found, in brackets, and `{every}` the same of a period;
-    /// both are nothing where none was found.
+    /// A sentence that says what to look for. `{at}` is replaced by ` (here at SIZE)` and `{every}` by ` (here every SIZE)`,
+    /// with the size that was found; both are replaced by nothing if none was found.
     pub see: &'static str,
-    /// The sentence where a size was found, where that is another one.
+    /// The sentence that replaces `see` if a size was found.
     pub see_found: Option<&'static str>,
-    /// Upwards.
+    /// The quantity on the vertical axis.
     pub measure: Measure,
-    /// To the right.
+    /// The quantity on the horizontal axis.
     pub x: X,
-    /// Whether few sizes are set side by side, as alternatives are.
+    /// Whether a small number of sizes is drawn as columns side by side instead of a curve, for a comparison of
+    /// alternatives.
     pub side_by_side: bool,
-    /// What is marked of the answer.
+    /// The part of the answer that is marked.
     pub mark: Mark,
-    /// Each series with its name in the legend.
+    /// The series, each with its name in the legend.
     pub lines: &'static [(Series, &'static str)],
 }
 
 impl Figure {
-    /// Latencies over the size of requests, with the size that was found marked.
+    /// A figure of latencies over the request size, with the size that was found marked.
     pub const fn latency(
         title: &'static str,
         see: &'static str,
@@ -81,7 +82,7 @@ impl Figure {
         }
     }
 
-    /// The same of throughputs.
+    /// A figure of throughputs over the request size, with the size that was found marked.
     pub const fn throughput(
         title: &'static str,
         see: &'static str,
@@ -94,8 +95,8 @@ impl Figure {
     }
 }
 
-/// Samples that any parameter may have, with their names in the legend: of the look at whether a drive was written, where a run may
-/// not write.
+/// The series that any parameter may have, with their names in the legend: those of the check in a read-only run of whether
+/// the drive was written before.
 pub const LOOKS: &[(Series, &str)] = &[
     (Series::HOLE, "Nothing is kept"),
     (Series::BLANK, "All bytes are equal"),
@@ -103,40 +104,40 @@ pub const LOOKS: &[(Series, &str)] = &[
     (Series::AGAIN, "The same places again"),
 ];
 
-/// What a figure's vertical axis shows.
+/// The quantity on the vertical axis of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Of one request, in nanoseconds.
+    /// The latency of one request, in nanoseconds.
     Latency,
-    /// In bytes per second.
+    /// The throughput, in bytes per second.
     Throughput,
 }
 
-/// What the `x` of the samples is.
+/// The meaning of the `x` of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum X {
-    /// The size of a request. A sample of several counts as their mean.
+    /// The size of a request. A sample of several requests counts as their mean.
     Request,
-    /// What was written before, in bytes.
+    /// The bytes written before.
     WrittenBefore,
     /// A size whose multiples are tried.
     Multiples,
-    /// Nothing: the samples are drawn over their place, and laid over one another where a size is found.
+    /// Not used: the samples are drawn over their offset. If a size was found, its units are laid over one another.
     Place {
-        /// Whether those of the last step alone are drawn.
+        /// Whether only the samples of the last step are drawn.
         last: bool,
     },
 }
 
-/// What is marked of the answer.
+/// The part of the answer that a figure marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The size, and its interval.
+    /// The size and its interval.
     Size,
     /// The size and its multiples.
     Period,
-    /// Where one of the units that are laid over one another ends, in these words.
+    /// The end of one of the units that are laid over one another, labelled with this text.
     End(&'static str),
-    /// Nothing: for comparison.
+    /// Nothing: the figure is for comparison.
     Nothing,
 }

@@ -1,11 +1,11 @@
-//! Every parameter with what it says of itself.
+//! Connects every parameter with its description.
 
 use crate::{About, Parameter};
 
 macro_rules! about {
     ($($parameter:ident $name:ident,)*) => {
         impl Parameter {
-            /// What it says of itself.
+            /// Returns the description of the parameter.
             pub fn about(self) -> &'static About {
                 match self {
                     $(Parameter::$parameter => &crate::parameters::$name::ABOUT,)*

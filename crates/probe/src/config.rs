@@ -1,4 +1,4 @@
-//! What to measure, how, and within which limits; and whether a drive can be measured so.
+//! The configuration of a run, and the check that a drive can be measured with it.
 
 use crate::error::{REGION_BLOCKS_MIN, REGION_BYTES_MIN, RunError};
 use crate::record::Target;
@@ -10,37 +10,37 @@ use std::ops::Range;
 /// What to measure, how, and within which limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunConfig {
-    /// Of every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// How to measure.
+    /// The method.
     pub method: Method,
-    /// What to measure, beside what that needs ([`crate::Probe::after`]); [`crate::plan`] says in which order.
+    /// The parameters to measure. Those that they need ([`crate::Probe::after`]) are added; [`crate::plan`] sets the order.
     pub parameters: Vec<Parameter>,
-    /// Write nothing.
+    /// Whether the run must write nothing.
     pub read_only: bool,
-    /// The most to write, in bytes.
+    /// The most bytes to write; no limit if absent.
     pub budget_bytes: Option<u64>,
-    /// The longest to take, on the drive's clock.
+    /// The longest time to take, on the drive's clock; no limit if absent.
     pub budget_time: Option<Dur>,
-    /// The part of the drive to use, in bytes; all of it where absent.
+    /// The part of the drive to use, in bytes; the whole drive if absent.
     pub region: Option<Range<u64>>,
-    /// How much thinner than printed the papers' grids are; 1 is as printed.
+    /// By how much the papers' grids are thinned; 1 is as printed.
     pub thin: u32,
-    /// Which drive, for the record; [`target_of`](crate::run::target_of) the device where absent.
+    /// The description of the drive for the record; [`target_of`](crate::run::target_of) the device if absent.
     pub target: Option<Target>,
-    /// Whether the cheapest parameter comes first ([`crate::plan`]): as in the record of a real drive that the run goes on from,
-    /// and else, where absent, under a budget.
+    /// Whether the cheapest parameter comes first ([`crate::plan`]). If absent, it does under a budget. A run that resumes
+    /// the record of a real drive uses the order of that record.
     pub cheapest_first: Option<bool>,
 }
 
 impl RunConfig {
-    /// Whether the cheapest parameter comes first.
+    /// Returns true if the cheapest parameter comes first.
     pub fn cheapest_first(&self) -> bool {
         let budget = self.budget_bytes.is_some() || self.budget_time.is_some();
         self.cheapest_first.unwrap_or(budget)
     }
 
-    /// As far as a run that goes on from `record` has no choice: what was measured on a real drive was measured in that order.
+    /// Adopts the order of `record` for a run that resumes it, if the drive is real: its samples were taken in that order.
     #[must_use]
     pub fn going_on_from(self, record: &RecordMeta) -> Self {
         match record.target.modelled {
@@ -70,7 +70,7 @@ impl Default for RunConfig {
     }
 }
 
-/// Whether a drive can be measured so, before anything is written to it.
+/// Checks that a drive can be measured with this configuration. Writes nothing.
 ///
 /// # Errors
 /// [`RunError::Region`] and [`RunError::Small`].

@@ -1,19 +1,19 @@
-//! Why a run gave no record, or ended before its end.
+//! Errors of a run: it could not start, or it ended early.
 
 use crate::session::OtherRun;
 use crate::{Parameter, Record, Stop};
 
-/// The smallest region that can be measured, in logical blocks: four slots of four.
+/// The smallest region that can be measured, in logical blocks: four slots of four blocks.
 pub const REGION_BLOCKS_MIN: u64 = 16;
 
-/// The smallest region that the robust probes measure, in bytes: their places lie up to a mebibyte apart, and four of
-/// them must differ.
+/// The smallest region that the robust probes measure, in bytes: they use places up to a mebibyte apart, and need four
+/// different ones.
 pub const REGION_BYTES_MIN: u64 = 4 << 20;
 
-/// Why a run gave no record, or ended before its end.
+/// An error that prevents a run or ends it early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The region is smaller than [`REGION_BLOCKS_MIN`], leaves the drive, or does not lie on logical blocks.
+    /// The region is smaller than [`REGION_BLOCKS_MIN`], extends beyond the drive, or is not aligned to logical blocks.
     #[error(
         "the region {start}..{end} is not a stretch of at least {REGION_BLOCKS_MIN} whole logical blocks \
          ({block_bytes} bytes each) of the drive's {capacity_bytes} bytes; choose another"
@@ -23,12 +23,12 @@ pub enum RunError {
         start: u64,
         /// First byte after it.
         end: u64,
-        /// The drive's unit, in bytes.
+        /// The drive's logical block, in bytes.
         block_bytes: u64,
-        /// The drive's size, in bytes.
+        /// The drive's capacity, in bytes.
         capacity_bytes: u64,
     },
-    /// The region is smaller than [`REGION_BYTES_MIN`], and the method needs that much.
+    /// The region is smaller than [`REGION_BYTES_MIN`], which the robust method needs.
     #[error(
         "{bytes} bytes are too few to measure in: the robust method needs {REGION_BYTES_MIN} ({} MiB) at least; choose a \
          larger file, drive or region",
@@ -38,18 +38,18 @@ pub enum RunError {
         /// The region's length, in bytes.
         bytes: u64,
     },
-    /// The record to go on from belongs to another run.
+    /// The record to resume belongs to another run.
     #[error(transparent)]
     OtherRun(#[from] OtherRun),
-    /// The drive failed, or the record does not fit it.
+    /// The drive failed, or the record does not match it.
     #[error("the run ended in {parameter}: {stop}")]
     Failed {
-        /// What was being measured.
+        /// The parameter that was being measured.
         parameter: Parameter,
-        /// What happened.
+        /// The reason.
         #[source]
         stop: Stop,
-        /// Everything measured before; not complete.
+        /// Everything measured until then; not complete.
         record: Box<Record>,
     },
 }

@@ -1,12 +1,13 @@
-//! Measures from outside what a drive hides: the parameters with their methods, the record of what was measured and the
-//! profile of what is known.
+//! Measures the hidden parameters of a drive from outside: the parameters and their methods, the record of the samples and
+//! the profile of the answers.
 //!
-//! Sees a drive only through [`fathom_block::Device`]. Depends on no model: the black box stays black.
+//! Accesses a drive only through [`fathom_block::Device`]. Does not depend on the drive models: a modelled drive is a black
+//! box too.
 //!
-//! Who reads a record tells its samples by their [`Series`]: `ALIGNED`, `SHIFTED`, `RANDOM`, `RANDOM_READ`, `SEQUENTIAL_READ`,
-//! `MISS`, `HIT`, `EMPTY_BUFFER`, `FULL_BUFFER`, `FLUSH_AFTER`, `SCATTERED`, `CONSECUTIVE`, `REWRITE`, `DISTINCT`, `PLACE`,
-//! `ACROSS`, `STREAM_ACROSS`, `STREAM_WITHIN` and others. Who writes a step of their own transfers through [`Io`], one after the
-//! other or several at a time ([`Io::read_queued`]).
+//! Code that reads a record selects samples by their [`Series`]: `ALIGNED`, `SHIFTED`, `RANDOM`, `RANDOM_READ`,
+//! `SEQUENTIAL_READ`, `MISS`, `HIT`, `EMPTY_BUFFER`, `FULL_BUFFER`, `FLUSH_AFTER`, `SCATTERED`, `CONSECUTIVE`, `REWRITE`,
+//! `DISTINCT`, `PLACE`, `ACROSS`, `STREAM_ACROSS`, `STREAM_WITHIN` and others. A custom step makes its requests through
+//! [`Io`], one after the other or several in flight ([`Io::read_queued`]).
 //!
 //! ```
 //! use fathom_base::Dur;

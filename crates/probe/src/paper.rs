@@ -1,10 +1,12 @@
-//! What the papers' procedures share. They are as printed, to compare the robust methods with.
+//! Code that the papers' procedures share. They are implemented as printed, for comparison with the robust methods.
 //!
-//! `parameter-aware-io` Procedures 1-6 and 4.3, `greedy-space` IV.A. The constants of each are the values that its paper
-//! gives as examples. What happens on a drive smaller than the papers' is in `scaling.rs`. The answers come from the naive
-//! rules of [`rules`]: they have no interval and no null model, and are *identified* whenever the rule finds something.
+//! They are Procedures 1-6 and section 4.3 of `parameter-aware-io`, and section IV.A of `greedy-space`. The constants of
+//! each are the values that its paper gives as examples. `scaling.rs` adapts them to drives smaller than the papers'. The
+//! answers come from the naive rules of [`rules`]: they have no interval and no null model, and are *identified* whenever
+//! the rule finds something.
 //!
-//! In a read-only run the procedures that only read leave `write_init` out, and make sure that what they read was written.
+//! In a read-only run the procedures that only read skip `write_init` and check instead that the places they read were
+//! written.
 
 pub(crate) mod rules;
 mod scaling;
@@ -15,7 +17,7 @@ use crate::robust::written;
 use crate::{Io, Parameter, Record, Sample, Series, Session, Space, Stop};
 use std::collections::BTreeMap;
 
-/// `write_init`: "sequentially updating all the available sectors".
+/// `write_init`: "sequentially updating all the available sectors". In a read-only run, checks that they were written.
 pub(crate) fn write_init(
     session: &mut Session<'_>,
     parameter: Parameter,
@@ -55,24 +57,24 @@ pub(crate) fn timed_writes(
     Ok(())
 }
 
-/// `TSR` of Procedures 3 and 4: where the size stops growing, in bytes.
+/// `TSR` of Procedures 3 and 4: the size at which growth stops, in bytes.
 const READ_TOTAL: u64 = 1_024 << 10;
-/// `ISR`: by how much it grows, in bytes.
+/// `ISR`: the increment of the size, in bytes.
 const READ_INCREMENT: u64 = 1 << 10;
 
-/// Reads of growing size, each after garbage far from it.
+/// Procedures 3 and 4: reads of growing size, each after a garbage read far from it.
 pub(crate) struct Reads {
-    /// What the names of the steps begin with.
+    /// The prefix of the step names.
     pub(crate) name: &'static str,
     pub(crate) series: Series,
-    /// Whether the place is read once more at once, and that is measured: Procedure 3, not 4.
+    /// Whether the place is read a second time at once and that read is measured: true for Procedure 3, false for 4.
     pub(crate) again: bool,
-    /// Whether `R` on line 8 is set statically.
+    /// Whether `R` on line 8 is a constant.
     pub(crate) fixed: bool,
 }
 
 impl Reads {
-    /// Procedure 3 or 4.
+    /// Runs Procedure 3 or 4.
     pub(crate) fn measure(
         &self,
         session: &mut Session<'_>,
@@ -105,7 +107,7 @@ impl Reads {
     }
 }
 
-/// Mean latency of one request over its size, in nanoseconds, ascending. A sample may hold several requests.
+/// Returns the mean latency of one request by size, in nanoseconds, ascending. A sample may hold several requests.
 pub(crate) fn means(record: &Record, parameter: Parameter, series: Series) -> Vec<(u64, f64)> {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     for sample in record.series(parameter, series) {
@@ -118,7 +120,7 @@ pub(crate) fn means(record: &Record, parameter: Parameter, series: Series) -> Ve
         .collect()
 }
 
-/// Throughputs of the sizes that were written both sequentially and randomly, ascending.
+/// Returns the throughputs of the sizes that were written both sequentially and randomly, ascending.
 pub(crate) fn rates(record: &Record, parameter: Parameter) -> Vec<RatePair> {
     let rate = |s: &Sample| s.bytes as f64 * 1e9 / s.ns.max(1) as f64;
     let of = |series| -> BTreeMap<u64, f64> {
@@ -138,7 +140,7 @@ pub(crate) fn rates(record: &Record, parameter: Parameter) -> Vec<RatePair> {
         .collect()
 }
 
-/// "Buffer" beside "NAND" of the sizes that have both, ascending.
+/// Returns "Buffer" and "NAND" for the sizes that have both, ascending.
 pub(crate) fn buffer_pairs(
     record: &Record,
     parameter: Parameter,

@@ -1,6 +1,6 @@
-//! The parameters: what is asked of a drive. Each is one file of this directory, a `mod` line and a line in the list.
+//! The parameters of a drive. Each has a file in this directory, a `mod` line and a line in the list.
 //!
-//! A file says everything of its parameter ([`crate::about::About`]) and has its methods beside it.
+//! The file holds the description of the parameter ([`crate::about::About`]); its methods are in submodules.
 
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
@@ -13,7 +13,7 @@ pub(crate) mod write_policy;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Hands the list to a macro. Its order is that in which the parameters are measured: later ones use earlier answers.
+/// Passes the list of parameters to a macro. The order is that of measurement: later parameters use earlier answers.
 #[macro_export]
 macro_rules! for_each_parameter {
     ($use:ident) => {
@@ -31,7 +31,7 @@ macro_rules! for_each_parameter {
 
 macro_rules! parameter {
     ($($parameter:ident $name:ident,)*) => {
-        /// What is asked of a drive.
+        /// A parameter: a property of a drive that is measured.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Parameter {
@@ -39,10 +39,10 @@ macro_rules! parameter {
         }
 
         impl Parameter {
-            /// All of them, in the order in which they are measured.
+            /// All parameters, in the order in which they are measured.
             pub const ALL: [Parameter; [$(stringify!($name)),*].len()] = [$(Parameter::$parameter),*];
 
-            /// The name in profiles, options and `--json`.
+            /// Returns the name used in profiles, options and `--json`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Parameter::$parameter => stringify!($name),)*
@@ -55,12 +55,12 @@ macro_rules! parameter {
 for_each_parameter!(parameter);
 
 impl Parameter {
-    /// The parameter of that name.
+    /// Returns the parameter with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// The name for people: `clustered page`.
+    /// Returns the name in words: `clustered page`.
     pub fn title(self) -> String {
         self.name().replace('_', " ")
     }

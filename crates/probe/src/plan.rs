@@ -1,12 +1,12 @@
-//! The plan of a run: what is measured in which order, in which part of the region, and for how many bytes. It is made before the
-//! first byte is written, from what is known then.
+//! The plan of a run: which parameters are measured in which order, in which part of the region, and for how many bytes. It
+//! is made before the first byte is written, from what is known by then.
 //!
-//! Without a budget the order is that of [`Parameter::ALL`], and all share the whole region.
+//! Without a budget the order is that of [`Parameter::ALL`], and all parameters share the whole region.
 //!
-//! Under a budget the cheapest parameter comes first, and each has only as much of the region prepared as it needs. Order and
-//! parts do not depend on how large the budget is. A run with a larger one therefore does the same to the drive, and goes on where
-//! the smaller one ends: it answers at least as much. For the same reason nothing is measured after the first parameter
-//! that the budget does not reach, although a later one may cost less than what is left.
+//! Under a budget the cheapest parameter comes first, and only the part of the region that a parameter needs is prepared for
+//! it. Order and parts do not depend on the size of the budget. A run with a larger budget therefore does the same to the
+//! drive and goes on where the one with the smaller budget ends, so it answers at least as much. For the same reason nothing
+//! is measured after the first parameter that the budget does not cover, even if a later one would cost less than is left.
 
 use crate::config::RunConfig;
 use crate::reach::Needed;
@@ -14,45 +14,46 @@ use crate::{Method, Parameter, Probe, Space};
 use fathom_block::DeviceInfo;
 use std::ops::Range;
 
-/// One parameter in a plan. What it writes excludes the preparation.
+/// One parameter of a plan. The written bytes exclude the preparation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What is measured.
+    /// The parameter to measure.
     pub parameter: Parameter,
-    /// Where, in bytes.
+    /// The part of the drive that it uses, in bytes.
     pub region: Range<u64>,
-    /// How much of the region it prepares that none before it does, in bytes.
+    /// The bytes of the region that it prepares in addition to the parts before it.
     pub prepares_bytes: u64,
-    /// What is left of a budget when it begins, in bytes, or it does not begin.
+    /// The bytes of budget that must be left for it to begin.
     pub least_bytes: u64,
-    /// What it writes on a drive that gives answers, in bytes.
+    /// The bytes that it is expected to write on a drive that gives an answer.
     pub expected_bytes: u64,
-    /// What it writes on a drive that gives none, in bytes.
+    /// The bytes that it is expected to write on a drive that gives none.
     pub fruitless_bytes: u64,
-    /// The most that it writes, in bytes.
+    /// The most bytes that it writes.
     pub bound_bytes: u64,
 }
 
 /// All parts, in the order in which they are measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The parts.
+    /// The parts, in the order in which they are measured.
     pub parts: Vec<Part>,
-    /// The most to write, in bytes.
+    /// The user's budget, in bytes; `None` without a limit.
     budget_bytes: Option<u64>,
 }
 
-/// What a run is going to write, in bytes.
+/// The bytes that a run is going to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcement {
-    /// On a drive that gives answers or on one that gives none, whichever is more; a rule of thumb, at most the bound.
+    /// A rough estimate: the larger of the sums for a drive that gives answers and for one that gives none; at most the
+    /// bound.
     pub expected_bytes: u64,
-    /// Never more than this.
+    /// The most that the run writes.
     pub bound_bytes: u64,
 }
 
 impl Plan {
-    /// The plan for a drive.
+    /// Makes the plan for a drive.
     pub fn of(config: &RunConfig, info: &DeviceInfo) -> Self {
         let space = Space {
             region: config.region.clone().unwrap_or(0..info.capacity_bytes),
@@ -67,7 +68,7 @@ impl Plan {
         }
         let mut done = 0;
         let parts = asked.into_iter().map(|asked| {
-            // Without writing there is nothing to save.
+            // The region is restricted to save writes. A run that does not write may use all of it.
             let space = match config.cheapest_first() && writes {
                 true => asked.within(&space),
                 false => space.clone(),
@@ -83,7 +84,7 @@ impl Plan {
         }
     }
 
-    /// The parts that are expected to begin.
+    /// Returns the parts that the budget is expected to cover.
     pub fn reached(&self) -> &[Part] {
         let most = self.budget_bytes.unwrap_or(u64::MAX);
         let mut before = 0u64;
@@ -95,7 +96,7 @@ impl Plan {
         &self.parts[..beyond.unwrap_or(self.parts.len())]
     }
 
-    /// The parameters that are not expected to begin, and a budget that is expected to reach all, in bytes.
+    /// Returns the parameters that the budget is expected not to cover, and a budget in bytes that is expected to cover all.
     pub fn beyond(&self) -> (Vec<Parameter>, u64) {
         let beyond = &self.parts[self.reached().len()..];
         let all = self.parts.iter().map(|part| part.needs().expected);
@@ -105,7 +106,7 @@ impl Plan {
         )
     }
 
-    /// What is shown before the first byte is written.
+    /// Returns the announcement that is shown before the first byte is written.
     pub fn announcement(&self) -> Announcement {
         let most = self.budget_bytes.unwrap_or(u64::MAX);
         let sum = |parts: &[Part], bytes: &dyn Fn(&Part) -> u64| {
@@ -139,12 +140,12 @@ impl Part {
         }
     }
 
-    /// With what it prepares.
+    /// Returns the bytes that it needs, including its planned preparation.
     pub(crate) fn needs(&self) -> Needed {
         self.needs_after(self.prepares_bytes)
     }
 
-    /// With so many bytes of preparation.
+    /// Returns the bytes that it needs, including `prepares_bytes` of preparation.
     pub(crate) fn needs_after(&self, prepares_bytes: u64) -> Needed {
         Needed {
             least: self.least_bytes.saturating_add(prepares_bytes),
@@ -153,7 +154,7 @@ impl Part {
     }
 }
 
-/// The parameters that were asked for and those that they need, in the order of [`Parameter::ALL`].
+/// Returns the parameters that were asked for and those that they need, in the order of [`Parameter::ALL`].
 pub(crate) fn wanted(config: &RunConfig) -> Vec<Parameter> {
     let asked = config.parameters.iter().copied();
     let probes = asked.clone().filter_map(|p| p.about().probe(config.method));
@@ -161,21 +162,21 @@ pub(crate) fn wanted(config: &RunConfig) -> Vec<Parameter> {
     in_order(&asked.chain(needed).collect::<Vec<_>>())
 }
 
-/// Parameters in the order of [`Parameter::ALL`].
+/// Sorts parameters into the order of [`Parameter::ALL`], without duplicates.
 pub(crate) fn in_order(parameters: &[Parameter]) -> Vec<Parameter> {
     let mut all = Parameter::ALL.to_vec();
     all.retain(|parameter| parameters.contains(parameter));
     all
 }
 
-/// The part of a region that a probe needs under a budget, in bytes.
+/// Returns the part of the region that a probe needs under a budget, in bytes.
 pub(crate) fn region(probe: &dyn Probe, space: &Space) -> Range<u64> {
     let start = space.region.start;
     let bytes = probe.reach(space).next_multiple_of(space.block_bytes);
     start..start + bytes.min(space.bytes())
 }
 
-/// How much the probes of a method need written once before anything is measured, in bytes. They share it.
+/// Returns how many bytes must be written once before any probe of a method measures. The probes share this preparation.
 pub(crate) fn prepared(method: Method, space: &Space) -> u64 {
     match method {
         Method::Robust => space.span(),
@@ -183,7 +184,7 @@ pub(crate) fn prepared(method: Method, space: &Space) -> u64 {
     }
 }
 
-/// A parameter that is to be measured.
+/// A parameter to measure, with the probe of the method.
 #[derive(Clone, Copy)]
 struct Asked {
     parameter: Parameter,
@@ -192,7 +193,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// `None` where the method has no probe for it.
+    /// Returns `None` if the method has no probe for the parameter.
     fn of(parameter: Parameter, method: Method) -> Option<Self> {
         let probe = parameter.about().probe(method)?;
         Some(Self {
@@ -202,7 +203,7 @@ impl Asked {
         })
     }
 
-    /// The part of a space that it needs under a budget.
+    /// Returns the part of a space that it needs under a budget.
     fn within(&self, space: &Space) -> Space {
         space.within(region(self.probe, space))
     }
@@ -211,15 +212,16 @@ impl Asked {
         prepared(self.method, space)
     }
 
-    /// Whether it comes after another one.
+    /// Returns true if it must be measured after `other`.
     fn follows(&self, other: &Asked) -> bool {
         let looks_at = self.parameter.about().looks_at;
         looks_at.contains(&other.parameter) || self.probe.after() == Some(other.parameter)
     }
 }
 
-/// Always next the one that needs least to begin, of those whose forerunners are measured. What it is expected to write would
-/// not do: that is far more on the few drives that show nothing than on most others.
+/// Orders the parameters: the next one is always the one that needs the least to begin, among those whose prerequisites are
+/// already ordered. The expected bytes are no good criterion: they are far higher on the few drives that show nothing than
+/// on most others.
 fn cheapest_first(mut asked: Vec<Asked>, space: &Space) -> Vec<Asked> {
     let mut ordered = Vec::new();
     let mut done = 0;
@@ -294,7 +296,7 @@ mod tests {
         assert_eq!(order(&plan), cheapest);
         let prepared = plan.parts.iter().map(|p| p.prepares_bytes / MIB);
         assert_eq!(prepared.collect::<Vec<_>>(), [192, 64, 0, 128, 1664, 0, 0]);
-        // A probe reaches at least as far as those whose answers it looks at.
+        // A probe's region reaches at least as far as the regions of the probes whose answers it uses.
         let ends: Vec<u64> = plan.parts.iter().map(|p| p.region.end).collect();
         assert!(ends.is_sorted(), "{ends:?}");
     }

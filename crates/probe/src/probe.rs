@@ -1,40 +1,43 @@
-//! What a method of measuring a parameter does.
+//! The interface of a measuring method: [`Probe`].
 
 use crate::{Estimate, Parameter, Record, Session, Space, Stop};
 
-/// The answers of other parameters, from the same record.
+/// Returns the answer of another parameter, solved from the same record.
 pub type Answers<'a> = dyn Fn(Parameter) -> Estimate + 'a;
 
-/// Measures one parameter.
+/// A method of measuring one parameter.
 ///
-/// `run` only takes samples, `solve` only reads them: what `run` decides on the way it decides by the same
-/// functions. Both see the samples of their own parameter and of those measured before it ([`crate::plan`]).
+/// `run` only takes samples and `solve` only reads them. Decisions that `run` makes while measuring use the functions that
+/// `solve` uses. Both see the samples of their own parameter and of those measured before it ([`crate::plan`]).
 pub trait Probe: Sync {
-    /// The parameter whose answer it needs: it is measured before, asked for or not.
+    /// The parameter whose answer this probe needs. It is measured first, even if it was not asked for.
     fn after(&self) -> Option<Parameter> {
         None
     }
 
-    /// The most that [`Probe::run`] writes beside a shared preparation, in bytes; it is stopped before it writes more. What an
-    /// answer really needs, not the sum of everything that could be tried: a drive too uneven to settle costs no more.
+    /// The most that [`Probe::run`] writes apart from a shared preparation, in bytes; the run stops it before it writes
+    /// more. The bound covers what an answer needs, not the sum of everything that could be tried, so a drive that is too
+    /// uneven to settle costs no more.
     fn bound(&self, space: &Space) -> u64;
 
-    /// What it writes beside a shared preparation on a drive that gives answers, in bytes; a rule of thumb.
+    /// A rough estimate of the bytes written apart from a shared preparation, on a drive that gives an answer.
     fn expected(&self, space: &Space) -> u64 {
         self.bound(space)
     }
 
-    /// The same on a drive that gives no answer.
+    /// A rough estimate of the bytes written apart from a shared preparation, on a drive that gives no answer.
     fn fruitless(&self, space: &Space) -> u64 {
         self.expected(space)
     }
 
-    /// What must be left of a budget for it to begin, beside a shared preparation, in bytes: with less it seldom answers.
+    /// The bytes of budget that must be left, apart from a shared preparation, for the probe to begin. With less it seldom
+    /// finds an answer.
     fn least(&self, space: &Space) -> u64 {
         self.expected(space)
     }
 
-    /// How much of the region it needs under a budget, in bytes from its start: less than all of it where less shows the same.
+    /// The bytes that the probe needs under a budget, from the start of the region. Less than the whole region where a part
+    /// shows the same.
     fn reach(&self, space: &Space) -> u64 {
         space.bytes()
     }
@@ -42,9 +45,9 @@ pub trait Probe: Sync {
     /// Takes the samples, in steps.
     ///
     /// # Errors
-    /// What stopped a step.
+    /// The [`Stop`] of the first step that failed.
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop>;
 
-    /// The answer, from samples that are whole. Unit, method and cost are filled in by the caller.
+    /// Returns the answer, from a complete set of samples. The caller fills in unit, method and cost.
     fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate;
 }

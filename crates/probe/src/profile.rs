@@ -1,4 +1,4 @@
-//! The profile: what is known of a drive, each answer with its interval, its verdict and its cost.
+//! The profile of a drive: every answer with its interval, its verdict and its cost.
 
 use crate::record::Target;
 use crate::value::Scalar;
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How far an answer may be trusted.
+/// How far an answer can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The value is known, within its interval.
     Identified,
-    /// The drive has no such thing.
+    /// The drive does not have the property.
     Absent,
-    /// The drive may have it, but it cannot be seen from outside.
+    /// The drive may have the property, but it cannot be observed from outside.
     NotIdentifiable,
-    /// The budget is spent or the noise too high; more measuring may settle it.
+    /// The budget was spent or the noise was too high; more measuring may settle it.
     Inconclusive,
 }
 
 impl Verdict {
-    /// For people: `identified`, `absent`, `not identifiable`, `inconclusive`.
+    /// The verdict in words: `identified`, `absent`, `not identifiable`, `inconclusive`.
     pub const fn words(self) -> &'static str {
         match self {
             Verdict::Identified => "identified",
@@ -39,24 +39,24 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why an answer is what it is.
+/// The reasons for an answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// One or two sentences for people.
+    /// One or two sentences for the reader.
     pub reason: String,
-    /// The figures behind it, by name (the unit ends the name: `drop_ns`, `bic_gain`, `ratio`).
+    /// Supporting figures by name. The name ends with the unit: `drop_ns`, `bic_gain`, `ratio`.
     #[serde(default)]
     pub figures: BTreeMap<String, f64>,
 }
 
-/// One parameter's answer.
+/// The answer of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Read")]
 pub struct Estimate {
-    /// The value; only where the verdict is *identified*.
+    /// The value; present only if the verdict is *identified*.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Of `value`, `low` and `high`.
+    /// The unit of `value`, `low` and `high`.
     pub unit: Unit,
     /// Lower end of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,17 +64,17 @@ pub struct Estimate {
     /// Upper end of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Value>,
-    /// How far to trust it.
+    /// How far the answer can be trusted.
     pub verdict: Verdict,
-    /// How it was found.
+    /// The method that found it.
     pub method: Method,
-    /// What it cost.
+    /// The cost of measuring it.
     pub cost: Cost,
-    /// Why.
+    /// The reasons for the answer.
     pub evidence: Evidence,
 }
 
-/// An answer as it is read: its numbers mean something together with the unit.
+/// An answer as deserialized: its numbers get their type from the unit.
 #[derive(Deserialize)]
 struct Read {
     value: Option<Scalar>,
@@ -106,9 +106,9 @@ impl TryFrom<Read> for Estimate {
     }
 }
 
-/// A probe says what it found. Unit, method and cost are filled in by who asks it ([`crate::run::answer`]).
+/// Constructors for probes. The caller ([`crate::run::answer`]) fills in unit, method and cost.
 impl Estimate {
-    /// An answer without a value.
+    /// Returns an answer without a value.
     pub fn without_value(verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             value: None,
@@ -125,22 +125,22 @@ impl Estimate {
         }
     }
 
-    /// The drive has no such thing, and why that follows.
+    /// Returns *absent*: the drive does not have the property; `reason` says why that follows.
     pub(crate) fn absent(reason: impl Into<String>) -> Self {
         Self::without_value(Verdict::Absent, reason)
     }
 
-    /// It cannot be seen from outside, and why.
+    /// Returns *not identifiable*: the property cannot be observed from outside; `reason` says why.
     pub(crate) fn not_identifiable(reason: impl Into<String>) -> Self {
         Self::without_value(Verdict::NotIdentifiable, reason)
     }
 
-    /// It is not settled, and why.
+    /// Returns *inconclusive*: the answer is not settled; `reason` says why.
     pub(crate) fn inconclusive(reason: impl Into<String>) -> Self {
         Self::without_value(Verdict::Inconclusive, reason)
     }
 
-    /// An identified value; a number has itself as its interval until [`Estimate::between`] says otherwise.
+    /// Returns an identified value. The interval of a number is the number itself until [`Estimate::between`] sets another.
     pub fn identified(value: Value, reason: impl Into<String>) -> Self {
         let point = value.number().map(|_| value.clone());
         Self {
@@ -152,25 +152,26 @@ impl Estimate {
         }
     }
 
-    /// With an interval.
+    /// Sets the interval.
     #[must_use]
     pub fn between(mut self, low: Value, high: Value) -> Self {
         (self.low, self.high) = (Some(low), Some(high));
         self
     }
 
-    /// Both ends, or the value itself where an end is missing: what may be compared with another answer in the same unit.
+    /// Returns both ends of the interval, with the value itself in the place of a missing end. `None` without a number.
+    /// Intervals of answers in the same unit may be compared.
     pub fn interval(&self) -> Option<(&Value, &Value)> {
         let value = self.value.as_ref().filter(|value| value.number().is_some());
         Some((self.low.as_ref().or(value)?, self.high.as_ref().or(value)?))
     }
 
-    /// The identified size, in bytes.
+    /// Returns the identified size in bytes; `None` if there is no value or it is not a size.
     pub fn bytes(&self) -> Option<u64> {
         self.value.as_ref()?.bytes()
     }
 
-    /// With one more figure of evidence; its unit ends its name.
+    /// Adds a figure of evidence; its name ends with its unit.
     #[must_use]
     pub fn figure(mut self, name: &str, value: f64) -> Self {
         self.evidence.figures.insert(name.to_owned(), value);
@@ -178,19 +179,19 @@ impl Estimate {
     }
 }
 
-/// What is known of a drive.
+/// The answers for one drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The version of Fathom that wrote it.
+    /// The version of Fathom that wrote the record.
     pub fathom: String,
-    /// Of every random choice in the run.
+    /// The seed of every random choice in the run.
     pub seed: u64,
     /// How the parameters were measured.
     pub method: Method,
-    /// Which drive.
+    /// The measured drive.
     pub target: Target,
-    /// Everything that the run cost.
+    /// The total cost of the run.
     pub cost: Cost,
-    /// The answers.
+    /// The answer of each parameter.
     pub parameters: BTreeMap<Parameter, Estimate>,
 }

@@ -1,18 +1,18 @@
-//! How far a budget reaches: whether the next part of a plan may begin.
+//! Tracks how far a budget reaches: decides whether the next part of a plan may begin.
 
 use crate::session::Stop;
 
-/// What a part writes together with its preparation, in bytes.
+/// The bytes that a part writes, including its preparation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needed {
-    /// What is left of a budget when it begins, or it does not begin.
+    /// The bytes of budget that must be left for it to begin.
     pub(crate) least: u64,
-    /// On a drive that gives answers.
+    /// The expected bytes on a drive that gives an answer.
     pub(crate) expected: u64,
 }
 
 impl Needed {
-    /// What is needed beside `done` bytes that need not be written again.
+    /// Subtracts `done` bytes that need not be written again.
     pub(crate) fn beside(self, done: u64) -> Self {
         Self {
             least: self.least.saturating_sub(done),
@@ -24,17 +24,17 @@ impl Needed {
 /// How far a budget has reached.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
-    /// What the parts need that it did not reach, in bytes; `None` before there is one.
+    /// The bytes needed by the parts that it did not cover, summed; `None` while it has covered all.
     missing_bytes: Option<u64>,
-    /// How it ended, where that was by time.
+    /// The stop that ended it, if that was the budget of time.
     time: Option<Stop>,
 }
 
 impl Reach {
-    /// Whether a part may begin that needs so much, after `spent` and with `left` of the budget, in bytes.
+    /// Checks that a part that needs these bytes may begin, after `spent` bytes and with `left` bytes of the budget.
     ///
     /// # Errors
-    /// [`Stop::BudgetTime`] and [`Stop::Unreached`].
+    /// [`Stop::BudgetTime`] or [`Stop::Unreached`] if it may not.
     pub(crate) fn begin(&mut self, needs: Needed, spent: u64, left: u64) -> Result<(), Stop> {
         if let Some(stop) = &self.time {
             return Err(stop.clone());
@@ -52,12 +52,12 @@ impl Reach {
         })
     }
 
-    /// Whether it has reached all parts so far.
+    /// Returns true if the budget has covered all parts so far.
     pub(crate) fn reaches(&self) -> bool {
         self.missing_bytes.is_none() && self.time.is_none()
     }
 
-    /// Takes note of why a part was stopped.
+    /// Notes why a part was stopped.
     pub(crate) fn stopped(&mut self, stop: &Stop) {
         match stop {
             Stop::BudgetBytes { wanted, .. } => self.missing_bytes = Some(*wanted),

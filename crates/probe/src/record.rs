@@ -1,12 +1,12 @@
-//! The raw record: every sample that was taken, so that solving again needs no drive.
+//! The raw record: every sample of a run, so that the answers can be computed again without the drive.
 //!
-//! A run is a list of steps. A step is the unit of resuming: it is in the record whole or not at all. Samples
-//! belong to steps; nothing here is read from or written to a file (that is `fathom-lab`).
+//! A run is a list of steps. A step is the unit of resuming: the record holds all of it or nothing. Every sample belongs to
+//! a step. This module does no file I/O (`fathom-lab` does).
 
 use crate::{Parameter, Series};
 use serde::{Deserialize, Serialize};
 
-/// Robust statistics (the default), or the papers' procedures as printed.
+/// How parameters are measured: with robust statistics (the default), or by the papers' procedures as printed.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -19,7 +19,7 @@ pub enum Method {
     Paper,
 }
 
-/// What a sample timed.
+/// The operation that a sample timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timed {
@@ -38,36 +38,36 @@ pub enum Timed {
 pub struct Sample {
     /// The step that it belongs to (index into [`Record::steps`]).
     pub step: u32,
-    /// For which parameter.
+    /// The parameter that was being measured.
     pub parameter: Parameter,
-    /// Which line of the plot.
+    /// The series: one line of a plot.
     pub series: Series,
-    /// Where on the line: the request size in bytes.
+    /// The x coordinate on that line, in bytes: usually the request size (see [`crate::about::X`]).
     pub x: u64,
-    /// Which repetition.
+    /// The number of the repetition.
     pub rep: u32,
-    /// What was timed.
+    /// The operation that was timed.
     pub timed: Timed,
-    /// Where on the drive, in bytes.
+    /// The offset on the drive, in bytes.
     pub offset: u64,
-    /// How many bytes were moved in `ns` (several requests may be timed together).
+    /// The number of bytes moved in `ns`; several requests may be timed together.
     pub bytes: u64,
-    /// How long it took, in nanoseconds.
+    /// The duration, in nanoseconds.
     pub ns: u64,
-    /// When it began, on the drive's clock, in nanoseconds.
+    /// The start, on the drive's clock, in nanoseconds.
     pub at_ns: u64,
 }
 
-/// What a step, an answer or a run cost.
+/// The cost of a step, an answer or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Bytes written to the drive, preparation included.
     pub bytes_written: u64,
     /// Bytes read from the drive.
     pub bytes_read: u64,
-    /// Requests made.
+    /// The number of requests.
     pub requests: u64,
-    /// Time on the drive's clock, in nanoseconds.
+    /// The time spent, on the drive's clock, in nanoseconds.
     pub device_ns: u64,
 }
 
@@ -80,35 +80,35 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
-/// A whole piece of work: a preparation or a batch of samples.
+/// A complete piece of work: a preparation or a batch of samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// For which parameter.
+    /// The parameter that the step belongs to.
     pub parameter: Parameter,
-    /// What it did, unique within the run: `init`, `sweep 4096`.
+    /// The name, unique among the steps of its parameter: `init`, `sweep 4096`.
     pub name: String,
-    /// What it cost.
+    /// The cost of the step.
     pub cost: Cost,
 }
 
-/// Which drive was measured, as it tells of itself.
+/// The measured drive, as it describes itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// As named by the user: `model:ssd-a`, a path.
+    /// The name that the user gave: `model:ssd-a`, a path.
     pub name: String,
-    /// Model, serial number and firmware of a real drive; the preset's name of a modelled one.
+    /// Model, serial number and firmware of a real drive; the name of the preset of a modelled one.
     pub identity: String,
-    /// Whether time was simulated.
+    /// Whether the drive is a model with simulated time.
     pub modelled: bool,
-    /// Bytes that can be addressed.
+    /// The capacity, in bytes.
     pub capacity_bytes: u64,
-    /// The unit of address and length, in bytes.
+    /// The logical block, in bytes: the unit of addresses and lengths.
     pub logical_block_bytes: u32,
     /// The longest request, in bytes.
     pub max_request_bytes: u64,
-    /// Requests that may be in flight.
+    /// The largest number of requests in flight.
     pub queue_depth: u32,
-    /// Whether it reports a volatile cache.
+    /// Whether the drive reports a volatile cache.
     pub volatile_cache: bool,
     /// The resolved drive file of a modelled drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,63 +119,62 @@ fn as_printed() -> u32 {
     1
 }
 
-/// What makes a run repeatable.
+/// The settings of a run, enough to repeat it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordMeta {
-    /// The version of Fathom that wrote it.
+    /// The version of Fathom that wrote the record.
     pub fathom: String,
-    /// Of every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
     /// How the parameters were measured.
     pub method: Method,
-    /// What was asked after.
+    /// The parameters: those that were asked for and those that they need.
     pub parameters: Vec<Parameter>,
-    /// Whether nothing was written to the drive.
+    /// Whether the run writes nothing to the drive.
     pub read_only: bool,
-    /// The most bytes that the run may write, if bounded by the user.
+    /// The most bytes that the run may write; `None` if the user set no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_bytes: Option<u64>,
-    /// The longest that the run may take, in nanoseconds of the drive's clock, if bounded by the user.
+    /// The longest that the run may take, in nanoseconds of the drive's clock; `None` if the user set no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<u64>,
-    /// The part of the drive that the run uses, from its first byte to the one after its last; the whole drive
-    /// where absent.
+    /// The part of the drive that the run uses, in bytes, as `[start, end)`; `None` for the whole drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<[u64; 2]>,
-    /// How much thinner than printed the papers' grids are: 1 is as printed, 4 takes every fourth size and a
-    /// quarter of the repetitions.
+    /// By how much the papers' grids are thinned: 1 is as printed, 4 takes every fourth size and a quarter of the
+    /// repetitions.
     #[serde(default = "as_printed")]
     pub thin: u32,
-    /// Whether the cheapest parameter came first, and each was measured in the part of the region that it needs: so it is
-    /// under a budget.
+    /// Whether the cheapest parameter came first and each was measured in only the part of the region that it needs. This is
+    /// the default under a budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cheapest_first: bool,
-    /// Which drive.
+    /// The measured drive.
     pub target: Target,
-    /// Whether the run came to its end.
+    /// Whether the run finished.
     pub complete: bool,
 }
 
 /// Everything that was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What makes it repeatable.
+    /// The settings of the run.
     pub meta: RecordMeta,
-    /// Whole steps, in the order in which they ran.
+    /// Complete steps, in the order in which they ran, and the entries of [`crate::session::marks`].
     pub steps: Vec<Step>,
     /// Samples, in the order in which they were taken.
     pub samples: Vec<Sample>,
 }
 
 impl Record {
-    /// The samples of one line of one parameter's plot.
+    /// Returns the samples of one series of one parameter.
     pub fn series(&self, parameter: Parameter, series: Series) -> impl Iterator<Item = &Sample> {
         self.samples
             .iter()
             .filter(move |s| s.parameter == parameter && s.series == series)
     }
 
-    /// What one parameter cost.
+    /// Returns the total cost of the steps of one parameter.
     pub fn cost_of(&self, parameter: Parameter) -> Cost {
         let mut cost = Cost::default();
         self.steps

@@ -1,8 +1,8 @@
-//! What robust methods share.
+//! Code that the robust methods share.
 //!
-//! They decide by explicit null models and sample until the answer is settled or the budget is gone. Each takes its samples in
-//! steps, looks at them with the statistics of [`fathom_stats`], and goes on only where that is not settled. What is not seen is
-//! *absent* or *not identifiable* with a reason, never a guess.
+//! A robust method tests against explicit null models and samples until the answer is settled or the budget is spent. It
+//! takes its samples in steps, evaluates them with the statistics of [`fathom_stats`], and goes on only if the answer is not
+//! settled. A property that is not observed is *absent* or *not identifiable* with a reason, never a guess.
 
 pub(crate) mod prepare;
 pub(crate) mod samples;

@@ -1,8 +1,8 @@
-//! A run: the probes of a method, one parameter after the other as planned, into a record; and the answers, from the record
+//! A run: executes the probes of a method in the order of the plan and returns a record. The answers come from the record
 //! alone.
 //!
-//! A parameter that needs what it may not have (writing, more budget) is *inconclusive* with the reason, and the
-//! run goes on with the next one. An interruption or a drive that fails ends the run; what was measured is kept.
+//! A parameter that needs something that it may not have (writes, more budget) becomes *inconclusive* with the reason, and
+//! the run goes on with the next one. An interruption or a drive that fails ends the run; what was measured is kept.
 
 use crate::plan::{Part, Plan, prepared, wanted};
 use crate::reach::{Needed, Reach};
@@ -16,7 +16,7 @@ pub use crate::error::{REGION_BLOCKS_MIN, REGION_BYTES_MIN, RunError};
 pub use crate::plan::Announcement;
 pub use crate::solve::{answer, solve};
 
-/// A drive as it tells of itself: its name is all its identity.
+/// Returns the description of a drive as it describes itself; its name also serves as its identity.
 pub fn target_of(info: &DeviceInfo) -> Target {
     Target {
         name: info.name.clone(),
@@ -31,13 +31,13 @@ pub fn target_of(info: &DeviceInfo) -> Target {
     }
 }
 
-/// Measures. With `previous`, goes on where that run was cut short: on a real drive from the next step, on a
-/// modelled one (which must be as fresh as the first time) from the start, checking against the record.
+/// Measures a drive. With `previous`, resumes that run: on a real drive from the next step; on a modelled one, which must be
+/// as fresh as the first time, from the start, checking every step against the record.
 ///
-/// An interrupted run is no error: its record is not `complete`.
+/// An interrupted run is no error: it returns a record that is not `complete`.
 ///
 /// # Errors
-/// [`RunError`]; a run that failed hands its record back.
+/// Any [`RunError`]. [`RunError::Failed`] contains the record of the run that failed.
 pub fn run(
     device: &mut dyn Device,
     config: &RunConfig,
@@ -71,7 +71,7 @@ pub fn run(
     Ok(session.finish(None))
 }
 
-/// Measures one parameter; an error ends the run.
+/// Measures one parameter. An error ends the run.
 fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<(), Stop> {
     let parameter = part.parameter;
     let method = session.record().meta.method;
@@ -88,13 +88,13 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
     let result = if parameter.about().writes && session.read_only() {
         Err(Stop::ReadOnly)
     } else if session.record().meta.cheapest_first {
-        // Where what it needs has no value it answers from that alone.
+        // If the parameter it needs has no value, the probe answers from that alone and needs no budget.
         let needs = match probe.after().and_then(|other| session.known(other)) {
             Some(other) if other.value.is_none() && reach.reaches() => Needed::default(),
             _ if reach.reaches() => part
                 .needs_after(preparation)
                 .beside(session.done_bytes(parameter)),
-            // What one before it needs is prepared then.
+            // The budget has run out before. Count the planned preparation: an earlier part would have done the rest.
             _ => part.needs().beside(session.done_bytes(parameter)),
         };
         let (spent, left) = (session.spent_bytes(), session.budget_left());
@@ -117,8 +117,8 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
     Ok(())
 }
 
-/// What a run is going to write: what is shown before the first byte is written. A resumed run counts only what it
-/// writes itself.
+/// Returns the bytes that a run is going to write, to be shown before the first byte is written. A resumed run counts only
+/// what it writes itself.
 pub fn announce(config: &RunConfig, info: &DeviceInfo) -> Announcement {
     Plan::of(config, info).announcement()
 }

@@ -1,11 +1,11 @@
-//! From a record to the answers.
+//! Computes the answers from a record.
 
 use crate::plan;
 use crate::session::{Ending, marks};
 use crate::{Cost, Estimate, Method, Parameter, Probe, Profile, Record, Space, Verdict};
 use std::borrow::Cow;
 
-/// The answers, from the record alone.
+/// Returns the answers of all parameters of a record. Needs no drive.
 pub fn solve(record: &Record) -> Profile {
     let parameters = plan::in_order(&record.meta.parameters);
     let mut cost = Cost::default();
@@ -23,7 +23,7 @@ pub fn solve(record: &Record) -> Profile {
     }
 }
 
-/// One parameter's answer, from the record alone; a parameter that was not measured to its end has none.
+/// Returns the answer of one parameter, from the record alone; *inconclusive* if it was not measured to its end.
 pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
     let method = record.meta.method;
     let inconclusive = |reason: &str| Estimate::inconclusive(reason);
@@ -65,7 +65,7 @@ fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
     }
 }
 
-/// A record as it would be of a run in the part of the region that a probe was given.
+/// Returns the record as a run in only the part of the region that the probe was given would have made it.
 fn seen<'r>(probe: &dyn Probe, record: &'r Record) -> Cow<'r, Record> {
     let space = Space::of(record);
     let part = plan::region(probe, &space);

@@ -1,24 +1,24 @@
-//! What is known of a drive before anything is measured: enough to bound the bytes that a probe writes.
+//! The part of a drive that may be measured, as known before any measurement: enough to bound the bytes that a probe writes.
 
 use crate::record::Record;
 use std::ops::Range;
 
-/// The most of a drive that robust probes use, in bytes: enough for a hundred of the largest blocks looked for.
+/// The most of a drive that robust probes use, in bytes: enough for a hundred blocks of the largest size that they look for.
 const SPAN_MAX: u64 = 2 << 30;
 
-/// Where a probe may measure.
+/// The region in which a probe may measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     /// The part of the drive that the run may touch, in bytes.
     pub region: Range<u64>,
     /// The logical block, in bytes; at least 1.
     pub block_bytes: u64,
-    /// How much thinner than printed the papers' grids are; at least 1.
+    /// By how much the papers' grids are thinned; at least 1.
     pub thin: u32,
 }
 
 impl Space {
-    /// As a record tells it.
+    /// Returns the space of a recorded run.
     pub(crate) fn of(record: &Record) -> Self {
         let target = &record.meta.target;
         let region = record
@@ -32,12 +32,12 @@ impl Space {
         }
     }
 
-    /// How much may be touched, in bytes.
+    /// Returns the length of the region, in bytes.
     pub fn bytes(&self) -> u64 {
         self.region.end.saturating_sub(self.region.start)
     }
 
-    /// The same drive with another region.
+    /// Returns the same space with another region.
     pub(crate) fn within(&self, region: Range<u64>) -> Self {
         Self {
             region,
@@ -45,13 +45,13 @@ impl Space {
         }
     }
 
-    /// The part that robust probes use, in bytes from the start of the region.
+    /// Returns the length of the part that robust probes use, in bytes from the start of the region.
     pub(crate) fn span(&self) -> u64 {
         let whole = self.bytes().min(SPAN_MAX);
         whole / self.block_bytes * self.block_bytes
     }
 
-    /// The smallest multiple of the logical block that is at least `bytes`.
+    /// Returns the smallest multiple of the logical block that is at least `bytes`.
     pub(crate) fn round_up(&self, bytes: u64) -> u64 {
         bytes.max(1).next_multiple_of(self.block_bytes)
     }

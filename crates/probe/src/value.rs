@@ -1,13 +1,13 @@
 //! The value of a parameter: a number with its unit, or a word.
 //!
-//! A profile keeps the number and, once for value and interval, the unit. What is whole stays whole: bytes, counts, nanoseconds
-//! and bytes per second. Ratios and events per second have a fraction.
+//! A profile keeps the number, and one unit for value and interval. Bytes, counts, nanoseconds and bytes per second are
+//! integers. Ratios and events per second are floating-point numbers.
 
 use fathom_base::{Bytes, Dur, Rate};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A value. It is written without its unit, which is [`Value::unit`].
+/// A value. It is serialized without its unit, which is [`Value::unit`].
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -15,7 +15,7 @@ pub enum Value {
     Bytes(u64),
     /// A number of things.
     Count(u64),
-    /// One quantity over another of the same kind.
+    /// A quotient of two quantities of the same kind.
     Ratio(f64),
     /// A time in nanoseconds.
     Nanoseconds(u64),
@@ -27,34 +27,34 @@ pub enum Value {
     Word(String),
 }
 
-/// What a value is measured in.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Unit {
-    /// Of sizes.
+    /// Bytes, for sizes.
     #[serde(rename = "B")]
     Bytes,
-    /// Of numbers of things.
+    /// A plain number, for counts.
     #[serde(rename = "count")]
     Count,
-    /// Of quotients.
+    /// A plain number, for quotients.
     #[serde(rename = "ratio")]
     Ratio,
-    /// Of times.
+    /// Nanoseconds, for times.
     #[serde(rename = "ns")]
     Nanoseconds,
-    /// Of throughputs.
+    /// Bytes per second, for throughputs.
     #[serde(rename = "B/s")]
     BytesPerSecond,
-    /// Of events per second.
+    /// Events per second, for rates.
     #[serde(rename = "1/s")]
     PerSecond,
-    /// Of words, which have none.
+    /// No unit, for words.
     #[serde(rename = "")]
     Word,
 }
 
 impl Unit {
-    /// As in profiles and `--json`: `B`, `count`, `ratio`, `ns`, `B/s`, `1/s`; empty for a word.
+    /// Returns the symbol used in profiles and `--json`: `B`, `count`, `ratio`, `ns`, `B/s`, `1/s`; empty for a word.
     pub const fn symbol(self) -> &'static str {
         match self {
             Unit::Bytes => "B",
@@ -68,7 +68,7 @@ impl Unit {
     }
 }
 
-/// A value as it is read, before its unit is known.
+/// A value as deserialized, before its unit is known.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Scalar {
@@ -78,10 +78,10 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    /// The value in that unit.
+    /// Converts it to a value in that unit.
     ///
     /// # Errors
-    /// What is wrong, where it is no such value.
+    /// A message, if it is not a valid value in that unit.
     pub(crate) fn with(self, unit: Unit) -> Result<Value, String> {
         let symbol = unit.symbol();
         Ok(match (unit, self) {
@@ -104,7 +104,7 @@ impl Scalar {
 }
 
 impl Value {
-    /// What it is measured in.
+    /// Returns the unit of the value.
     pub const fn unit(&self) -> Unit {
         match self {
             Value::Bytes(_) => Unit::Bytes,
@@ -117,7 +117,7 @@ impl Value {
         }
     }
 
-    /// The size in bytes, where it is one.
+    /// Returns the size in bytes, or `None` if the value is not a size.
     pub const fn bytes(&self) -> Option<u64> {
         match self {
             Value::Bytes(bytes) => Some(*bytes),
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The number in [`Value::unit`], rounded to what an `f64` holds; none of a word.
+    /// Returns the number in [`Value::unit`], rounded to an `f64`, or `None` for a word.
     pub const fn number(&self) -> Option<f64> {
         match self {
             Value::Bytes(n)
@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    /// The number as a profile has it, without its unit, or the word.
+    /// Returns the number as profiles write it, without its unit, or the word.
     pub fn plain(&self) -> String {
         match self {
             Value::Bytes(n)
@@ -150,7 +150,7 @@ impl Value {
     }
 }
 
-/// Exact: in the largest unit that it is a multiple of.
+/// Writes the exact value, in the largest unit of which it is a multiple.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,7 @@
-//! Runs under a budget: the order, the part of the region that each parameter is given, and going on with a larger one.
+//! Tests of runs under a budget: the order, the part of the region that each parameter uses, and resuming with a larger
+//! budget.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, MIB, Planted};
 use fathom_probe::run::{answer, run, solve};
@@ -10,7 +11,7 @@ fn measure(device: &mut Fake, config: &RunConfig, previous: Option<Record>) -> R
     run(device, config, previous, &mut Unobserved).unwrap()
 }
 
-/// Larger than what the first parameters under a budget need.
+/// A drive that is larger than what the first parameters under a budget need.
 fn large() -> Fake {
     let planted = Planted {
         page: 16 << 10,
@@ -32,7 +33,7 @@ fn robust(budget_bytes: Option<u64>) -> RunConfig {
     }
 }
 
-/// What was measured, but when.
+/// Returns the samples, without the time at which each was taken.
 fn samples(record: &Record) -> Vec<(Parameter, u64, u64)> {
     let samples = record.samples.iter();
     samples.map(|s| (s.parameter, s.offset, s.ns)).collect()
@@ -52,7 +53,7 @@ fn under_a_budget_nothing_beyond_what_was_prepared_is_touched() {
     }
     let fills = record.steps.iter().filter(|step| step.name == "init");
     let fills: Vec<u64> = fills.map(|step| step.cost.bytes_written / MIB).collect();
-    // The fake's buffer has no policy that could be told, so that nothing is prepared for one.
+    // The fake's write buffer has no policy that could be identified, so nothing is prepared for that parameter.
     assert_eq!(fills, [192, 64, 256]);
 }
 

@@ -1,6 +1,6 @@
-//! The tests of sessions, runs and budgets of probes over a fake drive.
+//! Tests of sessions, runs and budgets of probes over a fake drive.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They form one program, because a program for each file would have to be linked for each file.
 
 mod budget;
 mod fake;

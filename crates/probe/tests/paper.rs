@@ -1,6 +1,6 @@
-//! The papers' procedures find what is planted in a drive without noise.
+//! Tests that the papers' procedures find what is planted in a drive without noise.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, KIB, MIB, Planted};
 use fathom_probe::run::{announce, run, solve};
@@ -15,7 +15,7 @@ fn measure(planted: Planted, parameters: &[Parameter], thin: u32) -> (Vec<Estima
         ..RunConfig::default()
     };
     let mut device = Fake::new(64 * MIB, planted);
-    // A merge is planted per request, so that a write must be one.
+    // The fake charges a merge per request, so each write must be a single request.
     device.info.max_request_bytes = 64 * MIB;
     let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
     assert!(record.meta.complete);
@@ -51,7 +51,7 @@ fn the_logical_block_ends_the_doubling() {
     };
     let (answers, device) = measure(planted, &[Parameter::LogicalBlock], 1);
     assert_eq!(bytes(&answers[0]), Some(MIB), "{:?}", answers[0]);
-    // 8 KiB to 1 MiB are eight sizes, each written twice over the 64 MiB, and no more after they met.
+    // From 8 KiB to 1 MiB there are eight sizes, each written twice over the 64 MiB, and no more after the throughputs meet.
     assert_eq!(device.bytes_written, 8 * 2 * 64 * MIB);
     // Random writes do not overlap: both curves cover every byte once.
     let offsets: Vec<u64> = device.log.iter().map(|(_, offset, _)| *offset).collect();
@@ -72,7 +72,7 @@ fn the_buffers_are_found_or_absent() {
     };
     let (answers, device) = measure(planted, &parameters, 4);
     assert_eq!(bytes(&answers[0]), Some(64 * KIB), "{:?}", answers[0]);
-    // "Much shorter" is below 80 %: of a write of s bytes, 20 (s - 128 KiB) against 20 s, and 2 s for the link.
+    // "Much shorter" is below 80 %: for a write of s bytes, 20 (s - 128 KiB) against 20 s, plus 2 s for the link.
     let found = bytes(&answers[1]).unwrap();
     assert!(
         (128 * KIB..6 * 128 * KIB).contains(&found),
@@ -160,7 +160,7 @@ fn procedure_2_doubles_before_it_writes_and_its_places_repeat() {
         .series(Parameter::ClusteredBlock, Series::RANDOM)
         .collect();
     let sizes: Vec<u64> = random.iter().map(|s| s.x / KIB).collect();
-    // From four pages to an eighth of the total, which is the region by the thinning.
+    // From four pages to an eighth of the total, which is the region divided by the thinning.
     assert_eq!(sizes, [64, 128, 256, 512, 1024, 2048, 4096]);
     assert!(random.iter().all(|s| s.bytes == 32 * MIB));
     // The last curve: 8 writes of 4 MiB in requests of 256 KiB, each followed by a flush.

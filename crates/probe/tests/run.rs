@@ -1,7 +1,7 @@
-//! Whole runs over a drive of a few lines: resuming, budgets, read-only, failures, and that solving the record
-//! agrees with the run.
+//! Tests of whole runs over a fake drive: resuming, budgets, read-only mode, failures, and that the answers from the record
+//! agree with those of the run.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, MIB, Planted, Watch};
 use fathom_base::Dur;
@@ -19,7 +19,7 @@ fn drive() -> Fake {
     Fake::new(8 * MIB, planted)
 }
 
-/// Small enough to be cut short at every place.
+/// A run that is short enough to be interrupted at every possible place.
 fn config() -> RunConfig {
     RunConfig {
         seed: 11,
@@ -133,7 +133,7 @@ fn the_budget_of_bytes_is_never_exceeded() {
 
 #[test]
 fn what_a_stopped_step_wrote_is_counted() {
-    // Four flushed writes of 32 KiB per step; the budget holds the preparation and two of them.
+    // Each step makes four flushed writes of 32 KiB; the budget covers the preparation and two of them.
     let config = RunConfig {
         thin: 16,
         budget_bytes: Some(8 * MIB + 2 * (32 << 10)),
@@ -195,18 +195,18 @@ fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
     }
 }
 
-/// What is read is looked at once, and the answers from the record alone are those of the run.
+/// The read places are checked once, and the answers from the record alone are those of the run.
 #[test]
 fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_tells() {
     use fathom_block::Contents::{Blank, Data, Hole, Untold};
     let cases = [
-        // No flash: every place takes as long.
+        // No flash: all places take equally long.
         (0, false, [Untold; 2], false),
         (0, false, [Blank; 2], false),
-        // Memory that keeps all that was read: a drive's, or a page cache's over holes.
+        // Memory that keeps all that was read: that of a drive, or the page cache over holes.
         (0, true, [Untold; 2], true),
         (0, true, [Blank; 2], false),
-        // Pages that are read whole.
+        // Pages that are read as a whole.
         (16 << 10, false, [Untold; 2], true),
         (16 << 10, false, [Blank; 2], true),
         (0, false, [Data; 2], true),

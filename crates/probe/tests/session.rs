@@ -1,6 +1,6 @@
-//! One step at a time: what a step may do, what it leaves, and what resuming makes of it.
+//! Tests of single steps: what a step may do, what it records, and how it is resumed.
 
-#![allow(clippy::unwrap_used)] // the helpers beside the tests, too
+#![allow(clippy::unwrap_used)] // also in helpers outside of the test functions
 
 use crate::fake::{Fake, KIB, MIB, Planted, Watch};
 use fathom_base::{Dur, Time};
@@ -34,7 +34,7 @@ fn drive() -> Fake {
     Fake::new(16 * MIB, Planted::default())
 }
 
-/// A session that has announced to write anything at all.
+/// Runs `work` in a session that has not announced any writes.
 fn with<R>(
     device: &mut Fake,
     meta: RecordMeta,
@@ -55,7 +55,7 @@ fn a_long_read_is_split_and_kept_in_flight() {
         session
             .step(P, "long", |io| {
                 let took = io.read(512, MIB + 512)?;
-                // One after the other on this drive: five requests of 1000 ns and 10 ns per byte.
+                // This drive serves requests one after the other: five requests of 1000 ns, and 10 ns per byte.
                 assert_eq!(took, Dur(5 * 1_000 + 10 * (MIB + 512)));
                 io.sample(Series::MISS, MIB, 3);
                 Ok(())
@@ -189,7 +189,7 @@ fn a_budget_of_time_stops_before_the_transfer_and_before_the_pause() {
         ..meta(&device)
     };
     with(&mut device, meta, None, |session| {
-        // Each takes 1000 + 5120 ns: after nine the budget is spent.
+        // Each read takes 1000 + 5120 ns, so the budget is spent after nine.
         for i in 0..9 {
             session
                 .step(P, &format!("{i}"), |io| io.read(0, 512).map(|_| ()))
@@ -238,7 +238,7 @@ fn a_real_drive_is_not_asked_twice_and_a_modelled_one_must_agree() {
     let samples = samples.unwrap();
     assert_ne!(samples[0].offset, samples[1].offset);
 
-    // Modelled: executed again, and another drive is found out.
+    // Modelled: the steps are executed again, and another drive is detected.
     let mut same = drive();
     let again = with(&mut same, first.clone(), Some(record.clone()), two_steps).unwrap();
     assert_eq!((again.0.unwrap(), same.log.len()), (samples.clone(), 2));
@@ -250,7 +250,7 @@ fn a_real_drive_is_not_asked_twice_and_a_modelled_one_must_agree() {
     assert_eq!(stop, Err(Stop::Mismatch { parameter: P, step }));
     assert_eq!(left.samples, samples[..1]);
 
-    // Real: whole steps come from the record.
+    // Real: complete steps come from the record.
     let mut real = first.clone();
     real.target.modelled = false;
     let mut old = record.clone();
@@ -263,7 +263,7 @@ fn a_real_drive_is_not_asked_twice_and_a_modelled_one_must_agree() {
     let places = |list: &[Sample]| list.iter().map(|s| (s.step, s.offset)).collect::<Vec<_>>();
     assert_eq!(places(&resumed.unwrap()), places(&samples));
 
-    // Another seed: another run.
+    // Another seed is another run.
     let other = RecordMeta { seed: 8, ..first };
     let refused = with(&mut drive(), other, Some(record), |_| ()).unwrap_err();
     assert_eq!((refused.what, refused.recorded.as_str()), ("seed", "7"));
@@ -273,7 +273,7 @@ fn a_real_drive_is_not_asked_twice_and_a_modelled_one_must_agree() {
 fn an_interruption_is_seen_before_every_transfer() {
     let mut device = drive();
     let meta = meta(&device);
-    // One question when the step begins, one before each transfer.
+    // The observer is asked once when the step begins and once before each transfer.
     let mut watch = Watch::interrupting_at(3);
     let mut session = Session::open(&mut device, &mut watch, meta, None, 0).unwrap();
     let stop = session.step(P, "reads", |io| {

@@ -1,33 +1,33 @@
-//! The mean of a stream with an interval, by batch means (Law and Kelton, "Simulation Modeling and Analysis",
+//! The mean of a stream with a confidence interval, by batch means (Law and Kelton, "Simulation Modeling and Analysis",
 //! 9.5.3): the stream is cut into batches of equal size whose means are nearly independent.
 //!
-//! Constant memory: once there are `BATCHES_MAX` batches, neighbours are joined and the size doubles. Between
-//! 32 and 64 batches are complete at any time after the start; what is in an incomplete one counts for the mean
-//! and not for the interval.
+//! Memory is constant: once there are `BATCHES_MAX` batches, neighbours are joined and the size doubles. After the start,
+//! between 32 and 64 batches are complete at any time. The values of an incomplete batch count for the mean but not for the
+//! interval.
 
 use crate::law::student_t;
 use serde::{Deserialize, Serialize};
 
-/// When neighbours are joined.
+/// The number of batches at which neighbours are joined.
 const BATCHES_MAX: usize = 64;
-/// Fewer batches give no interval.
+/// The least number of batches for an interval.
 const BATCHES_MIN: usize = 10;
 
-/// A mean and where the true one lies in 95 of 100 cases.
+/// A mean and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The mean of everything.
+    /// The mean of all values.
     pub mean: f64,
-    /// The lower end; `None` where there is too little to say.
+    /// The lower end; `None` with too few batches.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; `None` with too few batches.
     pub high: Option<f64>,
 }
 
-/// The stream so far.
+/// The batches of a stream so far.
 #[derive(Clone, Debug)]
 pub struct Batches {
-    /// Sums of complete batches.
+    /// The sums of the complete batches.
     sums: Vec<f64>,
     size: u64,
     open: (u64, f64),
@@ -48,7 +48,7 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// Takes the next value.
+    /// Adds the next value.
     #[inline]
     pub fn push(&mut self, value: f64) {
         self.count += 1;
@@ -65,12 +65,12 @@ impl Batches {
         }
     }
 
-    /// Values so far.
+    /// Returns the number of values so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many batches are complete after `count` values.
+    /// Returns how many batches are complete after `count` values.
     pub fn complete(count: u64) -> usize {
         let mut size = 1;
         while count / size >= BATCHES_MAX as u64 {
@@ -79,12 +79,12 @@ impl Batches {
         (count / size) as usize
     }
 
-    /// The means of the complete batches, in order.
+    /// Returns the means of the complete batches, in order.
     pub fn means(&self) -> Vec<f64> {
         self.sums.iter().map(|sum| sum / self.size as f64).collect()
     }
 
-    /// The mean so far with its 95 % interval; `None` where nothing has come.
+    /// Returns the mean so far with its 95 % interval; `None` without values.
     pub fn interval(&self) -> Option<Interval> {
         let mean = self.total / self.count.max(1) as f64;
         let half = half_width(&self.means(), BATCHES_MIN);
@@ -96,7 +96,8 @@ impl Batches {
     }
 }
 
-/// Half of the 95 % interval of the mean of independent values, of which there are at least `least` (2 or more).
+/// Returns half the width of the 95 % interval of the mean of independent values; `None` with fewer than `least` (2 or
+/// more).
 pub fn half_width(values: &[f64], least: usize) -> Option<f64> {
     let n = values.len() as f64;
     if values.len() < least {
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_mean_as_often_as_it_says() {
-        // A first-order autoregressive stream, whose neighbours resemble each other, around 5.
+        // A first-order autoregressive stream around 5, in which neighbours are correlated.
         let holds = |seed: u64| {
             let mut rng = Rng::new(seed, 0);
             let (mut batches, mut x) = (Batches::default(), 0.0);
@@ -126,7 +127,7 @@ mod tests {
             (low.unwrap()..high.unwrap()).contains(&5.0)
         };
         let held = (0..400).filter(|&seed| holds(seed)).count();
-        // 95 % of 400, and three standard errors of that count.
+        // 95 % of 400, within three standard errors of that count.
         assert!((367..=393).contains(&held), "{held} of 400");
     }
 

@@ -1,21 +1,21 @@
-//! The statistics that no crate has, as pure functions on numbers.
+//! Statistics that no crate provides, as pure functions on numbers.
 //!
-//! | module | what it answers |
+//! | module | question it answers |
 //! |---|---|
 //! | [`location`] | location, spread and ranks of samples with spikes |
 //! | [`mod@separate`] | whether one sample is larger than another, by how much, or equivalent to it |
-//! | [`place`] | whether times depend on the place |
+//! | [`place`] | whether times depend on the place of an access |
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
-//! | [`multiples`] | which unit explains what was seen at the multiples of several sizes |
+//! | [`multiples`] | which unit explains the times at the multiples of several sizes |
 //! | [`batches`] | the mean of a stream, with its interval |
-//! | [`mod@ratio`] | how two means relate, paired or not, with its interval |
+//! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
 //! | [`law`] | quantiles and tails of distributions |
 //!
-//! Nothing here does I/O, knows a drive, reads a clock or draws a random number. Latencies and rates are compared as ratios, on a
-//! log scale. Every test has a null model and may answer that it cannot tell.
+//! Nothing here does I/O, depends on a drive, reads a clock or draws a random number. Latencies and rates are compared as
+//! ratios, on a log scale. Every test has a null model and may answer that the samples do not decide.
 //!
-//! Samples are taken as exchangeable within a group. A drive whose speed wanders over minutes breaks that; measure
+//! Samples are assumed to be exchangeable within a group. A drive whose speed drifts over minutes violates that, so measure
 //! the groups interleaved, not one after the other.
 
 pub mod batches;

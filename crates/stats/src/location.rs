@@ -3,18 +3,18 @@
 //! Sources: quantiles, Hyndman & Fan 1996 (type 7); median absolute deviation, Hampel 1974; normal scores, van der
 //! Waerden 1952.
 //!
-//! Values that are not finite are left out everywhere; a function without enough values answers `None`.
+//! [`quantile`], [`median`] and [`mad`] ignore values that are not finite. A function without enough values returns `None`.
 
 use crate::law::normal_quantile;
 
-/// The finite ones of `values`, ascending.
+/// Returns the finite values, ascending.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
     finite
 }
 
-/// Natural logarithms of the positive, finite ones of `values`.
+/// Returns the natural logarithms of the positive, finite values.
 pub(crate) fn logs(values: &[f64]) -> Vec<f64> {
     values
         .iter()
@@ -23,7 +23,7 @@ pub(crate) fn logs(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The quantile `share` (0 to 1) of values that are ascending already; type 7, linear between order statistics.
+/// Returns the quantile `share` (0 to 1) of values that are ascending already; type 7, linear between order statistics.
 pub(crate) fn quantile_of_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
     let place = share.clamp(0.0, 1.0) * last as f64;
@@ -33,22 +33,22 @@ pub(crate) fn quantile_of_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     Some(low + (place - below as f64) * (high - low))
 }
 
-/// The quantile `share` (0 to 1), type 7.
+/// Returns the quantile `share` (0 to 1), type 7.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), share)
 }
 
-/// The mean; `None` of nothing.
+/// Returns the mean of all values; `None` if there are none.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The median.
+/// Returns the median.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Median absolute deviation from the median, not scaled.
+/// Returns the median absolute deviation from the median, not scaled.
 pub fn mad(values: &[f64]) -> Option<f64> {
     let center = median(values)?;
     median(
@@ -59,7 +59,7 @@ pub fn mad(values: &[f64]) -> Option<f64> {
     )
 }
 
-/// Ranks from 1; equal values share the mean of theirs.
+/// Returns the ranks, from 1; equal values share the mean of their ranks.
 pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -73,7 +73,7 @@ pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The normal scores of values: standard normal quantiles of rank over n + 1.
+/// Returns the normal scores of values: the standard normal quantiles of rank / (n + 1).
 pub fn normal_scores(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let mut ranks = ranks(values);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_deviation_by_hand() {
-        // Deviations from 3: 2 1 0 1 97, their median 1.
+        // Deviations from the median 3 are 2, 1, 0, 1 and 97; their median is 1.
         assert_eq!(mad(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
     }
 

@@ -1,39 +1,40 @@
-//! The unit behind accesses at multiples of several sizes, of which only those at multiples of the unit take longer.
+//! Finds a unit from accesses at multiples of several sizes, if only those at multiples of the unit take longer.
 //!
-//! Of the multiples of a size `s`, a share of `gcd(s, u) / u` are multiples of the unit `u`, and the accesses take longer by that
-//! share of what one takes. For every candidate that is fitted to all sizes by least squares. No source has this.
+//! Of the multiples of a size `s`, a share of `gcd(s, u) / u` are multiples of the unit `u`. On average the accesses take
+//! longer by this share of the extra time of one access. This model is fitted to all sizes by least squares, for every
+//! candidate unit. It has no published source.
 
 /// Accesses at multiples of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// How much longer they take than others, of those; 0 where they do not.
+    /// How much longer they take than other accesses, as a ratio less 1; 0 if they take equally long.
     pub longer: f64,
-    /// Its standard error.
+    /// The standard error of `longer`.
     pub error: f64,
 }
 
-/// A candidate.
+/// A candidate unit, fitted to all sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// In bytes.
+    /// The unit in bytes.
     pub size: u64,
-    /// How much longer an access at a multiple of it takes.
+    /// How much longer an access at a multiple of it takes than others, as a ratio less 1.
     pub longer: f64,
-    /// The sum of squared deviations over their errors.
+    /// The sum of the squares of deviation over standard error.
     pub misfit: f64,
 }
 
 impl Fit {
-    /// What it says of accesses at multiples of a size.
+    /// Returns the prediction for accesses at multiples of a size: how much longer they take.
     #[must_use]
     pub fn at(&self, size: u64) -> f64 {
         self.longer * share(size, self.size)
     }
 }
 
-/// The share of the multiples of a size that are multiples of a unit.
+/// Returns the share of the multiples of a size that are multiples of a unit.
 fn share(size: u64, unit: u64) -> f64 {
     gcd(size, unit) as f64 / unit.max(1) as f64
 }
@@ -45,12 +46,12 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// How badly it fits that there is no unit: compare with [`Fit::misfit`].
+/// Returns the misfit of the assumption that there is no unit, to compare with [`Fit::misfit`].
 pub fn misfit_of_none(seen: &[Seen]) -> f64 {
     seen.iter().map(|s| (s.longer / s.error).powi(2)).sum()
 }
 
-/// All candidates, the best one first. `most` bounds [`Fit::longer`].
+/// Returns the fits of all candidates, best first. `most` is the upper limit of [`Fit::longer`].
 pub fn fits(seen: &[Seen], candidates: &[u64], most: f64) -> Vec<Fit> {
     let fits = candidates.iter().filter_map(|&u| fit(seen, u, most));
     let mut fits: Vec<Fit> = fits.collect();
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn shares_by_hand() {
-        // Multiples of 8 are multiples of 12 every third time, those of 24 always.
+        // Every third multiple of 8 is a multiple of 12, and every multiple of 24.
         let fit = Fit {
             size: 12,
             longer: 0.9,

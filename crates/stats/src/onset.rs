@@ -1,28 +1,28 @@
-//! From which piece of a run of equal writes on a write waits for the flash: memory is full.
+//! Finds the piece of a run of equal writes from which on a write waits for the flash because memory is full.
 //!
-//! Every run begins with memory that is empty, so that the piece which does not fit any more is the same one in all of
-//! them; a stall of another cause hits one run here and another there. The time of a piece is scored by its rank among
-//! the times that are known to fit, as minus the logarithm of the share of those that are at least as long, which is
-//! exponential where the piece fits; the mean over the runs, less what is expected and an allowance, is summed up from
-//! piece to piece (CUSUM; Page 1954). The sum begins to rise at the onset, whether one piece waits and the next ones are fast
-//! again (the flash is faster than the link) or all that follow wait a little.
+//! Every run begins with empty memory, so the piece that does not fit is the same one in all runs, while a stall from
+//! another cause comes at a different piece in each run. The score of a piece is minus the logarithm of the share of times,
+//! among those known to fit, that are at least as long. It has an exponential distribution if the piece fits. The mean over
+//! the runs, less its expected value and an allowance, is summed from piece to piece (CUSUM; Page 1954). The sum begins to
+//! rise at the onset, both if one piece waits and the next ones are fast again (because the flash is faster than the link)
+//! and if all later pieces wait a little.
 
 use crate::location;
 
-/// The chance that a sum rises so high from a piece on though nothing waits.
+/// The probability that the sum rises this high from a given piece on although nothing waits.
 const ERROR: f64 = 1e-4;
-/// What is taken off the mean score, beside the one that is expected.
+/// The allowance that is subtracted from the mean score, in addition to its expected value.
 const ALLOWANCE: f64 = 0.5;
-/// Wald's exponent of scores that fit, for each run: the root of `-ln(1 - c) = (1 + ALLOWANCE) c`.
+/// Wald's exponent for the scores of pieces that fit, for each run: the root of `-ln(1 - c) = (1 + ALLOWANCE) c`.
 const EXPONENT: f64 = 0.583;
 
-/// A piece gains so large a share of what the clearest one gains.
+/// The onset is the first piece of the rise that gains at least this share of the largest gain.
 const CLEAR: f64 = 0.5;
 
-/// The index, from 0, of the first piece that waits in (nearly) all runs; `None` where none does.
+/// Returns the index, from 0, of the first piece that waits in (nearly) all runs; `None` if no piece does.
 ///
-/// `runs` are the times of the pieces, run by run; pieces beyond the shortest run are left out. The first `fitting`
-/// pieces, at least one, are known to fit. `least` is the wait that matters, in the unit of the times.
+/// `runs` are the times of the pieces, run by run; pieces beyond the length of the shortest run are ignored. The first
+/// `fitting` pieces, at least one, are known to fit. `least` is the least wait that matters, in the unit of the times.
 pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<usize> {
     let pieces = runs.iter().map(Vec::len).min()?;
     let first = |run: &Vec<f64>| run.iter().take(fitting).copied().collect::<Vec<_>>();
@@ -41,7 +41,7 @@ pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<usize> {
             rise.clear();
         }
         if sum > high {
-            // A piece that fits may have been a little long by chance just before.
+            // A fitting piece just before the onset may have been a little long by chance.
             let most = rise.iter().copied().fold(0.0, f64::max);
             let early = rise
                 .iter()
@@ -49,7 +49,7 @@ pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<usize> {
                 .unwrap_or(0);
             let begin = index + 1 - rise.len() + early;
             let times: Vec<f64> = (begin..=index).flat_map(at).collect();
-            // While the sum rises they wait beyond the usual time.
+            // During the rise, the typical time must exceed the usual one by a wait that matters.
             if location::median(&times)? - typical > least {
                 return Some(begin);
             }
@@ -58,7 +58,8 @@ pub fn onset(runs: &[Vec<f64>], fitting: usize, least: f64) -> Option<usize> {
     None
 }
 
-/// Minus the logarithm of the share of `usual` (ascending) that is at least as long as `time`, itself included.
+/// Returns minus the logarithm of the share of `usual` (ascending) that is at least as long as `time`, which itself is
+/// counted.
 fn score(usual: &[f64], time: f64) -> f64 {
     let longer = usual.len() - usual.partition_point(|u| *u < time);
     -((longer as f64 + 1.0) / (usual.len() as f64 + 1.0)).ln()
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
     use fathom_base::Rng;
 
-    /// Times of `n` pieces with a normal noise of 20 %, and a tail of one in fifty that takes five times as long.
+    /// Returns the times of `n` pieces with 20 % of normal noise, of which one in fifty takes five times as long.
     fn run(rng: &mut Rng, n: usize, wait: impl Fn(usize) -> f64) -> Vec<f64> {
         let piece = |i| {
             let tail = if rng.chance(0.02) { 5.0 } else { 1.0 };
@@ -110,7 +111,7 @@ mod tests {
                 .collect();
             onset(&runs, 16, 5.0).is_some()
         });
-        // One in ten thousand from each of 48 pieces on is two of 400.
+        // A chance of one in ten thousand at each of 48 pieces gives two in 400.
         assert!(seen.count() <= 6);
     }
 

@@ -1,21 +1,22 @@
-//! Whether times depend on the place: the same places, measured in several rounds.
+//! Tests whether times depend on the place, by measurements of the same places in several rounds.
 //!
-//! Friedman 1937, with ties (Conover 1999, 5.8). Places are ranked within each round: what changes from round to round, or
-//! falls on single measurements, decides nothing.
+//! Friedman 1937, with ties (Conover 1999, 5.8). Places are ranked within each round, so changes from round to round, and
+//! single outliers, decide nothing.
 
 use crate::{law, location};
 
-/// Places that differ by less than this ratio do not.
+/// The least ratio of the slowest place to the fastest that counts as a difference.
 const SPREAD: f64 = 1.02;
 
-/// Whether the place makes a difference that comes again in every round, with a p-value below `below`; `rounds`
-/// holds a list for each round, with the times of the same places in the same order.
+/// Returns true if the place makes a difference that repeats in every round, with a p-value below `below`. `rounds` has one
+/// list for each round, with the times of the same places in the same order.
 pub fn matters(rounds: &[Vec<f64>], below: f64) -> bool {
     friedman_p(rounds).is_some_and(|p| p < below)
         && spread(rounds).is_some_and(|spread| spread >= SPREAD)
 }
 
-/// p-value of Friedman's test that the place makes no difference. `None` with fewer than 2 rounds or 3 places, or lists that are not equally long.
+/// Returns the p-value of Friedman's test of the hypothesis that the place makes no difference. `None` with fewer than 2
+/// rounds or 3 places, or if the lists differ in length.
 fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     let places = rounds.first()?.len();
     if rounds.len() < 2 || places < 3 || rounds.iter().any(|round| round.len() != places) {
@@ -26,7 +27,7 @@ fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     let squares: f64 = ranked.iter().flatten().map(|rank| rank * rank).sum();
     let expected = b * k * (k + 1.0) * (k + 1.0) / 4.0;
     if squares <= expected {
-        // All are equal in every round.
+        // All places are equal in every round.
         return Some(1.0);
     }
     let sum_of = |place: usize| ranked.iter().map(|round| round[place]).sum::<f64>();
@@ -35,8 +36,8 @@ fn friedman_p(rounds: &[Vec<f64>]) -> Option<f64> {
     law::chi_square_tail(k - 1.0, statistic.max(0.0))
 }
 
-/// The slowest place over the fastest one, each by the median of its rounds; `rounds` as for [`friedman_p`]. `None` without
-/// any place, or with one that takes no time.
+/// Returns the ratio of the slowest place to the fastest, each by the median of its rounds; `rounds` as for [`friedman_p`].
+/// `None` without a place, or if the fastest takes no time.
 fn spread(rounds: &[Vec<f64>]) -> Option<f64> {
     let places = rounds.first()?.len();
     let of = |place: usize| {
@@ -75,7 +76,7 @@ mod tests {
         ]
         .map(|round| round.to_vec());
         let p = friedman_p(&rounds).unwrap();
-        // The chi-square distribution with 3 degrees of freedom beyond 8.0973.
+        // The upper tail of the chi-square distribution with 3 degrees of freedom at 8.0973.
         assert!((p - 0.0440).abs() < 1e-3, "{p}");
     }
 

@@ -1,28 +1,28 @@
-//! The ratio of two means with its interval.
+//! The ratio of two means with its confidence interval.
 //!
-//! It has Fieller's interval (E. C. Fieller, "Some problems in interval estimation", J. R. Statist. Soc. B 16, 1954) over batch
-//! means. Where both means are of the same things, they come from the same batches of them, and how they go together narrows the
-//! interval: it holds exactly those ratios for which the paired differences `y - ratio * x` may be zero on average.
+//! It uses Fieller's interval (E. C. Fieller, "Some problems in interval estimation", J. R. Statist. Soc. B 16, 1954) over
+//! batch means. If both means are of the same items, the batches are formed of the same items, and the covariance narrows
+//! the interval: it contains exactly those ratios for which the paired differences `y - ratio * x` may be zero on average.
 
 use crate::batches::{Batches, Interval};
 use crate::law::student_t;
 use serde::Serialize;
 
-/// Fewer batches of pairs give no interval.
+/// The least number of batches of pairs for an interval.
 const BATCHES_MIN: usize = 10;
 
-/// A mean with how well it is known.
+/// A mean and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// The variance of the mean (its standard error squared) and the degrees of freedom behind it; `None` where
-    /// there is too little to say.
+    /// The variance of the mean (its standard error squared) and its degrees of freedom; `None` with too few values.
     pub error: Option<(f64, f64)>,
 }
 
 impl Mean {
-    /// Of `count` values: the interval is that of Student's t over batch means, whose number follows from the number of values.
+    /// Computes it from the mean of `count` values: the interval is that of Student's t over batch means, and `count`
+    /// determines the number of batches.
     pub fn of(interval: &Interval, count: u64) -> Self {
         let freedom = Batches::complete(count) as f64 - 1.0;
         let half = interval.high.map(|high| high - interval.mean);
@@ -36,50 +36,50 @@ impl Mean {
     }
 }
 
-/// From what a ratio's interval was found.
+/// The data from which the interval of a ratio was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The same access in both runs, access by access.
+    /// Pairs: the same access in both runs.
     Pairs,
-    /// Each run's own batches, as if the runs had nothing in common.
+    /// The batches of each run by itself, as if the runs had nothing in common.
     Independent,
 }
 
-/// What can be told.
+/// The conclusion of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The mean is lower than the base's.
+    /// The mean is lower than that of the base.
     Faster,
-    /// The mean is higher than the base's.
+    /// The mean is higher than that of the base.
     Slower,
-    /// The interval holds 1: no difference can be told.
+    /// The interval contains 1: no difference is shown.
     NoDifference,
-    /// Every access took exactly as long.
+    /// Every access took exactly as long in both runs.
     Same,
     /// Too few accesses for an interval.
     TooFew,
 }
 
-/// A mean response time divided by the base's.
+/// A mean response time divided by that of the base.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
-    /// The ratio; below 1 is faster than the base. `None` where the base took no time at all.
+    /// The ratio; below 1 is faster than the base. `None` if the base took no time.
     pub value: Option<f64>,
     /// The lower end of its 95 % interval.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end of its 95 % interval.
     pub high: Option<f64>,
-    /// What the interval was found from.
+    /// The data from which the interval was computed.
     pub basis: Basis,
-    /// What can be told.
+    /// The conclusion.
     pub verdict: Verdict,
 }
 
 impl Ratio {
-    /// Of two runs that have nothing in common. The degrees of freedom are Welch and Satterthwaite's, at the ratio
-    /// itself.
+    /// Compares two runs that have nothing in common. The degrees of freedom are those of Welch and Satterthwaite, at the
+    /// ratio itself.
     pub fn independent(base: &Mean, run: &Mean) -> Self {
         let interval = base.error.zip(run.error).and_then(|((v0, n0), (v1, n1))| {
             let ratio = run.mean / base.mean;
@@ -110,7 +110,7 @@ impl Ratio {
     }
 }
 
-/// Two means of the same things, batch by batch.
+/// Two means of the same items, batch by batch.
 #[derive(Clone, Debug, Default)]
 pub struct Paired {
     base: Batches,
@@ -119,14 +119,14 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// Takes the next thing: what it took at the base, and what it took.
+    /// Adds the next item: its value in the base and its value in the run.
     pub fn push(&mut self, base: f64, run: f64) {
         self.base.push(base);
         self.run.push(run);
         self.differs |= base != run;
     }
 
-    /// The ratio; `None` where nothing has come.
+    /// Returns the ratio; `None` without items.
     pub fn ratio(&self) -> Option<Ratio> {
         let means = (self.base.interval()?.mean, self.run.interval()?.mean);
         let (x, y) = (self.base.means(), self.run.means());
@@ -152,7 +152,7 @@ impl Paired {
     }
 }
 
-/// The covariance of values that belong together.
+/// Returns the sample covariance of paired values.
 fn product(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len() as f64;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
@@ -161,14 +161,14 @@ fn product(x: &[f64], y: &[f64]) -> f64 {
     products.sum::<f64>() / (n - 1.0)
 }
 
-/// Fieller's interval of `y / x`: every ratio for which `y - ratio * x` lies within `t` standard errors of zero.
-/// `errors` are the variance of `x`, that of `y`, and their covariance. `None` where `x` itself cannot be told from
-/// zero, so that the interval has no end. Response times are not negative, and the interval is not either.
+/// Returns Fieller's interval of `y / x`: every ratio for which `y - ratio * x` lies within `t` standard errors of zero.
+/// `errors` are the variance of `x`, that of `y`, and their covariance. `None` if `x` is not significantly different from
+/// zero, because the interval is then unbounded. Response times are not negative, so the interval is cut at zero.
 fn fieller((x, y): (f64, f64), (xx, yy, xy): (f64, f64, f64), t: f64) -> Option<(f64, f64)> {
     let a = x * x - t * t * xx;
     let b = x * y - t * t * xy;
     let c = y * y - t * t * yy;
-    // Equal runs give zero, and rounding may put it below.
+    // Equal runs give zero, and rounding may make it negative.
     let root = (b * b - a * c).max(0.0).sqrt();
     (x > 0.0 && a > 0.0).then(|| (((b - root) / a).max(0.0), (b + root) / a))
 }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn covariance_by_hand() {
-        // Means 2 and 4; products of the deviations (-1)(-2) + 0 + (1)(2).
+        // The means are 2 and 4; the products of the deviations are (-1)(-2), 0 and (1)(2).
         assert_eq!(product(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]), 2.0);
         assert_eq!(product(&[1.0, 2.0, 3.0], &[6.0, 4.0, 2.0]), -2.0);
     }
@@ -191,9 +191,9 @@ mod tests {
         let (low, high) = fieller((10.0, 20.0), (1.0, 1.0, 0.0), 2.0).unwrap();
         assert!((low - (200.0 - 1984_f64.sqrt()) / 96.0).abs() < 1e-12);
         assert!((high - (200.0 + 1984_f64.sqrt()) / 96.0).abs() < 1e-12);
-        // A base that is known exactly scales the interval of the other.
+        // If the base is known exactly, the interval is that of the other mean, scaled.
         assert_eq!(fieller((4.0, 10.0), (0.0, 1.0, 0.0), 2.0), Some((2.0, 3.0)));
-        // Means that go together leave nothing open.
+        // With perfectly correlated means the interval is a point.
         assert_eq!(
             fieller((10.0, 20.0), (1.0, 4.0, 2.0), 2.0),
             Some((2.0, 2.0))
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(verdict(None), Verdict::TooFew);
     }
 
-    /// Batch means of a stream around `mean`, whose neighbours resemble each other.
+    /// Returns batch means of a stream around `mean` in which neighbours are correlated.
     fn stream(rng: &mut Rng, mean: f64) -> Mean {
         let (mut batches, mut x) = (Batches::default(), 0.0);
         for _ in 0..8_000 {
@@ -240,7 +240,7 @@ mod tests {
             (ratio.low.unwrap()..ratio.high.unwrap()).contains(&1.5)
         };
         let held = (0..800).filter(|&seed| holds(seed)).count();
-        // 95 % of 800, and three standard errors of that count.
+        // 95 % of 800, within three standard errors of that count.
         assert!((742..=778).contains(&held), "{held} of 800");
     }
 
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Two runs that share most of what makes a thing slow: the true ratio is 1.2.
+    /// Returns two runs that share most of what makes an item slow; the true ratio is 1.2.
     fn simulated(seed: u64) -> Paired {
         let mut rng = Rng::new(seed, 3);
         let mut both = Paired::default();
@@ -272,7 +272,7 @@ mod tests {
             (ratio.low.unwrap()..ratio.high.unwrap()).contains(&1.2)
         };
         let held = (0..800).filter(|&seed| holds(seed)).count();
-        // 95 % of 800, and three standard errors of that count.
+        // 95 % of 800, within three standard errors of that count.
         assert!((742..=778).contains(&held), "{held} of 800");
     }
 

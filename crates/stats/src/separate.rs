@@ -1,13 +1,14 @@
-//! Whether one sample of latencies (or rates) is larger than another, on a log scale.
+//! Tests whether one sample of latencies (or rates) is larger than another, on a log scale.
 //!
-//! Mann & Whitney 1947 for the p-value (exact up to 20 values without ties, else the normal approximation with
-//! ties and continuity corrected); Hodges & Lehmann 1963 for the ratio, with the interval that inverts the test
-//! (Hollander & Wolfe 1999, 4.3; normal approximation of the rank). Compares typical values and not totals. All pairs are formed: thin out more than 2000 values.
+//! The p-value is that of Mann & Whitney 1947 (exact up to 20 values without ties, otherwise the normal approximation,
+//! corrected for ties and continuity). The ratio is that of Hodges & Lehmann 1963, with the interval that inverts the test
+//! (Hollander & Wolfe 1999, 4.3; normal approximation of the rank). It compares typical values, not totals. All pairs are
+//! formed, so thin out samples of more than 2000 values.
 
 use crate::law::{normal_quantile, normal_tail};
 use crate::location;
 
-/// From `low` to `high`, both included; the unit is that of the quantity.
+/// A closed interval from `low` to `high`, in the unit of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -17,7 +18,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The same interval after a growing function, such as `f64::exp`.
+    /// Applies an increasing function, such as `f64::exp`, to both ends.
     fn map(self, grow: impl Fn(f64) -> f64) -> Self {
         Self {
             low: grow(self.low),
@@ -26,25 +27,25 @@ impl Interval {
     }
 }
 
-/// What a comparison concludes.
+/// The conclusion of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The first is larger.
     Greater,
     /// The first is smaller.
     Less,
-    /// Whatever the difference is, it is within the margin.
+    /// The difference, if any, is within the margin.
     NotDifferent,
-    /// The samples do not say.
+    /// The samples do not decide.
     Undecided,
 }
 
-/// Two samples compared.
+/// The comparison of two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Separation {
     /// The typical ratio of the first to the second.
     pub ratio: f64,
-    /// Of `ratio`, at the confidence asked for.
+    /// The interval of `ratio`, at the requested confidence.
     pub interval: Interval,
     /// Two-sided p-value of Mann and Whitney's test.
     pub p: f64,
@@ -52,8 +53,8 @@ pub struct Separation {
     pub decision: Decision,
 }
 
-/// Compares `a` with `b`. `confidence` (0 to 1) is that of the interval; `margin` is the relative difference that
-/// does not matter (0.05 for 5 %). Values that are not positive are left out; `None` with fewer than 4 on a side.
+/// Compares `a` with `b`. `confidence` (0 to 1) is that of the interval; `margin` is the relative difference that does not
+/// matter (0.05 for 5 %). Values that are not positive are ignored. Returns `None` with fewer than 4 values on a side.
 pub fn separate(a: &[f64], b: &[f64], confidence: f64, margin: f64) -> Option<Separation> {
     let (a, b) = (location::logs(a), location::logs(b));
     if a.len().min(b.len()) < 4 {
@@ -92,13 +93,13 @@ fn decide(interval: Interval, margin: f64) -> Decision {
     }
 }
 
-/// Two-sided p-value of Mann and Whitney's test. `None` where a sample is empty.
+/// Returns the two-sided p-value of Mann and Whitney's test; `None` if a sample is empty.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (location::sorted(a), location::sorted(b));
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    // U: pairs in which a is larger, ties counted as half.
+    // U: the number of pairs in which a is larger; ties count as half.
     let below = |x: f64| b.partition_point(|y| *y < x) + b.partition_point(|y| *y <= x);
     let wins = a.iter().map(|&x| below(x)).sum::<usize>() as f64 / 2.0;
     let joint = location::sorted(&[a.as_slice(), b.as_slice()].concat());
@@ -119,8 +120,8 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * normal_tail(away / variance.sqrt())).min(1.0))
 }
 
-/// From the number of orders of `m + n` values with `u` wins: `count(m, n, u) = count(m - 1, n, u - n) +
-/// count(m, n - 1, u)` (Mann & Whitney 1947).
+/// Returns the exact p-value, from the number of orders of `m + n` values with `u` wins:
+/// `count(m, n, u) = count(m - 1, n, u - n) + count(m, n - 1, u)` (Mann & Whitney 1947).
 fn exact_p(wins: usize, m: usize, n: usize) -> f64 {
     let mut counts = vec![vec![0.0f64; m * n + 1]; n + 1];
     counts.iter_mut().for_each(|row| row[0] = 1.0);
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use fathom_base::Rng;
 
-    /// Lognormal errors with 3 % of spikes of 5 to 50 times.
+    /// Returns a lognormal error; 3 % of the errors are multiplied by a spike of 5 to 50.
     fn factor(sigma: f64, rng: &mut Rng) -> f64 {
         let spike = if rng.chance(0.03) {
             5.0 + 45.0 * rng.uniform()
@@ -160,7 +161,7 @@ mod tests {
         // 3 against 3, all larger: 2 of C(6, 3) = 20 orders.
         let p = mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap();
         assert!((p - 0.1).abs() < 1e-12, "{p}");
-        // 2 against 3 with U = 1 (1 of 6 pairs): orders with U <= 1 are 2 of 10, both sides 4 of 10.
+        // 2 against 3 with U = 1 (1 of 6 pairs): 2 of 10 orders have U <= 1, so both sides are 4 of 10.
         let p = mann_whitney_p(&[1.0, 2.5], &[2.0, 3.0, 4.0]).unwrap();
         assert!((p - 0.4).abs() < 1e-12, "{p}");
         assert_eq!(mann_whitney_p(&[], &[1.0]), None);
@@ -175,7 +176,7 @@ mod tests {
         let m = 10.0f64;
         let wins = 10.0 * 10.0 - 28.0;
         let z = (wins - 50.0f64 - 0.5) / (m * m * 21.0 / 12.0).sqrt();
-        // Pairs b > a: sum of 0..=7 = 28.
+        // Pairs with b > a: the sum of 0..=7 is 28.
         assert!((exact - 2.0 * normal_tail(z)).abs() < 0.005, "{exact}");
     }
 

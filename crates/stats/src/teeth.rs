@@ -1,12 +1,13 @@
-//! Teeth at the multiples of one size: which size explains where, of many places, an access took another time.
+//! Teeth at the multiples of one size: finds the size that explains at which of many places an access took another time.
 //!
-//! Every place has one value. For *whether* a size means anything the values are replaced by their normal scores (van der
-//! Waerden 1952): where it means nothing, the mean score of the places at its multiples over its standard error is about a
-//! standard normal variable, whatever the distribution of the values. For *which* size it is their logarithms count, cut at
-//! both ends: a few large differences explain more than many small ones. Half and twice the right size explain less by the
-//! square root of two; on top of that, every kind of multiple has to be a tooth, and no simple part of a size may be one.
+//! Every place has one value. To decide *whether* a size means anything, the values are replaced by their normal scores (van
+//! der Waerden 1952): if it means nothing, the mean score of the places at its multiples over its standard error is
+//! approximately a standard normal variable, whatever the distribution of the values. To decide *which* size it is, their
+//! logarithms are used, clipped at both ends: a few large differences explain more than many small ones. Half and twice the
+//! right size explain less by a factor of the square root of two. In addition, every kind of multiple must be a tooth, and
+//! no simple fraction of the size may be one.
 //!
-//! It takes the places as exchangeable. Where neighbours are alike for another reason, access them in random order.
+//! The places are assumed to be exchangeable. If neighbours are alike for another reason, access them in random order.
 
 use crate::location;
 use std::ops::Range;
@@ -14,22 +15,22 @@ use std::ops::Range;
 /// One access.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// Where it began, in bytes.
+    /// The offset at which it began, in bytes.
     pub from: u64,
-    /// How long it was, in bytes.
+    /// Its length, in bytes.
     pub len: u64,
-    /// How long it took; any unit.
+    /// Its duration, in any unit in which durations are at least 1.
     pub value: f64,
 }
 
-/// Which access belongs to a multiple.
+/// The access that belongs to a multiple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tooth {
-    /// The one whose middle is nearest; it is faster than others.
+    /// The access whose middle is nearest; it is faster than others.
     Halved,
-    /// The first one that ends behind it, if that begins less than a pitch behind it; it is slower than others.
+    /// The first access that ends after the multiple, if it begins less than a pitch after it; it is slower than others.
     First,
-    /// The same, or the one after it.
+    /// The access of [`Tooth::First`] or the one after it.
     Either,
 }
 
@@ -40,68 +41,68 @@ pub struct Fit {
     pub period: u64,
     /// The smallest and the largest size that explain the places nearly as well, in bytes.
     pub between: (u64, u64),
-    /// The mean score of its teeth over its standard error.
+    /// The mean score of its teeth over the standard error.
     pub strength: f64,
-    /// The mean logarithm of its teeth over its standard error.
+    /// The mean logarithm of its teeth over the standard error.
     pub explains: f64,
-    /// Places at its multiples.
+    /// The number of places at its multiples.
     pub teeth: usize,
-    /// The typical value there over that elsewhere.
+    /// The ratio of the typical value there to that elsewhere.
     pub ratio: f64,
 }
 
-/// What a size must show.
+/// The requirements for a size.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The smallest and the largest size, in bytes.
     pub sizes: (u64, u64),
-    /// Of which it is a multiple, in bytes; at least 1.
+    /// The size is a multiple of this, in bytes; at least 1.
     pub grain: u64,
-    /// Places at its multiples, at least.
+    /// The least number of places at its multiples.
     pub teeth: usize,
-    /// [`Fit::strength`], at least.
+    /// The least [`Fit::strength`].
     pub strength: f64,
-    /// The factor between its teeth and other places, above 1.
+    /// The least factor between its teeth and other places, above 1.
     pub factor: f64,
 }
 
-/// Logarithms over the typical value are cut here.
+/// The limit at which the logarithms of values over the typical value are clipped.
 const CUT: f64 = 2.0;
-/// More slots than any scan needs: places that need more are no scan, and none is kept.
+/// The most slots: more than any scan needs. Places that need more are no scan, and are dropped.
 const SLOTS_MAX: u64 = 1 << 22;
-/// The share of a wanted strength that slots must show. They give one tooth in eight to the wrong place.
+/// The share of a wanted strength that slots must show: they assign one tooth in eight to the wrong place.
 const BY_SLOTS: f64 = 0.6;
-/// Sizes that explain so large a share of what the best explains may be meant as well, as far as so many pitches at the
-/// last multiple.
+/// Sizes that explain at least this share of what the best one explains belong to its interval, up to this many pitches away
+/// at the last multiple.
 const ALIKE: f64 = 0.9;
 const ALIKE_PITCHES: u64 = 48;
-/// The share of a size that may have other teeth.
+/// The largest share of the other phases of a size that may be teeth.
 const OTHERS_MAX: f64 = 0.02;
-/// Multiples of a size that are divided by these, and those that are not, must all be teeth.
+/// The multiples whose numbers are divisible by each of these, and those whose numbers are not, must all be teeth.
 const PARTS: [u64; 3] = [2, 3, 5];
 
-/// Places in order.
+/// The places in order.
 #[derive(Clone, Debug)]
 pub struct Places {
     tooth: Tooth,
-    /// Beginning and end, in bytes.
+    /// The beginning and the end of each access, in bytes.
     extents: Vec<(u64, u64)>,
     values: Vec<f64>,
-    /// Normal scores, larger for what a tooth is.
+    /// The normal scores; larger is more like a tooth.
     scores: Vec<f64>,
-    /// Logarithms less their mean, larger for what a tooth is; and their standard deviation.
+    /// The logarithms less their mean, larger is more like a tooth; and their standard deviation.
     logs: Vec<f64>,
     deviation: f64,
     pitch: u64,
-    /// For every quarter of a pitch, roughly, the score and the logarithm of the place that belongs to its middle, and how many that
-    /// are: enough to tell of most sizes that they mean nothing.
+    /// For about every quarter of a pitch: the score and the logarithm of the place that belongs to its middle, and the
+    /// number of such places (0 or 1). Enough to exclude most sizes quickly.
     slots: Vec<(f32, f32, f32)>,
-    /// A slot holds this power of two, in bytes.
+    /// The length of a slot in bytes, as an exponent of two.
     slot: u32,
 }
 
 impl Places {
-    /// Places of which neighbours lie `pitch` bytes apart, in any order.
+    /// Takes places in any order; neighbours are `pitch` bytes apart.
     pub fn new(tooth: Tooth, pitch: u64, mut places: Vec<Place>) -> Self {
         places.sort_by_key(|place| place.from);
         let pitch = pitch.max(1);
@@ -156,14 +157,14 @@ impl Places {
             .collect()
     }
 
-    /// Beginning and end of all places, in bytes.
+    /// Returns the beginning and the end of all places, in bytes.
     fn covered(&self) -> (u64, u64) {
         let first = self.extents.first().map_or(0, |e| e.0);
         (first, self.extents.last().map_or(0, |e| e.1))
     }
 
-    /// The size that explains the places best, of those that show what is wanted and whose other parts show nothing. Costs
-    /// a few million looks at a place for some thousand places and sizes over two decades.
+    /// Returns the size that explains the places best, among those that meet the requirements and whose fractions show
+    /// nothing. Costs a few million accesses to places for some thousand places and sizes over two decades.
     pub fn best(&self, wanted: &Wanted) -> Option<Fit> {
         let mut fits = self.fits(wanted);
         fits.sort_by(|a, b| b.explains.total_cmp(&a.explains));
@@ -172,16 +173,17 @@ impl Places {
         Some(self.with_alike(fit, wanted))
     }
 
-    /// The size that explains the places best, whatever lies between its multiples: for places around them alone.
+    /// Returns the size that explains the places best, whatever lies between its multiples: for places around multiples
+    /// only.
     pub fn nearest(&self, wanted: &Wanted) -> Option<Fit> {
         let fits = self.fits(wanted).into_iter();
         let fit = fits.max_by(|a, b| a.explains.total_cmp(&b.explains))?;
         Some(self.with_alike(fit, wanted))
     }
 
-    /// The size at whose multiples the places around them have their middle: those up to `reach` bytes away count, less the
-    /// further they are. For broad dips, whose bottom says little. It lies between the sizes whose weighted sum is not less
-    /// by more than three times the standard error of that difference.
+    /// Returns the size whose multiples are best centred in the places that differ around them. Places up to `reach` bytes
+    /// away count, with a weight that falls with the distance. For broad dips, whose bottom says little. The interval
+    /// contains the sizes whose weighted sum is less than the best by no more than three standard errors of the difference.
     pub fn middle(&self, wanted: &Wanted, reach: u64) -> Option<Fit> {
         let grain = wanted.grain.max(1);
         let first = wanted.sizes.0.next_multiple_of(grain).max(grain);
@@ -208,7 +210,7 @@ impl Places {
         })
     }
 
-    /// How near every place lies to a multiple of a size: from 1 to, `reach` bytes away, 0.
+    /// Returns the weight of every place: 1 at a multiple of a size, falling to 0 at `reach` bytes from it.
     fn weights(&self, size: u64, reach: u64) -> impl Iterator<Item = f64> + use<'_> {
         let reach = reach.max(1) as f64;
         self.extents.iter().map(move |extent| {
@@ -218,7 +220,7 @@ impl Places {
         })
     }
 
-    /// All sizes that are strong enough.
+    /// Returns all sizes that are strong enough.
     fn fits(&self, wanted: &Wanted) -> Vec<Fit> {
         let end = self.extents.last().map_or(0, |e| e.1);
         let grain = wanted.grain.max(1);
@@ -236,7 +238,8 @@ impl Places {
             .collect()
     }
 
-    /// The sums of scores and logarithms, and how many, at so many bytes before the multiples of a size; nearly.
+    /// Returns the approximate sums of scores and logarithms, and the count, of the places `before` bytes before the
+    /// multiples of a size.
     fn by_slots(&self, period: u64, before: u64) -> (f32, f32, f32) {
         let from = self.covered().0 + before;
         let positions = self
@@ -248,13 +251,13 @@ impl Places {
         })
     }
 
-    /// [`Fit::strength`], a little less than it is.
+    /// Returns [`Fit::strength`], slightly underestimated.
     fn strength_by_slots(&self, period: u64) -> f64 {
         let (score, _, teeth) = self.by_slots(period, 0);
         f64::from(score / teeth.max(1.0).sqrt())
     }
 
-    /// How well one size explains the places; `None` where it has fewer teeth.
+    /// Returns how well a size explains the places; `None` if it has fewer than `teeth_min` teeth.
     fn fit(&self, period: u64, teeth_min: usize) -> Option<Fit> {
         let (mut score, mut log, mut teeth) = (0.0, 0.0, 0_usize);
         for index in self.teeth(period) {
@@ -273,7 +276,7 @@ impl Places {
         })
     }
 
-    /// A fit in the middle of the sizes around it that explain nearly as much.
+    /// Moves a fit to the middle of the sizes around it that explain nearly as much.
     fn with_alike(&self, fit: Fit, wanted: &Wanted) -> Fit {
         let (grain, period) = (wanted.grain.max(1), fit.period);
         let same = |size: u64| {
@@ -294,7 +297,7 @@ impl Places {
         }
     }
 
-    /// The place that belongs to a position in bytes.
+    /// Returns the place that belongs to a position in bytes.
     fn at(&self, position: u64) -> Option<usize> {
         match self.tooth {
             Tooth::First | Tooth::Either => {
@@ -303,7 +306,7 @@ impl Places {
                 (from < position + self.pitch).then_some(index)
             }
             Tooth::Halved => {
-                // Middles ascend as beginnings do: all are as long.
+                // All accesses have the same length, so their middles ascend as their beginnings do.
                 let middle = |e: &(u64, u64)| e.0.midpoint(e.1);
                 let index = self.extents.partition_point(|e| middle(e) < position);
                 let near = [index.checked_sub(1), Some(index)].into_iter().flatten();
@@ -315,20 +318,20 @@ impl Places {
         }
     }
 
-    /// The numbers of the multiples of a size that lie among the places. Before the first place lies nothing that it
-    /// could differ from.
+    /// Returns the numbers of the multiples of a size that lie among the places. One before the first place has nothing to
+    /// differ from.
     fn multiples(&self, period: u64) -> Range<u64> {
         let (first, end) = self.covered();
         first / period + 1..end.div_ceil(period)
     }
 
-    /// The places at the multiples of a size.
+    /// Returns the places at the multiples of a size.
     fn teeth(&self, period: u64) -> impl Iterator<Item = usize> + use<'_> {
         let multiples = self.multiples(period);
         multiples.filter_map(move |k| self.at(k * period))
     }
 
-    /// Whether every kind of multiple is a tooth, no simple part of the size is one, and hardly anything else.
+    /// Returns true if every kind of multiple is a tooth, no simple fraction of the size is one, and hardly anything else.
     fn stands(&self, period: u64, factor: f64) -> bool {
         let numbers = self.multiples(period);
         let mean = |positions: &mut dyn Iterator<Item = u64>| {
@@ -356,7 +359,7 @@ impl Places {
         every_kind && self.stands_out(period, tooth, factor)
     }
 
-    /// Whether hardly any other phase of a size is a tooth, and a tooth is far from a typical one.
+    /// Returns true if hardly any other phase of a size is a tooth, and a tooth differs enough from the typical phase.
     fn stands_out(&self, period: u64, tooth: f64, factor: f64) -> bool {
         let phases = (2..period / self.pitch).filter_map(|i| {
             let (_, log, places) = self.by_slots(period, i * self.pitch);
@@ -369,7 +372,7 @@ impl Places {
         few && tooth - gap >= factor.ln()
     }
 
-    /// The typical value at the multiples of a size over that elsewhere.
+    /// Returns the ratio of the typical value at the multiples of a size to that elsewhere.
     fn ratio(&self, period: u64) -> Option<f64> {
         let mut is_tooth = vec![false; self.values.len()];
         self.teeth(period).for_each(|index| is_tooth[index] = true);

@@ -1,4 +1,4 @@
-//! Recovery of planted sizes, and silence where nothing is planted.
+//! Tests that planted sizes are found, and that nothing is found where nothing was planted.
 
 use super::*;
 use fathom_base::Rng;
@@ -6,8 +6,8 @@ use fathom_base::Rng;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Reads of `len` every `pitch` over `covered` bytes, that take `dip` of the time at the multiples of a size, with errors of a
-/// lognormal `sigma`.
+/// Returns reads of `len` bytes every `pitch` over `covered` bytes. At the multiples of a size they take the share `dip` of
+/// the time. The errors are lognormal with `sigma`.
 fn reads(
     (len, pitch, covered): (u64, u64, u64),
     block: Option<(u64, f64)>,
@@ -30,7 +30,7 @@ fn reads(
     Places::new(Tooth::Halved, pitch, places.collect())
 }
 
-/// Writes that take `merge` times as long where they are the first to end behind a multiple of a size.
+/// Returns writes that take `merge` times as long if they are the first to end after a multiple of a size.
 fn writes((len, pitch, covered): (u64, u64, u64), block: u64, merge: f64, seed: u64) -> Places {
     let mut rng = Rng::new(seed, 1);
     let mut in_block = u64::MAX;
@@ -57,14 +57,14 @@ fn wanted(sizes: (u64, u64), factor: f64) -> Wanted {
 const SCAN: (u64, u64, u64) = (256 * KIB, 124 * KIB, 1024 * MIB);
 const SIZES: (u64, u64) = (992 * KIB, 96 * MIB);
 
-/// Blocks of any number of pages, 1.5 to 64 MiB.
+/// Returns blocks of any number of pages, from 1.5 to 64 MiB.
 fn blocks() -> impl Iterator<Item = (u64, u64)> {
     (0..24).map(|seed| (seed, (96 + Rng::new(seed, 2).below(4000)) * 16 * KIB))
 }
 
 #[test]
 fn blocks_of_any_size_are_found() {
-    // Dips to six tenths under errors of 20 %.
+    // Dips to 60 % of the time, with errors of 20 %.
     for (seed, block) in blocks() {
         let fit = reads(SCAN, Some((block, 0.6)), 0.2, seed).best(&wanted(SIZES, 1.02));
         let fit = fit.unwrap_or_else(|| panic!("{seed}: {block} is not found"));
@@ -99,7 +99,7 @@ fn nothing_is_made_of_noise() {
 
 #[test]
 fn a_stripe_is_no_block() {
-    // Every second read is fast: all multiples of 248 KiB are teeth, and everything between them.
+    // Every second read is fast: all multiples of 248 KiB are teeth, and so is everything between them.
     let (len, pitch, covered) = SCAN;
     let places = (0..covered / pitch).map(|i| Place {
         from: i * pitch,
@@ -112,7 +112,7 @@ fn a_stripe_is_no_block() {
 
 #[test]
 fn twice_a_block_is_not_taken_for_it() {
-    // The block itself is too small for this scan; its double is not.
+    // The block itself is too small for this scan, but twice its size is not.
     let block = 600 * KIB;
     let places = reads(SCAN, Some((block, 0.5)), 0.05, 3);
     assert_eq!(places.best(&wanted(SIZES, 1.02)), None);

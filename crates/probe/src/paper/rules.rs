@@ -1,19 +1,18 @@
-//! The papers' own rules, as written, to be compared with the robust ones.
+//! The papers' own decision rules, as written, for comparison with the robust ones.
 //!
-//! `parameter-aware-io` reads its plots by eye; where it does, the rule here is our mechanical reading of what the
-//! text says was seen, and says so. None of them has a null model or an interval: they always answer with what
-//! they find first, noise included.
+//! `parameter-aware-io` reads its plots by eye. There the rule here is our mechanical reading of what the text reports, and
+//! its comment says so. No rule has a null model or an interval: each answers with what it finds first, noise included.
 
 use std::collections::BTreeMap;
 
-/// A fall of a latency, from one size to the next, that the eye takes for a "sharp drop": our choice.
+/// The share by which a latency must fall from one size to the next to count as a "sharp drop": our choice.
 pub(crate) const DROP_SHARE: f64 = 0.05;
-/// "Much shorter", as a share of the other latency: our choice.
+/// The share of the other latency below which one is "much shorter": our choice.
 pub(crate) const BELOW_SHARE: f64 = 0.8;
 /// Bytes in the MB of MB/s: the papers count sizes in powers of two.
 pub(crate) const MB_BYTES: f64 = 1_048_576.0;
 
-/// The sizes at which the latency is lower than at the size before by more than `share` of it. `points` are
+/// Returns the sizes at which the latency is lower than at the previous size by more than `share` of it. `points` are
 /// (size in bytes, mean latency in nanoseconds), ascending.
 fn drops(points: &[(u64, f64)], share: f64) -> Vec<u64> {
     points
@@ -23,10 +22,10 @@ fn drops(points: &[(u64, f64)], share: f64) -> Vec<u64> {
         .collect()
 }
 
-/// The clustered page by Procedure 1 (`parameter-aware-io` 4.2.3): "the latency drops sharply whenever the request
-/// size is a multiple of 16 KB". Our mechanical reading: the commonest distance between consecutive drops (size 0
-/// counts as one, being a multiple), the smaller of equally common ones. `None` without a drop. `points` are (size in bytes,
-/// mean latency in nanoseconds), ascending; `share` as [`DROP_SHARE`].
+/// Returns the clustered page by Procedure 1 (`parameter-aware-io` 4.2.3): "the latency drops sharply whenever the request
+/// size is a multiple of 16 KB". Our mechanical reading: the most common distance between consecutive drops (size 0 counts
+/// as a drop, because it is a multiple), and the smallest of equally common ones. Returns `None` without a drop. `points`
+/// are (size in bytes, mean latency in nanoseconds), ascending; `share` is as [`DROP_SHARE`].
 pub(crate) fn commonest_drop_distance(points: &[(u64, f64)], share: f64) -> Option<u64> {
     let mut counts = BTreeMap::new();
     let mut before = 0;
@@ -41,7 +40,7 @@ pub(crate) fn commonest_drop_distance(points: &[(u64, f64)], share: f64) -> Opti
         .map(|(distance, _)| distance)
 }
 
-/// Throughput over size.
+/// Throughputs at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RatePair {
     /// Request size in bytes.
@@ -52,8 +51,8 @@ pub(crate) struct RatePair {
     pub(crate) random_bytes_per_s: f64,
 }
 
-/// The first size at which "the whole numbers of the reported numbers are the same" (`greedy-space` IV.A), in MB/s.
-/// The fraction is cut off. `pairs` in ascending order of size.
+/// Returns the first size at which "the whole numbers of the reported numbers are the same" (`greedy-space` IV.A), in MB/s.
+/// The fraction is cut off, not rounded. `pairs` are in ascending order of size.
 pub(crate) fn equal_whole_mb_per_s(pairs: &[RatePair]) -> Option<u64> {
     let whole = |rate: f64| (rate / MB_BYTES).floor();
     pairs
@@ -62,7 +61,7 @@ pub(crate) fn equal_whole_mb_per_s(pairs: &[RatePair]) -> Option<u64> {
         .map(|p| p.x_bytes)
 }
 
-/// Latency over size with and without the help of a buffer.
+/// Latencies at one size, with and without the help of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BufferPair {
     /// Request size in bytes.
@@ -73,10 +72,10 @@ pub(crate) struct BufferPair {
     pub(crate) nand_ns: f64,
 }
 
-/// The read buffer by Procedures 3 and 4, the write buffer by Procedures 5 and 6 (`parameter-aware-io` 4.2.5, 4.2.6):
-/// the size up to which "Buffer" is "much shorter" than "NAND". Our mechanical reading: below `share` of it (as
-/// [`BELOW_SHARE`]) there and at every smaller size. `pairs` in ascending order of size; `None` where even the
-/// smallest is not.
+/// Returns the read buffer by Procedures 3 and 4, or the write buffer by Procedures 5 and 6 (`parameter-aware-io` 4.2.5,
+/// 4.2.6): the size up to which "Buffer" is "much shorter" than "NAND". Our mechanical reading: below `share` of it (as
+/// [`BELOW_SHARE`]) at that size and at every smaller one. `pairs` are in ascending order of size. Returns `None` if even
+/// the smallest is not.
 pub(crate) fn largest_buffered(pairs: &[BufferPair], share: f64) -> Option<u64> {
     pairs
         .iter()

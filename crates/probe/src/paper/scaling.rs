@@ -1,12 +1,12 @@
-//! Where the procedures touch the drive, and how they shrink on a drive smaller than the papers'.
+//! The places that the procedures use, and how the procedures are scaled down to a drive smaller than the papers'.
 //!
-//! The papers' drives hold 32 GB and more, and their offsets reach 17 GB. The one place that differs from print:
-//! - totals are at most the region (`TSW = min(8 GiB, region)`), and offsets that grow wrap around in it;
-//! - the largest request of a throughput curve is an eighth of the total, so that there is more than one;
-//! - reads: as printed where 17 GiB are there; otherwise the locations are slots in the lower half and the garbage
-//!   slots in the upper half, of 16 MiB or half the region;
-//! - writes: the 16 MB of garbage lie in the second slot of 16 MiB, or of a quarter of the region;
-//! - sizes are multiples of the logical block and none is larger than its slot;
+//! The papers' drives hold 32 GB and more, and their offsets reach 17 GB. Only here the procedures differ from print:
+//! - totals are at most the region (`TSW = min(8 GiB, region)`), and growing offsets wrap around in it;
+//! - the largest request of a throughput curve is an eighth of the total, so that every size has more than one request;
+//! - reads are as printed if there are 17 GiB; otherwise the read places are slots in the lower half and the garbage slots
+//!   are in the upper half, each of 16 MiB or half the region;
+//! - writes: the 16 MB of garbage are in the second slot of 16 MiB, or of a quarter of the region;
+//! - sizes are multiples of the logical block, and none is larger than its slot;
 //! - `thin` multiplies the increments and divides repetitions and totals, for quick comparisons; 1 is as printed.
 
 use crate::space::Space;
@@ -16,9 +16,9 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 /// The papers' 16 MB, larger than any buffer they assume.
 const SLOT_BYTES: u64 = 16 * MIB;
-/// `R % 63`.
+/// Number of read places: `R % 63`.
 const TARGET_SLOTS: u64 = 63;
-/// `R % 1,024`.
+/// Number of garbage slots: `R % 1,024`.
 const GARBAGE_SLOTS: u64 = 1_024;
 
 /// Slots for reads (Procedures 3 and 4).
@@ -36,17 +36,17 @@ impl Space {
         (bytes / self.block_bytes * self.block_bytes).max(self.block_bytes)
     }
 
-    /// `TSW` of a throughput curve, in bytes.
+    /// `TSW` of a throughput curve, in bytes, scaled.
     pub(crate) fn total(&self, printed: u64) -> u64 {
         self.whole_blocks(printed.min(self.bytes()) / u64::from(self.thin))
     }
 
-    /// `NI`.
+    /// `NI`, scaled.
     pub(crate) fn repetitions(&self, printed: u32) -> u32 {
         (printed / self.thin).max(1)
     }
 
-    /// The sizes of `while S <= TS: S = S + IS`, which ends one increment above the total, as printed; none above
+    /// Returns the sizes of `while S <= TS: S = S + IS`, which end one increment above the total, as printed; none is above
     /// `limit`.
     pub(crate) fn sizes(&self, total: u64, increment: u64, limit: u64) -> Vec<u64> {
         let thinned = increment.saturating_mul(u64::from(self.thin));
@@ -56,7 +56,7 @@ impl Space {
         sizes.take_while(|size| *size <= limit).collect()
     }
 
-    /// Sizes of a throughput curve: doubling from `first` to `largest`.
+    /// Returns the sizes of a throughput curve: doubling from `first` to `largest`.
     pub(crate) fn doubling(&self, first: u64, largest: u64, total: u64) -> Vec<u64> {
         let first = first.max(self.block_bytes);
         let largest = largest.min(total / 8);
@@ -64,13 +64,13 @@ impl Space {
         sizes.take_while(|size| *size <= largest).collect()
     }
 
-    /// Where the `index`-th of consecutive requests of `len` bytes goes; it wraps around.
+    /// Returns the offset of the `index`-th of consecutive requests of `len` bytes, wrapping around in the region.
     pub(crate) fn consecutive(&self, index: u64, len: u64) -> u64 {
         let places = (self.bytes() / len.max(1)).max(1);
         self.region.start + index % places * len
     }
 
-    /// Slots for reads.
+    /// Returns the slots for reads.
     pub(crate) fn read_places(&self) -> ReadPlaces {
         let start = self.region.start;
         if self.bytes() >= GIB + GARBAGE_SLOTS * SLOT_BYTES {
@@ -93,7 +93,7 @@ impl Space {
         }
     }
 
-    /// Slot `index` (0 to 3) for writes: measured writes in 0, garbage in 1 (Procedure 6).
+    /// Returns slot `index` (0 to 3) for writes: slot 0 takes the measured writes, slot 1 the garbage (Procedure 6).
     pub(crate) fn write_slot(&self, index: u64) -> Range<u64> {
         let slot_bytes = self.whole_blocks(self.bytes() / 4).min(SLOT_BYTES);
         let start = self.region.start + index * slot_bytes;
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(drive.write_slot(1), 16 << 20..32 << 20);
         assert_eq!(drive.total(8 * GIB), 8 * 1024 * 1024 * 1024);
         let sizes = drive.sizes(1024 << 10, 2 << 10, u64::MAX);
-        // SW = 2, 4, ..., and once more after the test `SW <= TSW` held for 1,024.
+        // SW = 2, 4, ..., and one more size after the test `SW <= TSW` held for 1,024.
         assert_eq!((sizes[0], sizes.len()), (2048, 513));
         assert_eq!(drive.repetitions(64), 64);
     }

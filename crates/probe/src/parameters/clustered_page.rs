@@ -1,5 +1,5 @@
-//! The clustered page: the internal unit of reading and writing. A partly written one is read, modified and written
-//! (`parameter-aware-io` 4.1.1, Procedure 1).
+//! The clustered page: the internal unit of reads and writes. A write that covers a part of one reads, modifies and writes
+//! the whole page (`parameter-aware-io` 4.1.1, Procedure 1).
 
 mod pairs;
 mod paper;

@@ -44,7 +44,7 @@ const FIGURES: &[Figure] = &[
     READS,
 ];
 
-/// Beside the throughput of writes.
+/// Throughput of reads, for comparison with the throughput of writes.
 pub(crate) const READS: Figure = Figure {
     mark: Mark::Nothing,
     ..Figure::throughput(

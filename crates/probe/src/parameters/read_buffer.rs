@@ -1,4 +1,4 @@
-//! The read buffer: how much is kept of what was just read (`parameter-aware-io` 4.2.5, Procedures 3 and 4).
+//! The read buffer: how much the drive keeps of what was just read (`parameter-aware-io` 4.2.5, Procedures 3 and 4).
 
 mod manner;
 mod measure;

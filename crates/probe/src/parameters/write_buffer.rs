@@ -1,4 +1,5 @@
-//! The write buffer: how much is taken before a write waits for the flash (`parameter-aware-io` 4.2.6, Procedures 5 and 6).
+//! The write buffer: how much the drive takes before a write waits for the flash (`parameter-aware-io` 4.2.6, Procedures 5
+//! and 6).
 
 pub(crate) mod filling;
 mod paper;

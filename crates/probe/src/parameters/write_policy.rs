@@ -1,4 +1,4 @@
-//! The write policy: whether memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3).
+//! The write policy: whether the memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3).
 
 mod paper;
 mod robust;

@@ -1,4 +1,4 @@
-//! What is done before anything is measured: the span is written once, or, in a run that may not write, looked at.
+//! Preparation before a measurement: writes the span once, or, in a read-only run, checks that it was written.
 
 use super::written;
 use crate::{Parameter, Record, Session, Stop};
@@ -6,9 +6,9 @@ use crate::{Parameter, Record, Session, Stop};
 /// The name of the preparation step.
 const INIT: &str = "init";
 
-/// Writes the span once in order, so that every page has a place: reads of what was never written are no reads,
-/// and writes to it change nothing. Once a run, or what is missing where a probe before needed less; a read-only run makes sure
-/// that it was written before.
+/// Writes the span once in order, so that every page is mapped: a read of an unwritten page touches no flash, and a write to
+/// one replaces nothing. Done once a run; a later call only adds what an earlier probe did not need. A read-only run checks
+/// instead that the span was written before.
 pub(crate) fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result<(), Stop> {
     let start = session.region().start;
     let end = start + session.space().span();
@@ -22,13 +22,13 @@ pub(crate) fn prepare(session: &mut Session<'_>, parameter: Parameter) -> Result
     session.step(parameter, INIT, |io| io.fill_sequential(from..end))
 }
 
-/// How much of the region was written so in this run, in bytes from its start.
+/// Returns how many bytes this run has prepared, from the start of the region.
 pub(crate) fn bytes(record: &Record) -> u64 {
     let steps = record.steps.iter().filter(|step| step.name == INIT);
     steps.map(|step| step.cost.bytes_written).sum()
 }
 
-/// Whether the span was written in this run.
+/// Returns true if this run has prepared the span or a part of it.
 pub(crate) fn prepared(record: &Record) -> bool {
     record.steps.iter().any(|step| step.name == INIT)
 }

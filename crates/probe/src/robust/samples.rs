@@ -1,8 +1,8 @@
-//! Samples of a record: by step, by series, by size.
+//! Selects samples of a record by step, series and size.
 
 use crate::{Parameter, Record, Sample, Series};
 
-/// The samples of a step, where it was made.
+/// Returns the samples of a step, or `None` if it was not made.
 pub(crate) fn of_step<'r>(
     record: &'r Record,
     parameter: Parameter,
@@ -13,20 +13,20 @@ pub(crate) fn of_step<'r>(
     Some(record.samples.iter().filter(move |s| s.step == step))
 }
 
-/// Latencies of one series of a step, in nanoseconds; none where it was not made.
+/// Returns the latencies of one series of a step, in nanoseconds; empty if the step was not made.
 pub(crate) fn times(record: &Record, parameter: Parameter, name: &str, series: Series) -> Vec<f64> {
     let samples = of_step(record, parameter, name).into_iter().flatten();
     let chosen = samples.filter(|s| s.series == series);
     chosen.map(|s| s.ns as f64).collect()
 }
 
-/// Latencies of a series at one size, in nanoseconds.
+/// Returns the latencies of a series at one size, in nanoseconds.
 pub(crate) fn at(record: &Record, parameter: Parameter, series: Series, x: u64) -> Vec<f64> {
     let samples = record.series(parameter, series).filter(|s| s.x == x);
     samples.map(|s| s.ns as f64).collect()
 }
 
-/// The sizes at which a series has samples, ascending.
+/// Returns the sizes at which a series has samples, ascending.
 pub(crate) fn sizes(record: &Record, parameter: Parameter, series: Series) -> Vec<u64> {
     let mut sizes: Vec<u64> = record.series(parameter, series).map(|s| s.x).collect();
     sizes.sort_unstable();

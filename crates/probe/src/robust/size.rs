@@ -1,9 +1,9 @@
-//! Sizes in the reasons of answers.
+//! Formats sizes for the reasons of answers.
 
 use fathom_base::Bytes;
 
-/// A size for people, in the largest unit that takes at most a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`; rounded
-/// where none does: `51.2 MiB`.
+/// Formats a size in the largest unit in which it is a multiple of a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`. If
+/// there is none, rounds: `51.2 MiB`.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |&&(scale, _): &&(u64, &str)| bytes >= scale && (bytes * 2).is_multiple_of(scale);

@@ -1,11 +1,12 @@
-//! What clustered pages are like, and how writes keep to them.
+//! The likely sizes of clustered pages, and the unit of writes.
 
 use crate::{Estimate, Parameter, Session};
 
-/// Clustered pages have no other prime factors: a power of two, over some planes and dies.
+/// The only prime factors of a clustered page: it is a power of two, times a number of planes and dies.
 pub(crate) const PAGE_FACTORS: [u64; 3] = [2, 3, 5];
 
-/// All that a size has of the factors of clustered pages. Where it is a whole number of them, this is, too.
+/// Returns the largest divisor of a size that has only the factors of clustered pages. If the size is a whole number of
+/// clustered pages, so is this divisor.
 pub(crate) fn page_part(size: u64) -> u64 {
     let (mut part, mut left) = (1, size.max(1));
     for factor in PAGE_FACTORS {
@@ -16,7 +17,7 @@ pub(crate) fn page_part(size: u64) -> u64 {
     part
 }
 
-/// The unit that writes should come in: the clustered page if an earlier probe knows it, else 16 KiB.
+/// Returns the unit in which writes should come: the clustered page if an earlier probe found it, else 16 KiB.
 pub(crate) fn write_unit(session: &Session<'_>) -> u64 {
     let known = session
         .known(Parameter::ClusteredPage)

@@ -1,16 +1,17 @@
-//! Whether what a read-only run reads was ever written.
+//! Checks in a read-only run that the places it reads were ever written.
 //!
-//! A drive answers a read of a place that was never written, or given back by TRIM, without its flash. Such reads say
-//! nothing of a buffer or of reading ahead. Stretches all over the range are looked at, in two ways:
+//! A drive answers a read of a place that was never written, or was trimmed, without reading flash. Such reads tell nothing
+//! about a buffer or about reading ahead. Stretches all over the range are checked in two ways:
 //!
-//! - The drive tells: a file has holes, and bytes that differ were written. Bytes that are all equal say nothing.
-//! - Time tells. Reads that touch no flash take as long wherever they go. Reads of flash depend on the place: on how many
-//!   pages they touch, and on which dies they wait for each other. Batches of small reads at random places are repeated in
-//!   several rounds, each in another order; the place has to make a difference that comes again. Or the first time takes
-//!   longer than a second one at once: memory that keeps what was read hides the place from later rounds. Where the drive tells
-//!   that all bytes are equal, that does not count.
+//! - By what the drive reports: a file has holes, and bytes that differ were written. Bytes that are all equal prove
+//!   nothing.
+//! - By time. Reads that touch no flash take equally long everywhere. The time of flash reads depends on the place: on the
+//!   number of pages that they touch, and on the dies where they wait for each other. Batches of small reads at random
+//!   places are repeated in several rounds, each in another order; the place must make a difference that repeats.
+//!   Alternatively, the first read of a batch takes longer than a second one right after it: a cache that keeps what was
+//!   read hides the place from later rounds. This does not count if the drive reports that all bytes are equal.
 //!
-//! A stretch that was written in part counts as written where the drive tells nothing.
+//! If the drive reports nothing, a partly written stretch counts as written.
 
 use crate::{Io, Parameter, Record, Sample, Series, Session, Stop};
 use fathom_block::Contents;
@@ -20,30 +21,30 @@ use std::ops::Range;
 
 /// The name of the step.
 const NAME: &str = "written";
-/// Stretches that are looked at, and bytes of one.
+/// The number of stretches, and the bytes of one.
 const STRETCHES: u64 = 32;
 const STRETCH: u64 = 1 << 20;
-/// Batches of reads in a stretch, reads of a batch and bytes of a read: longer than a page of some drives, and begun at any
-/// logical block, so that some touch one page more than others.
+/// The number of batches of reads in a stretch, of reads in a batch, and of bytes in a read. A read is longer than a page of
+/// some drives and begins at any logical block, so that some reads touch one page more than others.
 const BATCHES: u64 = 8;
 const READS: u64 = 8;
 const READ: u64 = 8 << 10;
-/// Reads of a batch whose place the drive is asked about.
+/// The number of reads of each batch whose places the drive is asked about.
 const ASKED: usize = 2;
 const ROUNDS: u32 = 9;
-/// The place matters with this p-value: one stretch in ten is taken for written by mistake at most.
+/// The p-value at which the place matters: at most one unwritten stretch in ten is taken for a written one.
 const P: f64 = 0.1;
-/// So many batches of a stretch have to be faster the second time, by this ratio.
+/// The number of batches of a stretch that must be faster the second time, and the ratio by which they must be faster.
 const FASTER: usize = 7;
 const RATIO: f64 = 1.05;
-/// So large a share of the range has to be seen to hold data.
+/// The share of the range that must be seen to hold data.
 const SHARE: f64 = 0.9;
 
-/// A stretch, and the places of its batches.
+/// The places of the reads of a stretch, by batch.
 struct Stretch(Vec<Vec<(u64, u64)>>);
 
 impl Stretch {
-    /// Somewhere in `part`; the batches begin in different parts of it.
+    /// Draws a stretch within `part`. Each batch begins in another part of the stretch.
     fn draw(io: &mut Io<'_>, part: Range<u64>, bytes: u64) -> Self {
         let block = u64::from(io.info().logical_block_bytes).max(1);
         let whole = |bytes: u64| bytes / block;
@@ -60,7 +61,7 @@ impl Stretch {
         Self((0..BATCHES).map(|number| batch(io, number)).collect())
     }
 
-    /// Asks the drive; whether time has to tell.
+    /// Asks the drive about the contents. Returns true if its answers prove nothing, so that the times have to decide.
     fn ask(&self, io: &mut Io<'_>, bytes: u64) -> Result<bool, Stop> {
         let mut open = true;
         for &(offset, len) in self.0.iter().flat_map(|batch| batch.iter().take(ASKED)) {
@@ -77,11 +78,11 @@ impl Stretch {
     }
 }
 
-/// Makes sure that nearly all of `range`, which begins where the region does, was written. Once a run; nothing where the
-/// run may write.
+/// Checks that nearly all of `range` was written. `range` begins where the region does. Done once a run; does nothing in a
+/// run that may write.
 ///
 /// # Errors
-/// [`Stop::Unwritten`], and what stopped the step.
+/// [`Stop::Unwritten`], or the [`Stop`] of the step.
 pub(crate) fn look(
     session: &mut Session<'_>,
     parameter: Parameter,
@@ -129,7 +130,7 @@ fn measure(io: &mut Io<'_>, range: Range<u64>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The share of what was looked at that is seen to hold data; `None` where the step was not made.
+/// Returns the share of the checked stretches that is seen to hold data; `None` if the step was not made.
 fn share(record: &Record) -> Option<f64> {
     let step = record.steps.iter().position(|step| step.name == NAME)? as u32;
     let start = record.meta.region.map_or(0, |[start, _]| start);
@@ -142,7 +143,7 @@ fn share(record: &Record) -> Option<f64> {
     Some(seen / stretches.len().max(1) as f64)
 }
 
-/// The share of a stretch that is seen to hold data.
+/// Returns the share of a stretch that is seen to hold data.
 fn written(samples: &[&Sample]) -> f64 {
     let count = |series| samples.iter().filter(|s| s.series == series).count() as f64;
     let [holes, blank, data] = [Series::HOLE, Series::BLANK, Series::DATA].map(count);
@@ -153,12 +154,12 @@ fn written(samples: &[&Sample]) -> f64 {
     let again = self::rounds(samples, Series::HIT);
     let faster = rounds.iter().zip(&again).flat_map(|(a, b)| a.iter().zip(b));
     let faster = faster.filter(|(first, second)| **first > RATIO * **second);
-    // A layer that knows holes keeps their bytes, too: the page cache under a loop device over a sparse file.
+    // A layer that reports holes also caches their bytes: for example the page cache under a loop device over a sparse file.
     let kept = blank == 0.0 && faster.count() >= FASTER;
     f64::from(u8::from(kept || place::matters(&rounds, P)))
 }
 
-/// The times of a series by round, those of a round by place.
+/// Returns the times of a series by round, each round sorted by place.
 pub(crate) fn rounds(samples: &[&Sample], series: Series) -> Vec<Vec<f64>> {
     let mut rounds: BTreeMap<u32, Vec<(u64, f64)>> = BTreeMap::new();
     for sample in samples.iter().filter(|s| s.series == series) {

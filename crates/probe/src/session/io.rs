@@ -1,4 +1,4 @@
-//! What a step may do: transfers, timed; idling; samples.
+//! The operations of a step: timed transfers, idling and samples.
 
 use super::limits::Limits;
 use super::observer::{Observer, Progress};
@@ -10,14 +10,15 @@ use fathom_base::{Dur, Rng, Time};
 use fathom_block::{Contents, Device, DeviceInfo, Op};
 use std::ops::Range;
 
-/// How much one transfer of [`Io::fill_sequential`] moves, at most: long enough to fill every queue, short enough to
-/// interrupt. In bytes. No two in a row are as long: a drive may place what follows a pause otherwise, and that shall
-/// not come at the multiples of one size.
+/// The most that one transfer of [`Io::fill_sequential`] writes, in bytes: long enough to fill every queue, short enough to
+/// interrupt. No two transfers in a row have the same length: a drive may place what follows a pause differently, and that
+/// must not happen at the multiples of one size.
 const FILL_BYTES: u64 = 4 << 20;
-/// By how many of so many parts of half of that a transfer is shorter than the one before it.
+/// Half of [`FILL_BYTES`] is divided into `.1` parts. Each transfer is shorter than the one before it by `.0` of them,
+/// modulo `.1`.
 const FILL_PARTS: (u64, u64) = (19, 61);
 
-/// What was reached before the step, and who it is.
+/// The identity of the step, and the totals before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
     pub(super) parameter: Parameter,
@@ -28,7 +29,7 @@ pub(super) struct Origin<'a> {
     pub(super) bound: u64,
 }
 
-/// What was timed last.
+/// The operation that was timed last.
 #[derive(Clone, Copy, Debug)]
 struct Timing {
     timed: Timed,
@@ -46,9 +47,9 @@ pub struct Mark {
     offset: u64,
 }
 
-/// A step's hand on the drive. Every transfer checks first whether it may: interruption, budgets, region.
+/// Access to the drive for one step. Every transfer first checks that it is allowed: interruption, budgets, region.
 pub struct Io<'a> {
-    /// This step's own randomness: a function of the run's seed, the parameter and the step's name.
+    /// The random numbers of this step: a function of the run's seed, the parameter and the step's name.
     pub rng: Rng,
     device: &'a mut dyn Device,
     observer: &'a mut dyn Observer,
@@ -85,7 +86,7 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// What the step measured and what it cost.
+    /// Returns the samples and the cost of the step.
     pub(super) fn finish(self) -> (Vec<Sample>, Cost) {
         let device_ns = self.now().since(self.began).0;
         let cost = Cost {
@@ -95,31 +96,34 @@ impl<'a> Io<'a> {
         (self.samples, cost)
     }
 
-    /// What the drive tells about itself.
+    /// Returns what the drive reports about itself.
     pub fn info(&self) -> &DeviceInfo {
         self.device.info()
     }
 
-    /// The part of the drive that the run may touch.
+    /// Returns the part of the drive that the run may use.
     pub fn region(&self) -> Range<u64> {
         self.limits.region.clone()
     }
 
-    /// The drive's clock.
+    /// Returns the time on the drive's clock.
     pub fn now(&self) -> Time {
         self.device.now()
     }
 
-    /// Reads `len` bytes at `offset`; from the first submission to the last completion. Longer than the drive's
-    /// longest request: in pieces, kept in flight up to its queue depth. So do the other transfers.
+    /// Reads `len` bytes at `offset`. Returns the time from the first submission to the last completion. A transfer longer
+    /// than the drive's longest request is split into pieces, which are kept in flight up to the drive's queue depth. The
+    /// other transfers do the same.
     ///
     /// # Errors
-    /// Any [`Stop`] but `Mismatch` and `Repeated`; so do the other transfers.
+    /// [`Stop::Interrupted`], [`Stop::BudgetTime`] and [`Stop::Io`]; the other transfers also [`Stop::ReadOnly`],
+    /// [`Stop::BudgetBytes`] and [`Stop::Allowance`] where they write.
     pub fn read(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         self.timed(Timed::Read, Op::Read, &[(offset, len)], u32::MAX)
     }
 
-    /// What the drive tells of `len` bytes at `offset`; what it answers by reading counts as a read.
+    /// Asks the drive about the contents of `len` bytes at `offset`. If it has to read them to answer, that counts as a
+    /// read.
     pub fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, Stop> {
         self.may_go_on(Dur::ZERO)?;
         let place = [(offset, len)];
@@ -145,29 +149,31 @@ impl<'a> Io<'a> {
         self.timed(Timed::Flush, Op::Flush, &[(0, 0)], u32::MAX)
     }
 
-    /// Writes `len` bytes at `offset` and flushes; the time of both together.
+    /// Writes `len` bytes at `offset` and flushes. Returns the time of both together.
     pub(crate) fn write_flush(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         let at = self.transfer(Op::Write, &[(offset, len)], u32::MAX)?.from;
         let to = self.transfer(Op::Flush, &[(0, 0)], u32::MAX)?.to;
         self.keep(Timed::WriteFlush, (offset, len), at, to)
     }
 
-    /// Tells the drive that `len` bytes at `offset` are no longer needed. Not sampled.
+    /// Tells the drive that `len` bytes at `offset` are no longer needed. A later sample does not time it.
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
         Ok(self.transfer(Op::Trim, &[(offset, len)], u32::MAX)?.took())
     }
 
-    /// Reads each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
+    /// Reads each `(offset, len)` in order with `depth` requests in flight (at most the drive's queue depth). Returns the
+    /// total time.
     pub fn read_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
         self.timed(Timed::Read, Op::Read, list, depth)
     }
 
-    /// Writes each `(offset, len)` in order, `depth` in flight (at most the drive's queue depth); the time of all.
+    /// Writes each `(offset, len)` in order with `depth` requests in flight (at most the drive's queue depth). Returns the
+    /// total time.
     pub(crate) fn write_queued(&mut self, list: &[(u64, u64)], depth: u32) -> Result<Dur, Stop> {
         self.timed(Timed::Write, Op::Write, list, depth)
     }
 
-    /// Lets the drive be for that long, on its clock.
+    /// Leaves the drive idle for `pause`, on its clock.
     pub fn idle(&mut self, pause: Dur) -> Result<(), Stop> {
         self.may_go_on(pause)?;
         let until = self.now() + pause;
@@ -176,8 +182,8 @@ impl<'a> Io<'a> {
         Ok(())
     }
 
-    /// Writes all of `range` in ascending order with long requests, then flushes: the papers' `write_init`.
-    /// Writes nothing where the budget does not reach for all of it.
+    /// Writes all of `range` in ascending order with long requests, then flushes: the papers' `write_init`. Writes nothing
+    /// if the budget does not cover all of it.
     pub(crate) fn fill_sequential(&mut self, range: Range<u64>) -> Result<(), Stop> {
         let wanted = range.end.saturating_sub(range.start);
         self.limits.check_bytes(wanted, self.cost.bytes_written)?;
@@ -193,14 +199,14 @@ impl<'a> Io<'a> {
         self.transfer(Op::Flush, &[(0, 0)], u32::MAX).map(|_| ())
     }
 
-    /// Records what was timed last as a sample; nothing where nothing has been timed.
+    /// Records the last timed operation as a sample. Does nothing if nothing has been timed.
     pub fn sample(&mut self, series: Series, x: u64, rep: u32) {
         if let Some(timing) = self.last {
             self.record(series, x, rep, timing);
         }
     }
 
-    /// Starts a measurement of several transfers together; `offset` is where it says it was.
+    /// Starts a measurement of several transfers together. The sample will report `offset` as its place.
     pub fn mark(&self, offset: u64) -> Mark {
         Mark {
             at: self.now(),
@@ -209,7 +215,7 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Records everything since `mark` as one sample: its bytes and its time by the drive's clock.
+    /// Records everything since `mark` as one sample: the bytes moved and the time on the drive's clock.
     pub(crate) fn sample_since(
         &mut self,
         mark: &Mark,
@@ -292,7 +298,7 @@ impl<'a> Io<'a> {
         let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
         let (span, result) = Queue::new(&mut *self.device, &mut *self.ids, op, depth).run(pieces);
-        // A failed transfer counts in full: some of it may be on the drive.
+        // A failed transfer counts in full: a part of it may be on the drive.
         self.cost.requests += span.requests;
         match op {
             Op::Write => self.cost.bytes_written += bytes,

@@ -1,4 +1,4 @@
-//! What a step may still spend, and where: checked before every transfer, so that nothing is ever exceeded.
+//! The limits of a step. They are checked before every transfer, so no limit is ever exceeded.
 
 use super::stop::Stop;
 use fathom_base::Dur;
@@ -8,20 +8,21 @@ use std::ops::Range;
 /// The limits of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Bytes of the user's budget when the step begins.
+    /// The bytes left of the user's budget when the step begins.
     pub(super) budget_left: u64,
-    /// Bytes that the parameter may still write when the step begins.
+    /// The bytes that the parameter may still write when the step begins.
     pub(super) allowance_left: u64,
-    /// Spent when the step begins, and allowed, in nanoseconds.
+    /// The time spent when the step begins, and the time allowed, in nanoseconds; `None` without a limit.
     pub(super) time_ns: Option<(u64, u64)>,
     /// Whether writes are refused.
     pub(super) read_only: bool,
-    /// No transfer leaves it.
+    /// The region that no transfer may leave, in bytes.
     pub(super) region: Range<u64>,
 }
 
 impl Limits {
-    /// Whether the transfers of `list` may be made after `written` bytes of this step; their length.
+    /// Checks that the transfers of `list` are allowed after this step has written `written` bytes. Returns their total
+    /// length.
     pub(super) fn check(&self, op: Op, list: &[(u64, u64)], written: u64) -> Result<u64, Stop> {
         if op == Op::Flush {
             return Ok(0);
@@ -48,7 +49,7 @@ impl Limits {
         Ok(bytes)
     }
 
-    /// Whether `wanted` more bytes may be written after `written` of this step.
+    /// Checks that `wanted` more bytes may be written after this step has written `written`.
     pub(super) fn check_bytes(&self, wanted: u64, written: u64) -> Result<(), Stop> {
         if self.read_only {
             return Err(Stop::ReadOnly);
@@ -64,7 +65,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Whether the step may go on for `pause` after `spent` of its own.
+    /// Checks that the step may go on for `pause` after it has spent `spent`.
     pub(super) fn check_time(&self, spent: Dur, pause: Dur) -> Result<(), Stop> {
         let Some((before_ns, budget_ns)) = self.time_ns else {
             return Ok(());

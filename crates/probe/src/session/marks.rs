@@ -1,29 +1,31 @@
-//! Entries of a record that are no work: how a parameter ended, and what was spent without a result.
+//! Entries of a record that are no work: how a parameter ended, and the cost of work without a result.
 //!
-//! They stand among the steps, without samples, so that a record alone tells which parameters were measured to
-//! their end, why the others were not, and what all of it cost.
+//! They are stored as steps without samples, so that the record alone tells which parameters were measured to their end, why
+//! the others were not, and what all of it cost.
 
 use crate::{Parameter, Record, Step};
 
-/// The parameter was measured to its end.
+/// The name of the entry of a parameter that was measured to its end.
 const END: &str = "end";
-/// The parameter was given up; the reason follows. Its cost is that of the step that was cut short.
+/// The name of the entry of a parameter that was given up begins like this; the reason follows. Its cost is that of the step
+/// that was cut short.
 const STOPPED: &str = "stopped: ";
-/// A step was cut short by the end of a run; its name follows. Its cost was spent for nothing.
+/// The name of the entry of a step that was cut short by the end of a run begins like this; the step's name follows. Its
+/// cost was spent without a result.
 const ABANDONED: &str = "abandoned ";
 
-/// How one parameter stands in a record.
+/// How the measurement of a parameter ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Measured to its end.
+    /// It was measured to its end.
     Whole,
-    /// Given up, and why.
+    /// It was given up, for this reason.
     Stopped(String),
-    /// Not reached, or cut short by the end of the run.
+    /// The run ended before it began or while it was measured.
     Open,
 }
 
-/// How `parameter` stands in `record`.
+/// Returns how the measurement of `parameter` ended in `record`.
 pub fn ending(record: &Record, parameter: Parameter) -> Ending {
     let steps = record.steps.iter().filter(|s| s.parameter == parameter);
     for step in steps {
@@ -37,7 +39,7 @@ pub fn ending(record: &Record, parameter: Parameter) -> Ending {
     Ending::Open
 }
 
-/// Whether a step of a record is one of these entries.
+/// Returns true if a step of a record is one of these entries.
 pub(super) fn is_mark(step: &Step) -> bool {
     step.name == END || step.name.starts_with(STOPPED) || step.name.starts_with(ABANDONED)
 }
@@ -55,7 +57,7 @@ pub(super) fn abandoned(count: usize, step: &str) -> String {
     format!("{ABANDONED}{count}: {step}")
 }
 
-/// What an entry that is no end is about: a reason, or the step that was cut short.
+/// Returns the text of a `stopped` or `abandoned` entry: the reason, or the name of the step that was cut short.
 pub(super) fn subject(name: &str) -> &str {
     name.split_once(": ").map_or(name, |(_, subject)| subject)
 }

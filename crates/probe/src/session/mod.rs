@@ -1,15 +1,15 @@
 //! A session: one run over one drive, step by step, resumable.
 //!
-//! A step is the unit of resuming. It has its own randomness, derived from the run's seed and the step's name, so
-//! that it does the same whether or not the steps before it were executed in this process. A step that does not
-//! come to its end leaves no sample.
+//! A step is the unit of resuming. It has its own random numbers, derived from the run's seed, the parameter and the step's
+//! name, so that it does the same whether or not the steps before it were executed in this process. A step that does not
+//! finish leaves no sample.
 //!
-//! Resuming a *real* drive: a step that is whole in the old record is not executed; its samples come from there.
-//! A step must therefore prepare what it depends on, unless a preparation cannot be spoilt by a later step that is
-//! cut short. Resuming a *modelled* drive: every step is executed again on a fresh drive, which is cheap and
-//! restores its state, and must do what the record says; the result is the uninterrupted run's to the byte.
+//! Resuming a *real* drive: a step that is complete in the old record is not executed; its samples come from the record. A
+//! step must therefore do the preparation that it depends on, except for preparation that a later step that is cut short
+//! cannot spoil. Resuming a *modelled* drive: every step is executed again on a fresh drive, which is cheap and restores its
+//! state. Each must reproduce the record; the result equals that of the uninterrupted run to the byte.
 //!
-//! It neither reads nor writes files, and takes no decision about what to measure: that is `run` and the probes.
+//! A session does no file I/O, and does not decide what to measure: `run` and the probes do.
 
 mod io;
 mod limits;
@@ -44,22 +44,22 @@ pub struct Session<'d> {
     ids: Range<u64>,
     names: BTreeSet<(Parameter, String)>,
     known: BTreeMap<Parameter, Estimate>,
-    /// Everything spent, in this process and in the runs that it resumes.
+    /// The total cost, in this process and in the runs that it resumes.
     spent: Cost,
-    /// The most that the run may write, in bytes, for progress.
+    /// The most that the run may write, in bytes; reported with the progress.
     bound_bytes: u64,
-    /// What the probe at work may still write, in bytes.
+    /// The bytes that the current probe may still write.
     announced_left: u64,
-    /// The last step that was cut short, and what such steps of this parameter spent.
+    /// The name of the last step that was cut short, and the total cost of such steps of this parameter.
     cut: Option<(String, Cost)>,
 }
 
 impl<'d> Session<'d> {
-    /// A run as `meta` describes it, which goes on from `previous` where there is one. `bound_bytes` is the most
-    /// that it may write, for progress.
+    /// Opens the run that `meta` describes, resuming `previous` if there is one. `bound_bytes` is the most that it may
+    /// write, for the progress.
     ///
     /// # Errors
-    /// [`OtherRun`] where `previous` was made otherwise than `meta` says; budgets may differ.
+    /// [`OtherRun`] if `previous` was made with other settings than `meta`. Only the budgets may differ.
     pub fn open(
         device: &'d mut dyn Device,
         observer: &'d mut dyn Observer,
@@ -90,27 +90,28 @@ impl<'d> Session<'d> {
         })
     }
 
-    /// What the drive tells about itself.
+    /// Returns what the drive reports about itself.
     pub fn info(&self) -> &DeviceInfo {
         self.device.info()
     }
 
-    /// The part of the drive that may be touched: that of the run, or that of the parameter at work.
+    /// Returns the part of the drive that may be used: that of the current parameter, or that of the run before the first
+    /// one.
     pub fn region(&self) -> Range<u64> {
         self.region.clone()
     }
 
-    /// Everything measured so far.
+    /// Returns everything measured so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Whether nothing may be written.
+    /// Returns true if nothing may be written.
     pub fn read_only(&self) -> bool {
         self.record.meta.read_only || self.device.info().read_only
     }
 
-    /// What a probe may use: the region of the parameter at work.
+    /// Returns the space that a probe may use: the region of the current parameter.
     pub fn space(&self) -> Space {
         Space {
             region: self.region(),
@@ -119,27 +120,27 @@ impl<'d> Session<'d> {
         }
     }
 
-    /// Everything written, in bytes, in this process and in the runs that it resumes.
+    /// Returns the bytes written, in this process and in the runs that it resumes.
     pub(crate) fn spent_bytes(&self) -> u64 {
         self.spent.bytes_written
     }
 
-    /// What is left of the budget of bytes.
+    /// Returns the bytes left of the budget.
     pub(crate) fn budget_left(&self) -> u64 {
         let budget = self.record.meta.budget_bytes.unwrap_or(u64::MAX);
         budget.saturating_sub(self.spent.bytes_written)
     }
 
-    /// The answer to a parameter that this run has measured already.
+    /// Returns the answer of a parameter that this run has measured already.
     pub fn known(&self, parameter: Parameter) -> Option<&Estimate> {
         self.known.get(&parameter)
     }
 
-    /// Does one piece of work and puts its samples into the record. `name` is unique among the steps of `parameter`, and
-    /// everything that the work depends on beside earlier samples.
+    /// Executes one piece of work and adds its samples to the record. `name` must be unique among the steps of `parameter`,
+    /// and everything that the work depends on, other than earlier samples, must be part of it.
     ///
     /// # Errors
-    /// Whatever stopped the work, in which case it left no sample; [`Stop::Mismatch`] and [`Stop::Repeated`].
+    /// Any [`Stop`] of the work, which then leaves no sample; [`Stop::Mismatch`] and [`Stop::Repeated`].
     pub fn step(
         &mut self,
         parameter: Parameter,
@@ -212,7 +213,7 @@ impl<'d> Session<'d> {
         (samples, cost, result)
     }
 
-    /// Costs add up where a probe goes on after such a step.
+    /// Adds to the cost of earlier steps of the parameter that were cut short: a probe may go on after one.
     fn cut_short(&mut self, step: String, cost: Cost) {
         let mut all = self.cut.take().map_or(Cost::default(), |(_, cost)| cost);
         all += cost;
@@ -230,7 +231,7 @@ impl<'d> Session<'d> {
         });
     }
 
-    /// What need not be written for a parameter again, in bytes, because it was measured before.
+    /// Returns the bytes that need not be written again for a parameter, because the resumed run has written them.
     pub(crate) fn done_bytes(&self, parameter: Parameter) -> u64 {
         self.old.done_bytes(parameter)
     }
@@ -244,7 +245,7 @@ impl<'d> Session<'d> {
         }
     }
 
-    /// Ends a parameter: its answer, or why it was given up.
+    /// Ends a parameter that has an answer, or that was given up with a [`Stop`].
     pub(crate) fn close(&mut self, parameter: Parameter, result: Result<(), &Stop>) {
         let cost = self.cut.take().map(|(_, cost)| cost).unwrap_or_default();
         let name = result.map_or_else(|stop| marks::stopped(&stop.to_string()), |()| marks::end());
@@ -252,12 +253,12 @@ impl<'d> Session<'d> {
         self.observer.step_done(&self.record);
     }
 
-    /// Remembers an answer for the parameters that follow.
+    /// Stores an answer for the parameters that follow.
     pub(crate) fn learn(&mut self, parameter: Parameter, estimate: Estimate) {
         self.known.insert(parameter, estimate);
     }
 
-    /// The record of a run that came to its end (`complete`) or was cut short while it measured `parameter`.
+    /// Returns the record of a run that finished (`None`) or was cut short while it measured a parameter.
     pub(crate) fn finish(mut self, cut_short: Option<Parameter>) -> Record {
         self.record.meta.complete = cut_short.is_none();
         if let (Some(parameter), Some((name, cost))) = (cut_short, self.cut.take()) {
@@ -275,7 +276,7 @@ impl<'d> Session<'d> {
     }
 }
 
-/// FNV-1a over the parameter and the name: stable across versions and machines (Fowler, Noll & Vo 1991).
+/// Returns the FNV-1a hash of the parameter and the name: stable across versions and machines (Fowler, Noll & Vo 1991).
 fn stream(parameter: Parameter, name: &str) -> u64 {
     let bytes = [parameter.name(), "/", name];
     let bytes = bytes.iter().flat_map(|part| part.bytes());

@@ -1,38 +1,38 @@
-//! Who watches a run: progress, checkpoints, Ctrl-C.
+//! The observer of a run: receives progress and checkpoints, and can interrupt the run (Ctrl-C).
 
 use crate::{Parameter, Record};
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// Being measured.
+    /// The parameter that is being measured.
     pub parameter: Parameter,
-    /// The step at work.
+    /// The name of the current step.
     pub step: &'a str,
-    /// Written so far, in bytes, by the whole run.
+    /// The bytes that the whole run has written so far.
     pub bytes_written: u64,
     /// The most bytes that the run may write.
     pub bound_bytes: u64,
-    /// Samples taken so far by the whole run.
+    /// The number of samples that the whole run has taken so far.
     pub samples: u64,
 }
 
-/// Watches a run. Every method has a default that does nothing.
+/// Observes a run. Every method has a default that does nothing.
 pub trait Observer {
-    /// Called after every transfer: must be quick.
+    /// Called after every transfer; must be quick.
     fn progress(&mut self, _progress: &Progress<'_>) {}
 
-    /// Called before every transfer; `true` stops the run, which can be resumed.
+    /// Called before every transfer. Returning `true` stops the run; it can be resumed.
     fn interrupted(&self) -> bool {
         false
     }
 
-    /// Called after every step that was executed, for a checkpoint. A checkpoint that cannot be written is the
-    /// observer's to report; it may stop the run through [`Observer::interrupted`].
+    /// Called after every step that was executed, to write a checkpoint. The observer must report a checkpoint that cannot
+    /// be written; it may stop the run through [`Observer::interrupted`].
     fn step_done(&mut self, _record: &Record) {}
 }
 
-/// Watches nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

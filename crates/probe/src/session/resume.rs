@@ -1,47 +1,47 @@
-//! What an earlier, unfinished run left: whole steps, and costs of steps that were cut short.
+//! The results of an earlier, unfinished run: complete steps, and the costs of steps that were cut short.
 
 use super::marks::{self, Ending};
 use crate::{Cost, Parameter, Record, RecordMeta, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A record that a run cannot go on from.
+/// The error for a record that this run cannot resume.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the record is of another run: its {what} is {recorded}, and {wanted} is asked for; start a new record"
 )]
 pub struct OtherRun {
-    /// What differs.
+    /// The setting that differs.
     pub what: &'static str,
-    /// In the record.
+    /// Its value in the record.
     pub recorded: String,
-    /// In this run.
+    /// Its value in this run.
     pub wanted: String,
 }
 
 type Key = (Parameter, String);
 
-/// What an earlier run left.
+/// The results of an earlier run.
 #[derive(Debug, Default)]
 pub(super) struct Old {
-    /// Execute every step again, and compare.
+    /// Whether every step is executed again and compared, because the drive is modelled.
     modelled: bool,
     steps: BTreeMap<Key, (Cost, Vec<Sample>)>,
     lost: BTreeMap<Parameter, Vec<(String, Cost)>>,
-    /// Parameters that were measured to their end.
+    /// The parameters that were measured to their end.
     ended: BTreeSet<Parameter>,
-    /// What the earlier run spent, as far as this run counts it.
+    /// The cost of the earlier run, as far as this run counts it.
     pub(super) spent: Cost,
 }
 
 impl Old {
-    /// Takes an earlier record apart.
+    /// Splits an earlier record into its steps.
     pub(super) fn of(record: Record, meta: &RecordMeta) -> Result<Self, OtherRun> {
         check_same_run(&record.meta, meta)?;
         let modelled = meta.target.modelled;
         let budgets = |m: &RecordMeta| (m.budget_bytes, m.budget_ns);
         if modelled && budgets(&record.meta) != budgets(meta) {
-            // Under other budgets the run may take other steps, and every later one sees another drive: nothing
-            // to compare with, and nothing lost but comparing.
+            // With other budgets the run may take other steps, after which every later step sees another drive. There is
+            // nothing to compare with, and nothing is lost except the comparison.
             return Ok(Self::default());
         }
         let mut old = Self {
@@ -79,7 +79,7 @@ impl Old {
         Ok(old)
     }
 
-    /// The step of that name, where it need not be executed again.
+    /// Takes the step with that name, if it need not be executed again.
     pub(super) fn whole(
         &mut self,
         parameter: Parameter,
@@ -91,7 +91,7 @@ impl Old {
         self.steps.remove(&(parameter, name.to_owned()))
     }
 
-    /// Whether a step that was executed did what the record says, as far as that says anything.
+    /// Returns true if an executed step did what the record says, or if the record does not have the step.
     pub(super) fn agrees(
         &self,
         parameter: Parameter,
@@ -107,7 +107,7 @@ impl Old {
             })
     }
 
-    /// What need not be written for `parameter` again, in bytes; everything where it was measured to its end.
+    /// Returns the bytes that need not be written again for `parameter`; `u64::MAX` if it was measured to its end.
     pub(super) fn done_bytes(&self, parameter: Parameter) -> u64 {
         if self.modelled {
             return 0;
@@ -119,7 +119,7 @@ impl Old {
         steps.map(|(_, (cost, _))| cost.bytes_written).sum()
     }
 
-    /// What was spent on `parameter` without a result.
+    /// Takes the costs that `parameter` spent without a result.
     pub(super) fn lost(&mut self, parameter: Parameter) -> Vec<(String, Cost)> {
         self.lost.remove(&parameter).unwrap_or_default()
     }

@@ -1,53 +1,53 @@
-//! Why a probe stops before its end.
+//! The reasons for which a step, a parameter or a run ends early.
 
 use crate::parameters::Parameter;
 use fathom_block::{IoError, IoErrorKind};
 
-/// Why a step, a parameter or a run came to no end. `Stop::ends_run` tells which of them it concerns.
+/// The reason for which a step, a parameter or a run ended early. `Stop::ends_run` tells which of them ends.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Writing on would exceed what the run sets aside for the parameter.
+    /// The next write would exceed the bytes that the run allows for the parameter.
     #[error(
         "what a run may write for this parameter is spent and the answer is not settled: the drive is too uneven"
     )]
     Allowance {
-        /// What the next write or fill takes, in bytes.
+        /// The bytes of the next write or fill.
         wanted: u64,
-        /// What may still be written for the parameter, in bytes.
+        /// The bytes that may still be written for the parameter.
         left: u64,
     },
-    /// Writing on would exceed the user's budget.
+    /// The next write would exceed the user's budget.
     #[error(
         "the budget of bytes is spent: {wanted} bytes were to be written and {left} are left; allow more"
     )]
     BudgetBytes {
-        /// What the next write or fill takes, in bytes.
+        /// The bytes of the next write or fill.
         wanted: u64,
-        /// What may still be written, in bytes.
+        /// The bytes that may still be written.
         left: u64,
     },
-    /// The user's budget does not reach for the parameter.
+    /// The user's budget does not cover the parameter.
     #[error(
         "needs about {} MiB and the budget of bytes leaves {} MiB for it; allow at least {} MiB",
         needs_bytes.div_ceil(1 << 20), left_bytes >> 20, allow_bytes.div_ceil(1 << 20)
     )]
     Unreached {
-        /// What it is expected to write, in bytes.
+        /// The bytes that it is expected to write.
         needs_bytes: u64,
-        /// What is left for it, in bytes.
+        /// The bytes that are left for it.
         left_bytes: u64,
-        /// A budget that is expected to reach, in bytes.
+        /// A budget that is expected to suffice, in bytes.
         allow_bytes: u64,
     },
     /// The user's budget of time on the drive's clock is spent.
     #[error("the budget of time is spent: {spent_ns} ns of {budget_ns} ns; allow more")]
     BudgetTime {
-        /// Spent so far, in nanoseconds.
+        /// The time spent so far, in nanoseconds.
         spent_ns: u64,
-        /// Allowed, in nanoseconds.
+        /// The time allowed, in nanoseconds.
         budget_ns: u64,
     },
     /// The parameter cannot be measured without writing, and the run is read-only.
@@ -60,7 +60,7 @@ pub enum Stop {
          allow writing"
     )]
     Unwritten {
-        /// Of the places that were looked at, rounded down.
+        /// The percentage of the checked places that hold data, rounded down.
         percent: u32,
     },
     /// A request failed.
@@ -72,24 +72,24 @@ pub enum Stop {
          version; start a new one"
     )]
     Mismatch {
-        /// Of which parameter.
+        /// The parameter of the step.
         parameter: Parameter,
-        /// Which step.
+        /// The name of the step.
         step: String,
     },
-    /// Two steps of one parameter have the same name, so that resuming could not tell them apart.
+    /// Two steps of one parameter have the same name, so resuming could not distinguish them.
     #[error("step `{step}` of {parameter} ran twice: a fault of the probe; report it")]
     Repeated {
-        /// Of which parameter.
+        /// The parameter of the steps.
         parameter: Parameter,
-        /// Which step.
+        /// The name of the steps.
         step: String,
     },
 }
 
 impl Stop {
-    /// Whether the whole run ends, and not only the parameter. A medium error and a request that the drive does
-    /// not know concern one parameter; a drive that is gone, full or fails in unknown ways concerns all.
+    /// Returns true if the whole run ends and not only the parameter. A medium error and a request that the drive does not
+    /// support concern one parameter; a drive that is gone, full or fails in unknown ways concerns all.
     pub(crate) fn ends_run(&self) -> bool {
         match self {
             Stop::Allowance { .. }

@@ -1,21 +1,21 @@
-//! Requests in flight: what the block layer below an application does to a long transfer.
+//! Keeps requests in flight: does what the block layer below an application does to a long transfer.
 
 use fathom_base::{Dur, Time};
 use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request};
 use std::ops::Range;
 
-/// How often a device that is busy with nothing in flight is asked again, a millisecond apart, before it counts
-/// as gone.
+/// How often to retry, at intervals of a millisecond, when the device is busy although nothing is in flight, before it
+/// counts as gone.
 const PATIENCE: u32 = 1_000;
 
-/// When a transfer was on the drive.
+/// The time and the requests of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// First submission.
+    /// The first submission.
     pub(super) from: Time,
-    /// Last completion.
+    /// The last completion.
     pub(super) to: Time,
-    /// Requests made.
+    /// The number of requests.
     pub(super) requests: u64,
 }
 
@@ -25,14 +25,14 @@ impl Span {
     }
 }
 
-/// `(offset, len)` in requests of at most `request_bytes_max`.
+/// Splits `(offset, len)` into requests of at most `request_bytes_max`.
 pub(super) fn split(
     (offset, len): (u64, u64),
     request_bytes_max: u64,
 ) -> impl Iterator<Item = (u64, u64)> {
     let end = offset.saturating_add(len);
     let mut at = offset;
-    // A transfer without length is one request: the drive refuses a read or write like that, and flushes have none.
+    // A transfer of length 0 is one request: a flush has no length, and the drive must refuse an empty read or write.
     let mut first = true;
     std::iter::from_fn(move || {
         let piece = (at, request_bytes_max.min(end - at));
@@ -42,7 +42,7 @@ pub(super) fn split(
     })
 }
 
-/// Makes requests of one kind on behalf of a step.
+/// Makes the requests of one transfer, all of the same kind.
 pub(super) struct Queue<'a> {
     device: &'a mut dyn Device,
     ids: &'a mut Range<u64>,
@@ -79,8 +79,8 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Keeps up to `depth` requests in flight, in the order given, until all are done. After a failure no more
-    /// are submitted, but those in flight are waited for.
+    /// Keeps up to `depth` requests in flight, in the order given, until all are done. After a failure it submits no more
+    /// and waits for those in flight.
     pub(super) fn run(
         mut self,
         pieces: impl Iterator<Item = (u64, u64)>,
@@ -127,7 +127,7 @@ impl<'a> Queue<'a> {
     fn collect(&mut self) {
         self.device.wait(Time::MAX, &mut self.done);
         if self.done.is_empty() {
-            // The contract promises a completion; a device that breaks it has lost the requests.
+            // The contract of `Device` promises a completion. A device that breaks it has lost the requests.
             self.in_flight = 0;
             self.fail(0, 0);
         }

@@ -1,6 +1,6 @@
-//! A drive of a few lines with planted units, and observers that count and interrupt. One command at a time, no
-//! noise: every latency is a formula.
-#![allow(dead_code)] // every test file uses another part
+//! A simple fake drive with planted units, and an observer that counts and interrupts. It serves one request at a time
+//! without noise: every latency is a formula.
+#![allow(dead_code)] // each test file uses only a part of it
 
 use fathom_base::{Dur, Time};
 use fathom_block::{
@@ -13,20 +13,20 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// What is planted, in bytes; 0 for none.
+/// The planted properties, in bytes; 0 for none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Planted {
     pub(crate) page: u64,
     pub(crate) block: u64,
     pub(crate) read_buffer: u64,
     pub(crate) write_buffer: u64,
-    /// A write that repeats an earlier one, with at most so many bytes of others in between, needs no room.
+    /// A write that repeats an earlier one, with at most this many bytes of other writes in between, needs no room.
     pub(crate) rewrite_within: Option<u64>,
-    /// Reads take the longer the more of these they touch.
+    /// The time of a read grows with the number of these pages that it touches.
     pub(crate) read_page: u64,
-    /// What was read once is kept for ever.
+    /// Whether everything that was read once is buffered for ever.
     pub(crate) keeps: bool,
-    /// Reads at offset 0 are served ahead.
+    /// Whether reads at offset 0 are served by read-ahead.
     pub(crate) read_ahead: bool,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Planted {
 pub(crate) struct Fake {
     pub(crate) info: DeviceInfo,
     pub(crate) planted: Planted,
-    /// What it tells of the two halves of each 16 KiB.
+    /// The contents that it reports for the two halves of each 16 KiB.
     pub(crate) told: [Contents; 2],
-    /// Every request taken.
+    /// Every accepted request.
     pub(crate) log: Vec<(Op, u64, u64)>,
     pub(crate) bytes_written: u64,
     pub(crate) in_flight_max: usize,
-    /// More than so many in flight are refused, whatever the queue depth says.
+    /// The number of requests in flight from which on more are refused, whatever the queue depth.
     pub(crate) busy_from: usize,
-    /// The request of that index (from 0) fails so.
+    /// The index of a request (from 0) that fails, and its error.
     pub(crate) fail_at: Option<(usize, IoErrorKind)>,
     now: Time,
     busy_until: Time,
@@ -51,7 +51,7 @@ pub(crate) struct Fake {
     kept: BTreeSet<(u64, u64)>,
     last_write_end: u64,
     buffered: u64,
-    /// What had been written when this was.
+    /// The total bytes written when a range was last written.
     written: BTreeMap<(u64, u64), u64>,
 }
 
@@ -88,7 +88,7 @@ impl Fake {
         }
     }
 
-    /// The same drive in another process: its clock starts again, its state stays.
+    /// Simulates another process: the clock starts again, the state of the drive stays.
     pub(crate) fn restart(&mut self) {
         self.now = Time::ZERO;
         self.busy_until = Time::ZERO;
@@ -104,7 +104,7 @@ impl Fake {
         }
     }
 
-    /// 10 ns per byte from flash, 1 ns from the buffer.
+    /// Returns the time of a read: 10 ns per byte from flash, 1 ns per byte from the buffer.
     fn read(&mut self, offset: u64, len: u64) -> Dur {
         let again = self.last_read == Some((offset, len)) && len <= self.planted.read_buffer;
         self.last_read = Some((offset, len));
@@ -117,8 +117,8 @@ impl Fake {
         Dur(1_000 + 50_000 * pages + len * if again || ahead || kept { 1 } else { 10 })
     }
 
-    /// 2 ns per byte over the link; what the buffer cannot take costs 20 more, partly written pages are read, and a
-    /// block that is neither written whole nor in order is merged.
+    /// Returns the time of a write: 2 ns per byte for the link, and 20 ns per byte that the buffer cannot take. Partly
+    /// written pages are read, and a block that is written neither as a whole nor in order is merged.
     fn write(&mut self, offset: u64, len: u64) -> Dur {
         let Planted { page, block, .. } = self.planted;
         let room = self.planted.write_buffer.saturating_sub(self.buffered);
@@ -207,7 +207,7 @@ impl Device for Fake {
     }
 }
 
-/// Interrupts at the `at`-th question, counts the rest.
+/// Counts the questions whether to interrupt, and interrupts from a given one on.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) interrupt_at: Option<u64>,

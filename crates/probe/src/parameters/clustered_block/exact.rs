@@ -1,10 +1,10 @@
-//! The exact size of a block, where the first write into each takes a merge longer.
+//! Finds the exact size of a block, on drives where the first write into each block takes a merge longer.
 //!
-//! What shows a block leaves several sizes between which it lies, and the farther a multiple is away, the farther they lie apart
-//! there. Small flushed writes that ascend through all places where an end may be meet the merge at the end itself, or some
-//! writes from it: with FAST a block's first unit has to be whole, a replacement block is merged with its last page, and
-//! protected memory delays merges. The size is what all of the last multiples have in common. Where they have nothing in
-//! common it stays as inexact as it was.
+//! The scans leave a range of sizes. At the n-th multiple, the ends for the sizes of the range lie n times as far apart as
+//! the sizes. Small flushed writes in ascending order through all places where an end may lie meet the merge at the end
+//! itself, or a constant number of writes away from it: with FAST the first unit of a block must be whole, a replacement
+//! block is merged with its last page, and protected memory delays merges. The exact size is the one on which the merges at
+//! the last multiples agree. If they do not agree, the size stays as inexact as it was.
 
 use super::parts::Part;
 use super::scan::MULTIPLES_MIN;
@@ -18,41 +18,44 @@ use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// Multiples that are looked at, the last ones.
+/// The number of multiples that are examined, counted from the last one.
 const MULTIPLES: u64 = 12;
-/// Writes around each at most, and their bytes.
+/// The most writes around each multiple, and their most bytes.
 const WRITES: u64 = 512;
 const BYTES: u64 = 8 << 20;
-/// Writes before and behind those between which an end lies.
+/// The number of writes before and after the places between which an end lies.
 const BEYOND: u64 = 4;
-/// The merge may come one write before an end, where a log is complete with the last page of a block, or so many behind it.
+/// The merge may come one write before an end, if a log is complete with the last page of a block, or up to this many after
+/// it.
 const BEHIND: u64 = 16;
 /// The share of the multiples with a merge that must agree on a size.
 const AGREE: f64 = 0.65;
-/// So many must agree at least: where merges come at the ends, and elsewhere, where a line through some of them is easily found.
+/// The least number that must agree: for merges at the ends, and for merges elsewhere, where some easily agree by chance.
 const AGREEING: [u64; 2] = [4, 6];
-/// How many times as long as others the slowest write takes at least, and the first that counts, as a share of the slowest.
+/// The least ratio of the slowest write to the median for a merge, and the share of the slowest at which a write counts as
+/// slow; the first slow one is taken.
 const MERGE: f64 = 4.0;
 const NEARLY: f64 = 0.5;
-/// A unit that is not known, and the largest that is named, in bytes.
+/// The length of a write if the clustered page is not known, and the largest length, in bytes.
 const UNIT: u64 = 4 << 10;
 const UNIT_MAX: u64 = 256 << 10;
-/// From write to write where units do not tell, in bytes: two writes into one page may cost a merge each time.
+/// Distances between writes that are tried if consecutive units do not settle the size, in bytes: two writes into one page
+/// may cost a merge each time.
 const APART: [u64; 2] = [16 << 10, 64 << 10];
 
 /// The writes around the multiples of a size.
 struct Grid {
-    /// Length of a write, and from write to write, in bytes.
+    /// The length of a write, and the distance from one to the next, in bytes.
     len: u64,
     pitch: u64,
-    /// The smallest and the largest size that may be meant, in bytes.
+    /// The smallest and the largest possible size, in bytes.
     between: (u64, u64),
-    /// The multiples that are looked at.
+    /// The numbers of the multiples that are examined.
     numbers: Range<u64>,
 }
 
 impl Grid {
-    /// All that may be tried; none where the size is exact already, or too few multiples fit.
+    /// Returns all grids that may be tried; none if the size is exact already, or if too few multiples fit.
     fn all(record: &Record, part: &Part) -> Vec<Self> {
         let space = Space::of(record);
         let unit = clustered_page::known(record).unwrap_or(UNIT).min(UNIT_MAX);
@@ -64,7 +67,7 @@ impl Grid {
             .into_iter()
             .filter_map(|pitch| Self::of(&space, &part.fit, len, pitch));
         let mut grids: Vec<Self> = grids.collect();
-        // Where places lie far apart for the size alone.
+        // For a large range of sizes, the places lie so far apart that several grids are equal.
         grids.dedup_by_key(|grid| grid.pitch);
         grids
     }
@@ -76,7 +79,7 @@ impl Grid {
             return None;
         }
         let (start, end) = (space.region.start, space.region.start + space.span());
-        // Farther away the places of one end meet those of the next.
+        // At farther multiples the places of one end would overlap those of the next.
         let last = (end / high).min(fit.period / 2 / spread);
         let writes = (BYTES / len).clamp(1, WRITES);
         let pitch = pitch.max((last * spread / writes).next_multiple_of(len));
@@ -98,14 +101,15 @@ impl Grid {
         format!("writes of {len} every {pitch} through the ends of {size}")
     }
 
-    /// Where writes around a multiple begin, in bytes.
+    /// Returns the offsets of the writes around a multiple, in bytes.
     fn places(&self, number: u64) -> impl Iterator<Item = u64> + use<> {
         let (low, high) = self.between;
         let from = (number * low / self.pitch).saturating_sub(BEYOND) * self.pitch;
         (from..=number * high + BEYOND * self.pitch).step_by(self.pitch as usize)
     }
 
-    /// How many writes a place is behind the last one before the multiple of a size; `None` before that.
+    /// Returns by how many writes a place comes after the last write before the multiple of a size; `None` if it comes
+    /// before that.
     fn behind(&self, (number, place): (u64, u64), size: u64) -> Option<u64> {
         let first = (number * size).next_multiple_of(self.pitch);
         Some((place + self.pitch).checked_sub(first)? / self.pitch)
@@ -127,7 +131,7 @@ impl Grid {
         })
     }
 
-    /// The sizes on which most merges agree, from the smallest to the largest.
+    /// Returns the range of the sizes on which most merges agree.
     fn agreed(&self, record: &Record, part: &Part) -> Option<(u64, u64)> {
         let merges = merges(of_step(record, PARAMETER, &self.name(part))?.collect())?;
         let block = u64::from(record.meta.target.logical_block_bytes).max(1);
@@ -157,7 +161,7 @@ impl Grid {
     }
 }
 
-/// The place of the first merge around each multiple that has one, by the multiple's number.
+/// Returns the place of the first merge around each multiple that has one, with the number of the multiple.
 fn merges(samples: Vec<&Sample>) -> Option<Vec<(u64, u64)>> {
     let times: Vec<f64> = samples.iter().map(|s| s.ns as f64).collect();
     let merge = MERGE * location::median(&times)?;
@@ -179,7 +183,7 @@ pub(crate) fn bound(space: &Space) -> u64 {
     (1 + APART.len() as u64) * MULTIPLES * (BYTES + (2 * BEYOND + 3) * unit)
 }
 
-/// Looks until a size is exact.
+/// Tries grids until a size is exact.
 pub(crate) fn run(session: &mut Session<'_>, part: &Part) -> Result<(), Stop> {
     for grid in Grid::all(session.record(), part) {
         grid.measure(session, part)?;
@@ -190,7 +194,7 @@ pub(crate) fn run(session: &mut Session<'_>, part: &Part) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The part with the size on which merges agree.
+/// Returns the part with the size on which the merges agree.
 pub(crate) fn exact(record: &Record, part: Part) -> Option<Part> {
     let grids = Grid::all(record, &part).into_iter();
     let mut agreed = grids.filter_map(|grid| Some((grid.agreed(record, &part)?, grid)));
@@ -247,8 +251,9 @@ mod tests {
             });
             grids.iter().sum::<usize>()
         });
-        // A hundredth is less than 4 KiB of the smallest size and than 16 KiB of the next, and the small region holds three of the
-        // largest. At 512 MiB only the largest size has ends that do not meet the next ones.
+        // A hundredth is less than 4 KiB for the smallest size and less than 16 KiB for the next one, and the small region
+        // holds three blocks of the largest size. From 512 MiB on, only the largest size has ends whose places do not
+        // overlap the next ones.
         assert_eq!(grids, [1 + 2, 3]);
     }
 }

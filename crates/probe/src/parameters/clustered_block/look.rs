@@ -1,4 +1,4 @@
-//! What a scan shows.
+//! Evaluates a scan: the sizes that it shows.
 
 use super::scan::{Kind, MULTIPLES_MIN, Scan};
 use crate::robust::samples::of_step;
@@ -7,20 +7,20 @@ use fathom_stats::teeth::{Fit, Place, Places, Tooth, Wanted};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// How strongly multiples must differ from other places (standard normal): those of one among all sizes, and those of one size
-/// that is looked at again.
+/// By how much multiples must differ from other places (standard normal): for one size among all, and for one size that is
+/// looked at again.
 const STRONG: f64 = 6.0;
 const STRONG_AGAIN: f64 = 4.0;
 
-/// A clustered page that is not known, in bytes.
+/// The clustered page if it is not known, in bytes.
 const PAGE: u64 = 16 << 10;
 
-/// Memory that takes flushed writes shows what one of them costs so many writes later, at most, and that is meant where it explains
-/// the places so many times as well as the writes themselves.
+/// Memory that takes flushed writes may show the cost of a write this many writes later, at most. A longer delay is accepted
+/// only if it explains the places better than a shorter one by this factor.
 const LATER: u64 = 16;
 const BETTER: f64 = 1.1;
 
-/// What tells a size: which accesses at its multiples, and how many accesses later it is seen.
+/// What marks the multiples of a size: which accesses differ there, and how many accesses later that is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) tooth: Tooth,
@@ -28,7 +28,7 @@ pub(crate) struct Sign {
 }
 
 impl Scan {
-    /// The sizes that it shows, by what tells them.
+    /// Returns the sizes that the scan shows, each with the sign that shows it.
     pub(crate) fn shows(&self, record: &Record) -> Vec<(Sign, Fit)> {
         let teeth: &[Tooth] = match self.kind {
             Kind::Reads => &[Tooth::Halved],
@@ -39,19 +39,19 @@ impl Scan {
         fits.flatten().collect()
     }
 
-    /// Whether a record has it.
+    /// Returns true if the record contains the scan.
     pub(crate) fn measured(&self, record: &Record) -> bool {
         of_step(record, PARAMETER, &self.name(false)).is_some()
     }
 
-    /// Whether it has shown a size that was then looked at again. What it shows takes some time to compute.
+    /// Returns true if the scan has shown a size that was then looked at again. Computing what it shows would take longer.
     pub(crate) fn measured_again(&self, record: &Record) -> bool {
         let begin = self.again_begin();
         let mut names = record.steps.iter().filter(|s| s.parameter == PARAMETER);
         names.any(|step| step.name.starts_with(&begin))
     }
 
-    /// Of what is shown by the accesses themselves, or by those some accesses later, what explains the places best.
+    /// Returns the fit that explains the places best, among the accesses themselves and those some accesses later.
     fn fit(&self, record: &Record, tooth: Tooth) -> Option<(Sign, Fit)> {
         let latest = match self.kind {
             Kind::Reads => 0,
@@ -68,14 +68,14 @@ impl Scan {
                     false => best,
                 },
             )?;
-        // As far as a broad dip at the last multiple reaches.
+        // A broad dip at the last multiple leaves this much uncertainty.
         let margin = (self.len + self.pitch) * fit.period / self.covered.max(1);
         let between = (fit.between.0 - margin, fit.between.1 + margin);
         Some((sign, Fit { between, ..fit }))
     }
 
-    /// Whether it shows a size that another scan has shown. Memory that survives a power cut delays what a write costs, so
-    /// that the size is no more exact than before.
+    /// Returns the fit if this scan also shows a size that another scan has shown. Memory that survives a power cut delays
+    /// the cost of a write, so the size is no more exact than before.
     pub(crate) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
         let again = self.best(record, sign, fit.between, STRONG_AGAIN)?;
         let ratio = again.ratio;
@@ -94,7 +94,8 @@ impl Scan {
         places(record, &self.name(false), sign, self.len, self.pitch)?.best(&wanted)
     }
 
-    /// The size that it shows again, more exactly. Writes of another length are not seen as many writes later.
+    /// Returns the size that the second look shows, more exactly. Not possible for delayed signs, because writes of another
+    /// length are not delayed by the same number of writes.
     pub(crate) fn shows_again(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
         if sign.later > 0 {
             return None;
@@ -112,7 +113,7 @@ impl Scan {
         let again = match sign.tooth {
             Tooth::Halved => {
                 let again = places.middle(&wanted, len / 2)?;
-                // A dip is lopsided where pages alternate between the lanes of a block.
+                // A dip is lopsided if pages alternate between the lanes of a block.
                 let margin = len / 2 * again.period / self.covered.max(1);
                 let (low, high) = again.between;
                 let between = (
@@ -123,7 +124,7 @@ impl Scan {
             }
             Tooth::First | Tooth::Either => {
                 let again = places.nearest(&wanted)?;
-                // With FAST the first clustered page of a block has to be whole, and protected memory delays merges: both show
+                // With FAST the first clustered page of a block must be whole, and protected memory delays merges: both show
                 // the ends later than they are.
                 let margin =
                     (6 * len.max(PAGE)).max(2 * self.pitch) * again.period / self.covered.max(1);
@@ -134,7 +135,7 @@ impl Scan {
         self.differs(sign.tooth, again.ratio).then_some(again)
     }
 
-    /// Whether multiples differ enough.
+    /// Returns true if the multiples differ enough.
     pub(crate) fn differs(&self, tooth: Tooth, ratio: f64) -> bool {
         match tooth {
             Tooth::Halved => ratio * self.factor() <= 1.0,
@@ -142,7 +143,8 @@ impl Scan {
         }
     }
 
-    /// The factor by which the multiples must differ: many accesses tell a small one, and a merge is no small one.
+    /// Returns the factor by which the multiples must differ. It is small for reads, of which there are many; a merge is a
+    /// large difference.
     fn factor(&self) -> f64 {
         match self.kind {
             Kind::Reads => 1.08,
@@ -151,7 +153,7 @@ impl Scan {
     }
 }
 
-/// The accesses of a step, where it was made; each with what was seen so many accesses later.
+/// Returns the accesses of a step, each with the time seen `sign.later` accesses later; `None` if the step was not made.
 pub(crate) fn places(
     record: &Record,
     name: &str,

@@ -1,8 +1,8 @@
-//! Procedure 2, ProbeClusteredBlock (`parameter-aware-io` 4.2.4): sequential against random writes of doubling size,
-//! flushed; they meet at the clustered block.
+//! Procedure 2, ProbeClusteredBlock (`parameter-aware-io` 4.2.4): compares sequential with random flushed writes of doubling
+//! size. Their throughputs meet at the clustered block.
 //!
-//! The loop doubles `NP` before it uses it, so that the first size is four clustered pages, as printed. Random
-//! positions repeat (`rand() % NI`).
+//! The loop doubles `NP` before it uses it, so the first size is four clustered pages, as printed. Random positions may
+//! repeat (`rand() % NI`).
 
 use crate::paper::rules::{DROP_SHARE, RatePair};
 use crate::paper::{rates, timed_writes};
@@ -10,16 +10,16 @@ use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space,
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// `TSW`: written per curve and size, in bytes.
+/// `TSW`: the bytes written per curve and size.
 const TOTAL: u64 = 8 << 30;
-/// The largest request, in bytes ("increasing the request size up to 128 MB").
+/// The size of the largest request, in bytes ("increasing the request size up to 128 MB").
 const LARGEST: u64 = 128 << 20;
-/// `NP`: half the clustered pages of the first request.
+/// `NP`: half the number of clustered pages in the first request.
 const INITIAL_PAGES: u64 = 2;
-/// `SP` where the clustered page is not known, in bytes; what the paper took for SSD-C, which shows none.
+/// `SP` if the clustered page is not known, in bytes: the value that the paper used for SSD-C, which shows none.
 const PAGE: u64 = 4 << 10;
 
-/// Procedure 2. `SP` is the answer to the clustered page.
+/// Procedure 2. `SP` is the answer of the clustered page.
 pub(crate) struct ClusteredBlock;
 
 fn sizes(space: &Space, page_bytes: u64) -> Vec<u64> {
@@ -29,7 +29,7 @@ fn sizes(space: &Space, page_bytes: u64) -> Vec<u64> {
 }
 
 impl Probe for ClusteredBlock {
-    /// As many sizes as there are for the smallest page that could be found.
+    /// Assumes as many sizes as there are for the smallest page that could be found.
     fn bound(&self, space: &Space) -> u64 {
         let sizes = sizes(space, space.block_bytes).len() as u64;
         let per_curve = space.bytes().saturating_add(space.total(TOTAL));
@@ -74,8 +74,8 @@ impl Probe for ClusteredBlock {
     }
 }
 
-/// "Virtually no difference in the bandwidth": our mechanical reading, the first size at which random writes fall
-/// short of sequential ones by no more than what counts as a drop.
+/// "Virtually no difference in the bandwidth": in our mechanical reading, the first size at which random writes fall short
+/// of sequential ones by no more than what counts as a drop.
 fn first_equal(rates: &[RatePair]) -> Option<u64> {
     rates
         .iter()

@@ -1,8 +1,9 @@
-//! Whether a part of a size that reads show is the block.
+//! Tests whether the block is a part of the size that was found: the size divided by a small number.
 //!
-//! Blocks lie on lanes in turn, so that several may show as one. At the multiples of the block that are none of what showed,
-//! reads take another time, too, or the first write behind them a merge longer: where it is so at a half, a third, a fifth or a
-//! seventh, that is the size, and its parts are next.
+//! Blocks are spread over the lanes in turn, so several blocks may show as one. If a part is the block, then at its
+//! multiples that are not multiples of the whole, reads also take another time, or the first write after them takes a
+//! merge longer. If this is so at a half, a third, a fifth or a seventh, that part becomes the size, and its parts are
+//! tested next.
 
 use super::look::{Sign, places};
 use super::scan::{Kind, MULTIPLES_MIN, Scan, scans};
@@ -14,26 +15,28 @@ use std::collections::BTreeMap;
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// Parts of what reads show.
+/// The divisors of a size that reads show.
 const OF_READS: &[u64] = &[2, 3, 5, 7];
-/// Parts of what writes show: the large primes of their pitches first. A write that has to begin where a block does meets that at
-/// the common multiples of the block and the pitch alone. No halves: a log may be full in the middle of every block.
+/// The divisors of a size that writes show, beginning with the large primes of the pitches of writes: a write that must
+/// begin where a block does meets that only at common multiples of the block and the pitch. No halves: a log may be full in
+/// the middle of every block.
 const OF_WRITES: &[u64] = &[17, 67, 257, 3, 5, 7];
-/// Multiples of a part that are looked at: the first ones, which lie close to where they are taken to be.
+/// The number of multiples of a part that are examined: the first ones, because their places are known best.
 const MULTIPLES: usize = 24;
-/// Parts of parts, at most; a block is hardly a smaller part of what reads show.
+/// The most divisions in a row; a block is unlikely to be a smaller part of what reads show.
 const STEPS_MAX: u64 = 4;
-/// How likely as many merges at multiples are where they come at random.
+/// The largest probability of as many merges at multiples if merges come at random.
 const CHANCE: f64 = 1e-4;
-/// How strongly they must differ from the places around them (standard normal).
+/// By how much reads at multiples must differ from those around them (standard normal).
 const STRONG: f64 = 5.0;
-/// Writes take that many times as long at least: one across the end of a clustered page takes twice as long and is no merge.
+/// The least ratio of a merge to a typical write. A write across the end of a clustered page takes twice as long and is no
+/// merge.
 const MERGE: f64 = 4.0;
 
-/// The share of its multiples at which a part shows at least. At others the log was full, and merged, shortly before.
+/// The share of its multiples at which a part must show. At the others the log was full, and was merged, shortly before.
 const MOST: f64 = 0.7;
 
-/// A part that showed, and in what.
+/// A size and the kind of access that shows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) kind: Kind,
@@ -47,7 +50,7 @@ fn divisors(kind: Kind) -> &'static [u64] {
     }
 }
 
-/// Looks at parts of what was found until none shows.
+/// Examines parts of the size that was found until none shows.
 pub(crate) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
     let space = session.space();
     let scans = scans(session.record());
@@ -82,7 +85,7 @@ pub(crate) fn run(session: &mut Session<'_>, whole: Part) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The size that a record's looks at parts leave.
+/// Returns the size that is left after the recorded looks at parts.
 pub(crate) fn smallest(record: &Record, whole: Part) -> Part {
     let scans = scans(record);
     let next = |size: &Part| smaller(record, &scans, whole.kind, &size.fit);
@@ -90,14 +93,14 @@ pub(crate) fn smallest(record: &Record, whole: Part) -> Part {
     sizes.last().unwrap_or(whole)
 }
 
-/// The part that shows.
+/// Returns the first part that shows.
 fn smaller(record: &Record, scans: &[Scan], kind: Kind, fit: &Fit) -> Option<Part> {
     let block = Space::of(record).block_bytes;
     let mut divisors = divisors(kind).iter();
     divisors.find_map(|&divisor| shown(record, scans, &of(fit, divisor, block), divisor))
 }
 
-/// A part of a size, less its evidence.
+/// Returns a part of a size, with the evidence of the whole.
 fn of(fit: &Fit, divisor: u64, block: u64) -> Fit {
     Fit {
         period: fit.period / divisor / block * block,
@@ -106,8 +109,8 @@ fn of(fit: &Fit, divisor: u64, block: u64) -> Fit {
     }
 }
 
-/// The longest reads, and the writes with the longest gaps, that can show a size. What is accessed around a multiple reaches to no
-/// other one: that may be an end of the whole.
+/// Returns the scan with the longest reads and the one with the widest writes that can show a size. The accesses around a
+/// multiple must not reach another one, which may be an end of the whole.
 fn fitting(scans: &[Scan], part: &Fit, block: u64) -> impl Iterator<Item = Scan> {
     let fits = move |scan: &&Scan| {
         let (least, most) = scan.sizes();
@@ -134,13 +137,14 @@ fn name(scan: &Scan, part: &Fit) -> String {
     format!("{} at parts of {}", scan.name(false), part.period)
 }
 
-/// The step that goes upwards, after one that went downwards: there the writes before one multiple open the log of the block before
-/// it, which is the next one, so that with several logs none of its own has to be opened.
+/// The name of the step in ascending order, which follows one in descending order that shows nothing. In descending order
+/// the writes before one multiple open the log of the block before it, which is the next one to be examined. With several
+/// logs, no log need then be opened for that block.
 fn upwards(name: &str) -> String {
     format!("{name} upwards")
 }
 
-/// Multiples of a part that are none of the whole, in bytes.
+/// Returns the multiples of a part that are not multiples of the whole, in bytes.
 fn multiples(space: &Space, scan: &Scan, part: &Fit, divisor: u64) -> Vec<u64> {
     let reach = scan.reach(space.block_bytes);
     let first = (space.region.start + reach + part.period / 2).div_ceil(part.period);
@@ -149,7 +153,7 @@ fn multiples(space: &Space, scan: &Scan, part: &Fit, divisor: u64) -> Vec<u64> {
     numbers.take(MULTIPLES).map(|k| k * part.period).collect()
 }
 
-/// The part, where its multiples differ from what is around them.
+/// Returns the part if its multiples differ from what is around them.
 fn shown(record: &Record, scans: &[Scan], part: &Fit, divisor: u64) -> Option<Part> {
     let block = Space::of(record).block_bytes;
     fitting(scans, part, block).find_map(|scan| {
@@ -167,7 +171,7 @@ fn shown(record: &Record, scans: &[Scan], part: &Fit, divisor: u64) -> Option<Pa
     })
 }
 
-/// How many times as long reads across multiples of a part take, where they take less.
+/// Returns the ratio of the times of reads across multiples of a part and of others, if it is small enough.
 fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
     let block = Space::of(record).block_bytes;
     let wanted = Wanted {
@@ -187,8 +191,9 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
 
-/// How many times as long the slowest write at a multiple of a part takes, where there is a merge at most multiples. Merges come
-/// elsewhere, too; and a log that is full after so many writes can be so at the same place of every block, at some multiples.
+/// Returns how many times as long the slowest write at a multiple of a part takes (the median over the multiples), if there
+/// are merges at most multiples, and more than by chance: merges also come elsewhere, and a log that is full after a
+/// constant number of writes can be full at the same place of every block, at some multiples.
 fn merges(record: &Record, name: &str, scan: &Scan, part: &Fit, divisor: u64) -> Option<f64> {
     let samples = of_step(record, PARAMETER, name)?;
     let places: Vec<(u64, f64)> = samples.map(|s| (s.offset, s.ns as f64)).collect();

@@ -1,22 +1,23 @@
-//! Where blocks end: the size at whose multiples an access takes another time than elsewhere.
+//! The clustered block: finds the size at whose multiples an access takes another time than elsewhere, because blocks end
+//! there.
 //!
-//! The paper looks for the size at which random writes cost what sequential ones cost (`parameter-aware-io` 4.2.4), which takes a
-//! write of every size that may be meant. The ends of blocks show all sizes at a time, and to the byte.
+//! The paper looks for the size at which random writes cost as much as sequential ones (`parameter-aware-io` 4.2.4), which
+//! takes writes of every possible size. The ends of blocks test all sizes at once, and are exact to the byte.
 //!
-//! Two things are looked for, the one that writes nothing first:
+//! Two effects are used; the one that needs no writes comes first:
 //!
-//! - *Reads*. Where all of a block lies on one lane, or one set of lanes, and the next block on another, a read within a
-//!   block takes its pages one after another; of one that lies half in each, two are read at a time.
-//! - *Writes*. A drive with log blocks opens one at the first write into a block, and gives one up for that: this write
-//!   takes a merge longer. With FAST it is the write of a block's first unit, or the one after it. Memory that takes flushed
-//!   writes shows it some writes later, always as many.
+//! - *Reads*. If all of a block lies on one lane, or one set of lanes, and the next block on another, a read within a block
+//!   takes its pages one after another, while a read that lies half in each of two blocks takes two pages at a time.
+//! - *Writes*. A drive with log blocks opens one at the first write into a block, and reclaims another one for that: this
+//!   write takes a merge longer. With FAST it is the write of the first unit of a block, or the one after it. Memory that
+//!   takes flushed writes shows it a constant number of writes later.
 //!
-//! The places are regular, and [`fathom_stats::teeth`] finds the size whose multiples are where the accesses differ. No size is
-//! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes are counted
-//! from the start of the drive: on a partition or a file that does not begin at a multiple nothing is found.
+//! The places are regular, and [`fathom_stats::teeth`] finds the size at whose multiples the accesses differ. No size is
+//! preferred. A size that is shown is looked at again around its multiples, which also makes it more exact. Sizes count from
+//! the start of the drive, so on a partition or a file that does not begin at a multiple nothing is found.
 //!
-//! On a drive that maps by pages neither happens: its pages lie side by side everywhere, and a write opens nothing. Its
-//! stripes can look like small blocks to reads, so that a small size that only reads show does not count.
+//! A drive with page mapping shows neither effect: its pages are spread over the lanes everywhere, and a write opens
+//! nothing. To reads its stripes can look like small blocks, so a small size that only reads show does not count.
 
 use super::look::Sign;
 use super::parts::Part;
@@ -32,13 +33,13 @@ use fathom_stats::teeth::Fit;
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// A size that only reads show is larger than a stripe over all lanes (64 of 32 KiB), in bytes.
+/// The largest stripe over all lanes (64 of 32 KiB), in bytes. A size that only reads show must be at least as large.
 const STRIPE_MAX: u64 = 2 << 20;
 
-/// A write across the end of a clustered page takes no more times as long.
+/// The largest ratio that a write across the end of a clustered page takes.
 const TWICE: f64 = 2.5;
 
-/// The width of an interval over the distance at which a size is e times less likely.
+/// The width of an interval, in units of the distance at which a size is e times less likely.
 const WIDTHS: f64 = 16.0;
 
 pub(crate) struct ClusteredBlock;
@@ -50,7 +51,7 @@ impl Probe for ClusteredBlock {
     }
 
     fn expected(&self, space: &Space) -> u64 {
-        // Blocks that reads show are found without a write, and those that short writes show with a tenth.
+        // Reads find a block without a write, and short writes with a tenth of the bound.
         self.bound(space) / 10
     }
 
@@ -76,7 +77,7 @@ impl Probe for ClusteredBlock {
     }
 }
 
-/// A drive with a queue. Without one it is read otherwise; what is written is the same.
+/// Returns a drive with a queue. Without one only the reads would differ; the writes are the same.
 fn queued() -> Target {
     Target {
         queue_depth: 2,
@@ -84,12 +85,12 @@ fn queued() -> Target {
     }
 }
 
-/// Looks until a size is found.
+/// Scans until a size is found.
 fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     let scans = scans(session.record());
     for scan in scans {
         if scan.kind != Kind::Reads {
-            // Opens the logs that the next writes have to give up.
+            // Opens the logs that the next writes have to reclaim.
             scan.measure(session, true)?;
         }
         scan.measure(session, false)?;
@@ -118,13 +119,13 @@ fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether writes show it by less than a merge: other causes lengthen a write as much now and then.
+/// Returns true if writes show the size by less than a merge: other causes occasionally lengthen a write as much.
 fn faint(part: &Part) -> bool {
     part.kind != Kind::Reads && part.fit.ratio < TWICE
 }
 
-/// Whether it is no stripe, and no large clustered page: a write across the end of one takes twice as long. Memory that takes
-/// flushed writes is emptied in turns of its own, which lengthen a write as much, at any distance.
+/// Returns true if the size is no stripe and no large clustered page; a write across the end of one of those takes twice as
+/// long. Memory that takes flushed writes is emptied from time to time, which lengthens writes as much, at any distance.
 fn counts(record: &Record, part: &Part) -> bool {
     match part.kind {
         Kind::Writes | Kind::LongWrites if !faint(part) => true,
@@ -133,17 +134,17 @@ fn counts(record: &Record, part: &Part) -> bool {
     }
 }
 
-/// Whether it is no segment of a map that the drive keeps in flash either: as many entries as a page holds, a power of two as
-/// pages and units are. Reads of one segment wait for one page of the map, reads across its end for two at a time. Writes
-/// tell a block of such a size.
+/// Returns true if the size is also no segment of a map that the drive keeps in flash. A segment has as many entries as a
+/// page holds, a power of two as pages and units are. Reads of one segment wait for one page of the map; reads across its
+/// end wait for two at a time. Writes may show a block of such a size.
 fn stands(record: &Record, part: &Part) -> bool {
     let (low, high) = part.fit.between;
     let segment = low.next_power_of_two() <= high;
     counts(record, part) && (part.kind != Kind::Reads || !segment)
 }
 
-/// What a scan shows, without what may be a stripe. Of the sizes that writes may mean the likeliest is looked at again: with
-/// FAST only a write that begins where a block does shows it.
+/// Returns the sizes that a scan shows, without possible stripes. Of the sizes that writes may mean, only the likeliest is
+/// looked at again: with FAST only a write that begins where a block does shows it.
 fn counting(scan: &Scan, record: &Record) -> Vec<(Sign, Fit)> {
     let kind = scan.kind;
     let likely = |fit: Fit| match kind {
@@ -160,7 +161,7 @@ fn counting(scan: &Scan, record: &Record) -> Vec<(Sign, Fit)> {
         .collect()
 }
 
-/// The size that a scan shows twice.
+/// Returns the size that a scan shows twice.
 fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
     if !scan.measured_again(record) {
         return None;
@@ -172,7 +173,7 @@ fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
         let widely = || scan.wider().shows_at(record, sign, &fit);
         match closely.map(|fit| Part { kind, fit }) {
             None => widely().map(|fit| Part { kind, fit }),
-            // Where the wider writes were not made it is the first look that counts.
+            // If the wider writes were not made, the first look counts.
             Some(part) if faint(&part) && scan.wider().measured(record) => widely().map(|_| part),
             Some(part) => Some(part),
         }
@@ -182,15 +183,15 @@ fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
 
 /// A block that was found.
 pub(crate) struct Block {
-    /// In bytes.
+    /// Its size in bytes.
     pub(crate) bytes: u64,
-    /// Between which sizes it lies, in bytes.
+    /// The interval of its size, in bytes.
     pub(crate) between: (u64, u64),
     kind: Kind,
     fit: Fit,
 }
 
-/// The block that was found.
+/// Returns the block that a record shows.
 pub(crate) fn block(record: &Record) -> Option<Block> {
     let scans = scans(record);
     let found = scans.iter().filter_map(|scan| found_by(scan, record));
@@ -242,8 +243,8 @@ fn not_found(record: &Record) -> Estimate {
     ))
 }
 
-/// The size that is likely meant. A block has whole pages, and few sizes have large ones: that counts against the distance from the
-/// fit, whose interval is a wide one.
+/// Returns the likeliest size. A block has whole pages, and few sizes are multiples of large ones, which is weighed against
+/// the distance from the fit, whose interval is wide.
 fn whole_pages(record: &Record, fit: &Fit) -> u64 {
     let (low, high) = fit.between;
     let scale = (high - low) as f64 / WIDTHS;

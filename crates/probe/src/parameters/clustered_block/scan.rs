@@ -1,4 +1,4 @@
-//! Accesses of one length at regular places: which there are, and how they are made.
+//! Scans: accesses of one length at regular places. Lists them and makes them.
 
 use crate::parameters::clustered_page::robust as clustered_page;
 use crate::record::Target;
@@ -6,13 +6,13 @@ use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
-/// A block has at least so many bytes (96 pages of 2 KiB), and at most.
+/// The smallest block (96 pages of 2 KiB) and the largest, in bytes.
 const BLOCK: (u64, u64) = (192 << 10, 96 << 20);
-/// Multiples of a block that are looked at, at least.
+/// The least number of multiples of a block that must be in the range.
 pub(crate) const MULTIPLES_MIN: u64 = 4;
 
-/// Lengths of reads, in bytes. The longest come first: the clustered page shows in short ones, and a long one that a block
-/// shows in shows nothing smaller.
+/// The lengths of reads, in bytes, longest first: short reads also show the clustered page, while a long one that shows a
+/// block shows nothing smaller.
 const READS: [u64; 7] = [
     1 << 20,
     512 << 10,
@@ -22,23 +22,23 @@ const READS: [u64; 7] = [
     32 << 10,
     16 << 10,
 ];
-/// Places for each length, and what they cover at least and at most, in bytes.
+/// The number of places for each length, and the least and the most that they cover, in bytes.
 const PLACES: u64 = 2048;
 const COVERED: (u64, u64) = (32 << 20, 1 << 30);
-/// The share of a read's length from which on the next one lies. Numerators and pitches hold large primes, so that the
-/// multiples of a likely block do not all lie alike between the places.
+/// The distance between reads as a share of their length. The numerator, and the pitches of writes, have large prime
+/// factors, so that the multiples of a likely block do not all lie alike between the places.
 const PITCH: (u64, u64) = (31, 64);
-/// Small reads at a time, and their length in bytes.
+/// The number of small reads at a time, and their length in bytes.
 const PIECES: u64 = 8;
 const PIECE: u64 = 4 << 10;
-/// Pitches of writes and what they cover, in bytes. With a pitch below the clustered page a log is full before its block
-/// ends; such a block shows at the larger pitch before.
+/// The pitches of writes and the bytes that they cover. With a pitch below the clustered page, a log is full before its
+/// block ends; such a block shows at the larger pitch, which is tried before.
 const WRITES: [(u64, u64); 3] = [
     (1028 << 10, 2 << 30),
     (268 << 10, 2 << 30),
     (68 << 10, 512 << 20),
 ];
-/// Multiples that are looked at again; reads around all of them, and around one at most.
+/// The most multiples that are looked at again, the reads around all of them, and the most around one.
 const AGAIN: u64 = 256;
 const READS_AGAIN: u64 = 2048;
 const READS_AGAIN_EACH: u64 = 16;
@@ -46,12 +46,12 @@ const READS_AGAIN_EACH: u64 = 16;
 /// How places are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Reads in random order, each half over the one before it: small ones at a time that are spread over the length, or
-    /// the whole of it where a drive takes one request at a time.
+    /// Reads in random order; neighbouring ranges overlap by half. Several small reads in flight are spread over the length;
+    /// a drive that takes one request at a time reads the whole length.
     Reads,
-    /// Writes in ascending order with long gaps, flushed one by one.
+    /// Writes in ascending order with long gaps, each flushed.
     Writes,
-    /// The same with short gaps.
+    /// Writes in ascending order with short gaps, each flushed.
     LongWrites,
 }
 
@@ -59,16 +59,16 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scan {
     pub(crate) kind: Kind,
-    /// In bytes, and from place to place.
+    /// The length of an access, and the distance from one place to the next, in bytes.
     pub(crate) len: u64,
     pub(crate) pitch: u64,
-    /// In bytes from the start of the region on.
+    /// The bytes covered, from the start of the region.
     pub(crate) covered: u64,
-    /// What a closer look writes whole, in bytes: with FAST the first unit of a block has to be.
+    /// The unit that a closer look writes as a whole, in bytes: with FAST the first unit of a block must be whole.
     pub(crate) unit: u64,
 }
 
-/// All that may be tried, in order, on a drive of units of so many bytes.
+/// Returns all scans that may be tried, in order, on a drive whose unit has `unit` bytes.
 pub(crate) fn all(space: &Space, target: &Target, unit: u64) -> Vec<Scan> {
     let block = space.block_bytes;
     let longest = match target.queue_depth {
@@ -104,7 +104,7 @@ pub(crate) fn all(space: &Space, target: &Target, unit: u64) -> Vec<Scan> {
 }
 
 impl Scan {
-    /// The name of the step that measures it; writes are made once `before` they count.
+    /// Returns the name of the step. Writes are made once `before` the pass that counts.
     pub(crate) fn name(&self, before: bool) -> String {
         let Self { len, pitch, .. } = self;
         let kind = match self.kind {
@@ -115,23 +115,24 @@ impl Scan {
         format!("{kind} of {len} every {pitch}{before}")
     }
 
-    /// The same writes with gaps of another length; what comes once in so many writes comes elsewhere then.
+    /// Returns the same writes with gaps of another length: an effect that repeats every so many writes then comes at other
+    /// places.
     pub(crate) fn wider(self) -> Self {
         let pitch = self.pitch + (self.pitch / 4).next_multiple_of(4 << 10);
         Self { pitch, ..self }
     }
 
-    /// The name of the step that looks again.
+    /// Returns the name of the step that looks again.
     pub(crate) fn again_name(&self, period: u64) -> String {
         format!("{}{period}", self.again_begin())
     }
 
-    /// The beginning of that name.
+    /// Returns the prefix of that name.
     pub(crate) fn again_begin(&self) -> String {
         format!("{} around multiples of ", self.name(false))
     }
 
-    /// What it writes before it is looked at for the first time, in bytes.
+    /// The bytes that it writes for the first look.
     pub(crate) fn first_look(&self) -> u64 {
         match self.kind {
             Kind::Reads => 0,
@@ -145,12 +146,12 @@ impl Scan {
         match self.kind {
             Kind::Reads => 0,
             Kind::Writes => self.first_look() + again,
-            // Two sizes may be shown.
+            // It may show two sizes.
             Kind::LongWrites => self.first_look() + 2 * again,
         }
     }
 
-    /// The sizes that it can show, in bytes.
+    /// Returns the smallest and the largest size that it can show, in bytes.
     pub(crate) fn sizes(&self) -> (u64, u64) {
         let pitches = match self.kind {
             Kind::Reads => 8,
@@ -179,7 +180,7 @@ impl Scan {
         })
     }
 
-    /// One access of a length, at a place in bytes.
+    /// Makes one access of `len` bytes at `place`.
     fn access(&self, io: &mut Io<'_>, place: u64, len: u64) -> Result<(), Stop> {
         let info = io.info();
         let (depth, longest) = (info.queue_depth, info.max_request_bytes);
@@ -187,7 +188,7 @@ impl Scan {
         match self.kind {
             Kind::Reads if depth > 1 => {
                 let piece = PIECE.next_multiple_of(block).min(longest);
-                // The first at the beginning and the last at the end.
+                // The first piece is at the beginning, the last one at the end.
                 let apart = len.saturating_sub(piece) / (PIECES - 1);
                 let pieces = (0..PIECES).map(|i| (place + i * apart / block * block, piece));
                 io.read_queued(&pieces.collect::<Vec<_>>(), PIECES as u32)?
@@ -198,7 +199,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Length and pitch of the accesses around multiples, in bytes.
+    /// Returns the length and the pitch of the accesses around multiples, in bytes.
     pub(crate) fn again_len(&self, block: u64) -> (u64, u64) {
         let part = |n: u64| (self.pitch / n).next_multiple_of(block);
         match self.kind {
@@ -212,7 +213,8 @@ impl Scan {
         }
     }
 
-    /// Looks again, and more closely, around the multiples of a size. What comes once in so many writes comes elsewhere now.
+    /// Looks again, and more closely, around the multiples of a size. An effect that repeats every so many writes then comes
+    /// at other places.
     pub(crate) fn measure_again(&self, session: &mut Session<'_>, period: u64) -> Result<(), Stop> {
         let region = session.region();
         let end = region.start + self.covered;
@@ -226,7 +228,7 @@ impl Scan {
         self.measure_around(session, &self.again_name(period), period, &multiples)
     }
 
-    /// Accesses around some multiples of a size, as a step of its own.
+    /// Accesses the places around some multiples of a size, in a step with this name.
     pub(crate) fn measure_around(
         &self,
         session: &mut Session<'_>,
@@ -240,14 +242,14 @@ impl Scan {
         })
     }
 
-    /// How far around a multiple accesses begin, in bytes.
+    /// Returns how far from a multiple the accesses around it begin, in bytes.
     pub(crate) fn reach(&self, block: u64) -> u64 {
         let (len, _) = self.again_len(block);
         2 * self.pitch.max(len)
     }
 
-    /// Reads that begin anywhere around multiples, in random order: no place is read much more often than others, so that a
-    /// read buffer serves all alike.
+    /// Reads that begin anywhere around multiples, in random order. No place is read much more often than others, so a read
+    /// buffer has the same effect on all.
     fn read_around(&self, io: &mut Io<'_>, multiples: &[u64]) -> Result<(), Stop> {
         let block = u64::from(io.info().logical_block_bytes).max(1);
         let reach = self.reach(block);
@@ -268,15 +270,15 @@ impl Scan {
         Ok(())
     }
 
-    /// Writes one behind the other around multiples, after one that has the log of the block before opened.
+    /// Makes consecutive writes around multiples, each time after a write that opens the log of the block before.
     fn write_around(&self, io: &mut Io<'_>, multiples: &[u64], period: u64) -> Result<(), Stop> {
         let block = u64::from(io.info().logical_block_bytes).max(1);
         let (len, pitch) = self.again_len(block);
         let reach = self.reach(block);
         for at in multiples {
             self.access(io, (at - period / 2) / block * block, len)?;
-            // One of them begins at the multiple: with FAST only that one shows. Not as many before each multiple, or what
-            // comes once in so many writes could come at the same place every time.
+            // One of them must begin at the multiple: with FAST only that one shows it. The number before a multiple varies,
+            // because an effect that repeats every so many writes could otherwise come at the same place each time.
             let before = reach / pitch - io.rng.below(reach / pitch / 2 + 1);
             let from = at / block * block - before * pitch;
             for away in (0..before * pitch + reach).step_by(pitch as usize) {
@@ -288,10 +290,10 @@ impl Scan {
     }
 }
 
-/// A unit that is not known, in bytes.
+/// The unit if it is not known, in bytes.
 pub(crate) const UNIT: u64 = 4 << 10;
 
-/// What may be tried, on the drive of a record.
+/// Returns the scans that may be tried on the drive of a record.
 pub(crate) fn scans(record: &Record) -> Vec<Scan> {
     let unit = clustered_page::known(record).unwrap_or(UNIT);
     all(&Space::of(record), &record.meta.target, unit)

@@ -1,4 +1,4 @@
-//! Pairs of streams of small writes: one across multiples of a size, one elsewhere.
+//! Pairs of streams of small writes: one stream across multiples of a size, one elsewhere.
 
 use crate::robust::samples::of_step;
 use crate::{Parameter, Record, Series, Session, Stop};
@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 
-/// Pairs of streams in a round.
+/// The number of pairs of streams in a round.
 pub(crate) const PAIRS: u32 = 6;
-/// A stream is timed in so many parts: a collection lengthens one of them.
+/// The number of parts in which a stream is timed: a garbage collection lengthens only one of them.
 const PARTS: u64 = 16;
-/// Scatters places that are no multiples: a prime.
+/// Scatters the places that are no multiples. A prime.
 const SCATTER: u64 = 1_000_003;
-/// What the names of the steps begin with.
+/// The prefix of the step names.
 const STREAMS: &str = "streams of ";
 
 /// Streams at multiples of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stream {
-    /// In bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
     pub(crate) writes: u64,
-    /// Whether a unit is looked at again.
+    /// Whether this is the confirmation of a unit that was found.
     pub(crate) again: bool,
 }
 
-/// The time that streams took, in nanoseconds.
+/// Returns the time that streams took, in nanoseconds.
 pub(crate) fn spent_ns(record: &Record) -> u64 {
     let steps = record.steps.iter().filter(|s| s.name.starts_with(STREAMS));
     steps.map(|step| step.cost.device_ns).sum()
@@ -39,13 +39,13 @@ impl Stream {
         format!("{STREAMS}{writes} at multiples of {size} {again}round {round}")
     }
 
-    /// How many rounds were measured.
+    /// Returns how many rounds were measured.
     pub(crate) fn rounds(self, record: &Record) -> u32 {
         let measured = |round: &u32| of_step(record, PARAMETER, &self.name(*round)).is_some();
         (0..).take_while(measured).count() as u32
     }
 
-    /// The time of a typical part of each stream, in nanoseconds: parts of one stream are not independent of each other.
+    /// Returns the median time of the parts of each stream, in nanoseconds. The parts of one stream are not independent.
     pub(crate) fn times(self, record: &Record, series: Series) -> BTreeMap<u32, f64> {
         let mut parts = BTreeMap::<u32, Vec<f64>>::new();
         let rounds = (0..).map_while(|round| of_step(record, PARAMETER, &self.name(round)));
@@ -58,7 +58,7 @@ impl Stream {
         typical.collect()
     }
 
-    /// The logarithm of the ratio of both streams of every pair.
+    /// Returns for every pair the logarithm of the ratio of its two streams.
     pub(crate) fn logs(self, record: &Record) -> Vec<f64> {
         let within = self.times(record, Series::STREAM_WITHIN);
         let across = self.times(record, Series::STREAM_ACROSS).into_iter();
@@ -96,7 +96,7 @@ impl Stream {
         })
     }
 
-    /// Where the middle of a write lies, from the first multiple. There are as many different places within as there are multiples.
+    /// Returns the middle of a write, in bytes from the first multiple. There are as many different places within as across.
     fn middle(self, series: Series, multiple: u64, block: u64) -> u64 {
         let inside = match series {
             Series::STREAM_ACROSS => 0,

@@ -1,5 +1,5 @@
-//! Procedure 1, ProbeClusteredPage (`parameter-aware-io` 4.2.3): flushed writes of growing size from offset 0; the
-//! latency falls where the size is a multiple of the clustered page.
+//! Procedure 1, ProbeClusteredPage (`parameter-aware-io` 4.2.3): flushed writes of growing size from offset 0. The latency
+//! drops at sizes that are multiples of the clustered page.
 
 use crate::paper::rules::{DROP_SHARE, commonest_drop_distance};
 use crate::paper::{means, timed_writes, write_init};
@@ -7,11 +7,11 @@ use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space,
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 
-/// `TSW`: where the size stops growing, in bytes.
+/// `TSW`: the size at which growth stops, in bytes.
 const TOTAL: u64 = 1_024 << 10;
-/// `ISW`: by how much it grows, in bytes.
+/// `ISW`: the increment of the size, in bytes.
 const INCREMENT: u64 = 2 << 10;
-/// `NI`: writes per size, one behind the other from offset 0.
+/// `NI`: the number of writes per size, consecutive from offset 0.
 const ITERATIONS: u32 = 64;
 
 /// Procedure 1.

@@ -1,8 +1,8 @@
 //! The clustered page (`parameter-aware-io` 4.1.1, 4.2.3), as far as writes show it: the unit that is read, modified and
 //! written as a whole.
 //!
-//! Small flushed writes at multiples of many sizes tell the unit ([`straddle`]); writes of whole units, aligned and
-//! shifted by half, tell what it costs. A unit that no write shows is *absent* only where a flushed write reaches the flash.
+//! Small flushed writes at multiples of many sizes find the unit ([`straddle`]); writes of whole units, aligned and shifted
+//! by half, show its cost. If no write shows a unit, it is *absent* only if a flushed write reaches the flash.
 
 use super::{straddle, stream};
 use crate::robust::prepare::prepare;
@@ -15,28 +15,28 @@ use fathom_stats::location;
 use fathom_stats::separate::{Decision, Separation, separate};
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
-/// Aligned and shifted writes each in a round, and rounds at most.
+/// The number of aligned and of shifted writes in a round, and the most rounds.
 const PAIRS: u64 = 24;
 const SHIFT_ROUNDS: u64 = 4;
-/// Sizes whose shift is tried where no unit showed, in bytes: together they are multiples of nearly any small one.
+/// The sizes whose shift is tried if no unit showed, in bytes: nearly any small unit divides one of them.
 const WHOLE: [u64; 3] = [64 << 10, 240 << 10, 252 << 10];
-/// The confidence of a ratio, and the difference below which there is none.
+/// The confidence of a ratio, and the relative difference below which times count as equal.
 const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.05;
-/// The least ratio by which a unit matters: of writes across its ends to others, or of shifted ones to aligned ones.
+/// The least ratio at which a unit matters: of writes across its ends to others, or of shifted to aligned ones.
 const MATTERS: f64 = 1.01;
-/// A ratio that counts without the other one.
+/// The least ratio that counts even if the other ratio does not show it.
 const LARGE: f64 = 1.05;
-/// What it needs under a budget, in bytes: small writes lie in enough different places.
+/// The bytes that it needs under a budget: enough for small writes at different places.
 const REACH: u64 = 256 << 20;
-/// Reads of what is on the flash.
+/// The number of reads from the flash.
 const READS: u64 = 64;
-/// The share of the fastest flushed writes that are held against reads.
+/// The share of the fastest flushed writes that are compared with reads.
 const FASTEST: f64 = 0.05;
 
 pub(crate) struct ClusteredPage;
 
-/// Writes of `len` at multiples of it, and shifted from there by half, in random order.
+/// Writes `len` bytes at multiples of `len`, and shifted from there by half, in random order.
 fn compare(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
     for round in 0..SHIFT_ROUNDS {
         compare_once(session, len, round)?;
@@ -61,7 +61,7 @@ fn compare_once(session: &mut Session<'_>, len: u64, round: u64) -> Result<(), S
             let base = region + start + io.rng.below(groups.max(1)) * 8 * len;
             let mut arms = [(Series::ALIGNED, 0), (Series::SHIFTED, shift)];
             io.rng.shuffle(&mut arms);
-            // The first write in a place pays for what was there before.
+            // The first write in a place pays for earlier writes there.
             io.write_flush(base, len)?;
             for (i, (series, shift)) in (1u64..).zip(arms) {
                 io.write_flush(base + 2 * i * len + shift, len)?;
@@ -72,14 +72,14 @@ fn compare_once(session: &mut Session<'_>, len: u64, round: u64) -> Result<(), S
     })
 }
 
-/// Sizes of [`WHOLE`] that fit.
+/// Returns the sizes of [`WHOLE`] that fit.
 fn wholes(space: &Space) -> impl Iterator<Item = u64> {
     let (block, span) = (space.block_bytes, space.span());
     let fits = move |len: &u64| len.is_multiple_of(2 * block) && 9 * len <= span;
     WHOLE.into_iter().filter(fits)
 }
 
-/// Reads of the length of the small writes.
+/// Reads at random places, with the length of the small writes.
 fn read(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
     let (start, len) = (session.region().start, 2 * space.block_bytes);
@@ -93,13 +93,13 @@ fn read(session: &mut Session<'_>) -> Result<(), Stop> {
     })
 }
 
-/// The shift test of one size.
+/// Returns the result of the shift test of one size.
 fn shift(record: &Record, len: u64) -> Option<Separation> {
     let of = |series| at(record, PARAMETER, series, len);
     separate(&of(Series::SHIFTED), &of(Series::ALIGNED), CONFIDENCE, NONE)
 }
 
-/// Whether flushed writes are answered sooner than reads: not by the flash.
+/// Returns true if flushed writes complete faster than reads, that is, without waiting for the flash.
 pub(crate) fn from_memory(record: &Record) -> bool {
     let of = |series| -> Vec<f64> {
         let samples = record.series(PARAMETER, series);
@@ -110,28 +110,29 @@ pub(crate) fn from_memory(record: &Record) -> bool {
     fastest.zip(read).is_some_and(|(write, read)| write < read)
 }
 
-/// A unit, and how many times as long writes take that do not keep to it.
+/// A unit, and how many times as long writes take that are not aligned to it.
 struct Unit {
     bytes: u64,
-    /// Small ones across its ends, to others.
+    /// The ratio of small writes across its ends to other small writes.
     straddling: f64,
-    /// Whole ones shifted by half, to aligned ones.
+    /// The ratio of whole writes shifted by half to aligned ones.
     shifted: f64,
 }
 
 impl Unit {
-    /// How many times as long writes take that do not keep to it, at most.
+    /// Returns the larger of the two ratios.
     fn ratio(&self) -> f64 {
         self.straddling.max(self.shifted)
     }
 
-    /// Whether small writes and whole ones that are shifted, which have two parts to complete, agree where they differ by little.
-    /// At the end of a stripe only small ones take a little longer, because they wait for two lanes.
+    /// Returns true if both ratios show the unit, or if one of them is large. Whole shifted writes, which have two parts to
+    /// complete, must confirm a small effect, because at the end of a stripe only small writes take a little longer: they
+    /// wait for two lanes.
     fn agreed(&self) -> bool {
         self.straddling.min(self.shifted) >= MATTERS || self.ratio() >= LARGE
     }
 
-    /// Why it is not named.
+    /// Returns why the unit is not named; `None` if there is no doubt.
     fn doubt(&self, space: &Space) -> Option<&'static str> {
         match () {
             () if self.ratio() < MATTERS => Some("too little to matter"),
@@ -144,7 +145,7 @@ impl Unit {
     }
 }
 
-/// What showed, and showed again.
+/// Returns the unit that showed in both looks.
 fn unit(record: &Record) -> Option<Unit> {
     let bytes = straddle::shown(record).filter(|size| straddle::shown_again(record, *size))?;
     let [across, within] = straddle::arms(record, bytes);
@@ -155,7 +156,7 @@ fn unit(record: &Record) -> Option<Unit> {
     })
 }
 
-/// The answer, where a run measured it.
+/// Returns the clustered page in bytes, if a run has found it.
 pub(crate) fn known(record: &Record) -> Option<u64> {
     let space = Space::of(record);
     let flushed = unit(record).filter(|unit| unit.doubt(&space).is_none());
@@ -184,7 +185,7 @@ fn named_by_streams(shown: &stream::Shown) -> Estimate {
     Estimate::identified(Value::Bytes(shown.bytes), reason).figure("stream_ratio", shown.ratio)
 }
 
-/// Why there is no value.
+/// Returns the verdict and the reason if there is no value.
 fn nameless(record: &Record) -> (Verdict, String) {
     let space = Space::of(record);
     let open = |reason: &str| (Verdict::Inconclusive, reason.to_owned());

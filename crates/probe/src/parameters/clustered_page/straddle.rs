@@ -1,8 +1,8 @@
-//! Small writes across the ends of units: the size at whose multiples a flushed write of two logical blocks takes longer than
-//! elsewhere.
+//! Small writes across the ends of units: finds the size at whose multiples a flushed write of two logical blocks takes
+//! longer than elsewhere.
 //!
-//! A write that lies in two mapping units has both of them read, modified and written. It is small, so that nothing dilutes
-//! the difference, and it shows every multiple of the unit at a time: writes at random multiples of many sizes tell which size
+//! A write that lies in two mapping units causes both to be read, modified and written. It is small, so nothing dilutes the
+//! difference. A write across any multiple of the unit is slow, so writes at random multiples of many sizes tell which size
 //! explains the slow ones.
 
 use crate::robust::samples::of_step;
@@ -12,44 +12,46 @@ use fathom_stats::location;
 
 const PARAMETER: Parameter = Parameter::ClusteredPage;
 
-/// Pairs at multiples of each size in a round, and of the size that was found.
+/// The pairs of writes per size in a round, for each size and for the size that was found.
 const PAIRS: u64 = 12;
 const PAIRS_AGAIN: u64 = 64;
-/// Rounds at most, and at most as many of sizes with large prime factors where no other showed.
+/// The most rounds of the first sizes, and of all sizes once the first ones are excluded; the most rounds of the size that
+/// was found.
 const ROUNDS: u64 = 4;
 const ROUNDS_AGAIN: u64 = 16;
-/// So many pairs in a row lie in a window of so many bytes: with log blocks the first write into a block costs a merge.
+/// This many consecutive pairs lie in a window of this many bytes: with log blocks the first write into a block costs a
+/// merge.
 const PAIRS_IN_ROW: u64 = 32;
 const WINDOW: u64 = 1 << 20;
-/// Places in a window at least, for a size to be named. Larger ones are looked at as far as the window: one of them is a unit
-/// or the block of a drive with log blocks, and a part of it is neither.
+/// The least number of places in a window for a size to be named. Larger sizes, up to the window, are tried as well: one of
+/// them may be a unit, or the block of a drive with log blocks, and then a divisor of it must not be named.
 const PLACES_MIN: u64 = 4;
-/// Those are multiples of so many bytes.
+/// The larger sizes are multiples of this many bytes.
 const LARGE_GRAIN: u64 = 16 << 10;
-/// Mean scores over their standard error: the best of all sizes, and the same size again.
+/// The least difference of mean scores in standard errors: for the best of all sizes, and for the same size again.
 const STRONG: f64 = 6.0;
 const STRONG_AGAIN: f64 = 4.0;
-/// Relative differences below this are none, and by so many standard errors.
+/// Times count as equal if their relative difference plus this many standard errors is below this.
 const NONE: f64 = 0.05;
 const CERTAIN: f64 = 3.3;
-/// Logarithms of latencies so many median deviations away are taken as that far away.
+/// Logarithms of latencies are clipped at this many median absolute deviations from the median.
 const FAR: f64 = 6.0;
 
 /// A flushed write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Written {
-    /// Its middle, in bytes.
+    /// The offset of its middle, in bytes.
     middle: u64,
-    /// How long it took.
+    /// Its duration, in nanoseconds.
     ns: f64,
 }
 
-/// The largest size that is named, in bytes.
+/// Returns the largest size that is named, in bytes.
 pub(crate) fn largest(space: &Space) -> u64 {
     WINDOW.min(space.span()) / PLACES_MIN
 }
 
-/// Whether a size has no large prime factors, as most units.
+/// Returns true if a size has no large prime factors, as is the case for most units.
 fn smooth(blocks: u64) -> bool {
     let mut left = blocks;
     for factor in PAGE_FACTORS.into_iter().chain([7]) {
@@ -60,14 +62,14 @@ fn smooth(blocks: u64) -> bool {
     left == 1
 }
 
-/// Sizes that are tried first, in bytes: without large prime factors.
+/// Returns the sizes that are tried first, in bytes: those without large prime factors.
 pub(crate) fn sizes(space: &Space) -> Vec<u64> {
     let block = space.block_bytes;
     let sizes = all(space).into_iter();
     sizes.filter(|size| smooth(size / block)).collect()
 }
 
-/// All sizes, in bytes: every multiple of the logical block that is named, and larger ones.
+/// Returns all sizes, in bytes: every multiple of the logical block that can be named, and larger ones.
 fn all(space: &Space) -> Vec<u64> {
     let (block, largest) = (space.block_bytes, largest(space));
     let named = (2..=largest / block).map(|n| n * block);
@@ -77,7 +79,7 @@ fn all(space: &Space) -> Vec<u64> {
     named.chain(large).collect()
 }
 
-/// Writes at multiples of all sizes, until one shows or none can.
+/// Writes at multiples of all sizes until one of them shows, or until all are excluded.
 pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
     let first = sizes(&space);
@@ -106,7 +108,7 @@ pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Writes at multiples of the size that showed, until it shows once more.
+/// Writes at multiples of the size that showed until it shows again.
 pub(crate) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Stop> {
     for round in 0..ROUNDS_AGAIN {
         let name = format!("{}{round}", again(size));
@@ -118,7 +120,7 @@ pub(crate) fn look_again(session: &mut Session<'_>, size: u64) -> Result<(), Sto
     Ok(())
 }
 
-/// Bytes that so many writes at multiples of sizes, and of one that is looked at again, come to.
+/// Returns the bytes that `sizes` sizes take in a round, plus `again` rounds of a size that is looked at again.
 fn written(space: &Space, sizes: usize, again: u64) -> u64 {
     (sizes as u64 * PAIRS + PAIRS_AGAIN * again) * 4 * space.block_bytes
 }
@@ -129,12 +131,12 @@ pub(crate) fn bound(space: &Space) -> u64 {
     written(space, sizes, ROUNDS_AGAIN)
 }
 
-/// What is written where a unit shows at once, in bytes.
+/// The bytes that are written if a unit shows at once.
 pub(crate) fn expected(space: &Space) -> u64 {
     written(space, sizes(space).len(), 1)
 }
 
-/// What the names of the steps begin with.
+/// The prefix of the step names.
 const LOOK: &str = "straddles round ";
 
 fn again(size: u64) -> String {
@@ -152,7 +154,7 @@ fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Re
             if number.is_multiple_of(PAIRS_IN_ROW) {
                 window = start + io.rng.below((span / WINDOW).max(1)) * WINDOW;
             }
-            // A window need not begin at a multiple, and what is after the place lies in the span.
+            // The window may begin between multiples. What lies after the place must be in the span.
             let last = (start + span - size) / size * size;
             let first = window.next_multiple_of(size).clamp(size, last);
             let places = (window + WINDOW.min(span)).saturating_sub(first) / size;
@@ -169,7 +171,7 @@ fn write(session: &mut Session<'_>, name: &str, sizes: &[u64], pairs: u64) -> Re
     })
 }
 
-/// The writes of all rounds whose names begin so.
+/// Returns the writes of all rounds whose names begin with `name`.
 fn writes(record: &Record, name: &str) -> Vec<Written> {
     let rounds =
         (0..ROUNDS_AGAIN).filter_map(|round| of_step(record, PARAMETER, &format!("{name}{round}")));
@@ -184,8 +186,8 @@ fn times(writes: &[Written]) -> Vec<f64> {
     writes.iter().map(|w| w.ns).collect()
 }
 
-/// The size at whose multiples writes take longer, by all of them. Of a large one few multiples are written: it takes a large
-/// difference.
+/// Returns the size at whose multiples writes take longer, from all writes. Only few multiples of a large size are written,
+/// so a large size must show a large difference.
 pub(crate) fn shown(record: &Record) -> Option<u64> {
     let writes = writes(record, LOOK);
     let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)))?;
@@ -204,7 +206,7 @@ pub(crate) fn shown(record: &Record) -> Option<u64> {
     Some(strengths.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
 }
 
-/// Whether writes at multiples of the size took longer once more.
+/// Returns true if writes at multiples of the size took longer again.
 pub(crate) fn shown_again(record: &Record, size: u64) -> bool {
     let writes = writes(record, &again(size));
     let scores = Contrast::new(&writes, location::normal_scores(&times(&writes)));
@@ -213,7 +215,7 @@ pub(crate) fn shown_again(record: &Record, size: u64) -> bool {
         .is_some_and(|(difference, error)| difference >= STRONG_AGAIN * error && difference > 0.0)
 }
 
-/// Writes across ends of units of the size, and others, when looked at again: latencies in nanoseconds.
+/// Returns the latencies of the second look, in nanoseconds: of writes across the ends of units, and of the others.
 pub(crate) fn arms(record: &Record, size: u64) -> [Vec<f64>; 2] {
     let writes = writes(record, &again(size));
     [true, false].map(|end| {
@@ -224,12 +226,12 @@ pub(crate) fn arms(record: &Record, size: u64) -> [Vec<f64>; 2] {
     })
 }
 
-/// Whether there is no size at whose multiples writes take longer by what matters.
+/// Returns true if there is no size at whose multiples writes take notably longer.
 pub(crate) fn nowhere(record: &Record) -> bool {
     open(record, &all(&Space::of(record))).is_empty()
 }
 
-/// Sizes of these at whose multiples writes may take longer by what matters, as far as was measured.
+/// Returns those of `sizes` at whose multiples writes may take notably longer, as far as was measured.
 fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
     let writes = writes(record, LOOK);
     let logs = Contrast::new(&writes, logs(&writes));
@@ -241,13 +243,13 @@ fn open(record: &Record, sizes: &[u64]) -> Vec<u64> {
     sizes.iter().filter(|size| !none(size)).copied().collect()
 }
 
-/// The logarithms of the times, clipped.
+/// Returns the logarithms of the times, clipped.
 fn logs(writes: &[Written]) -> Vec<f64> {
     let logs = writes.iter().map(|w| w.ns.max(1.0).ln());
     clipped(&logs.collect::<Vec<f64>>())
 }
 
-/// Values, none of them farther away than [`FAR`].
+/// Clips values to at most [`FAR`] median absolute deviations from the median.
 fn clipped(values: &[f64]) -> Vec<f64> {
     let center = location::median(values).unwrap_or(0.0);
     let far = FAR * location::mad(values).unwrap_or(0.0);
@@ -255,16 +257,17 @@ fn clipped(values: &[f64]) -> Vec<f64> {
     values.iter().map(clip).collect()
 }
 
-/// Values of writes, to be compared by where the writes lie. Hundreds of sizes are asked for: what they share is computed once.
+/// Values of writes, compared by the offset of the writes. Hundreds of sizes are tested, so the common sums are computed
+/// once.
 struct Contrast {
-    /// The middle of each write, in bytes, and its value.
+    /// The offset of the middle of each write, in bytes, and its value.
     values: Vec<(u64, f64)>,
     sum: f64,
     variance: f64,
 }
 
 impl Contrast {
-    /// `None` without writes.
+    /// Returns `None` without writes.
     fn new(writes: &[Written], values: Vec<f64>) -> Option<Contrast> {
         let mean = location::mean(&values)?;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -275,8 +278,8 @@ impl Contrast {
         })
     }
 
-    /// By how much the mean of the values at multiples of the size is larger than that of the others, and its standard error;
-    /// `None` without values of both kinds.
+    /// Returns by how much the mean of the values at multiples of the size is larger than that of the others, and its
+    /// standard error; `None` without values of both kinds.
     fn at_ends(&self, size: u64) -> Option<(f64, f64)> {
         let at = self
             .values
@@ -318,7 +321,7 @@ mod tests {
             let writes: Vec<Written> = values.iter().map(written).collect();
             Contrast::new(&writes, times(&writes))
         };
-        // Means 5 and 2; all about the mean of 3.2: squares 3.24 + 3.24 + 0.04 + 1.44 + 4.84 = 12.8, over 5.
+        // The means are 5 and 2. Squares about the overall mean of 3.2: 3.24 + 3.24 + 0.04 + 1.44 + 4.84 = 12.8, over 5.
         let some = of(&[(64, 5.0), (128, 5.0), (96, 3.0), (72, 2.0), (80, 1.0)]).unwrap();
         let (difference, error) = some.at_ends(64).unwrap();
         assert!((difference - 3.0).abs() < 1e-12);

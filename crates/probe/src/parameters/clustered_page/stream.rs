@@ -1,8 +1,10 @@
-//! Streams of small writes without flushes, across multiples of a size and elsewhere: for memory that answers flushed writes.
+//! Streams of small writes without flushes, across multiples of a size and elsewhere, for drives whose memory takes flushed
+//! writes.
 //!
-//! Memory that survives a power cut hides how long a single write takes. Once it is full it takes writes as fast as the flash
-//! does, and in the time of a stream a write that lies in two units counts twice. [`multiples`] finds the unit that explains
-//! how long the streams across multiples of all sizes took; sizes that tell the best two from each other are measured next.
+//! Memory that survives a power cut hides how long a single write takes. Once it is full it takes writes only as fast as the
+//! flash does, and a write that lies in two units counts twice in the time of a stream. [`multiples`] finds the unit that
+//! explains the times of the streams across multiples of all sizes. The sizes that best distinguish the two best units are
+//! measured next.
 
 use super::pairs::{PAIRS, Stream, spent_ns};
 use super::straddle;
@@ -13,60 +15,61 @@ use fathom_stats::separate::{Decision, Separation, separate};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Sizes that are measured first, in bytes: one of them is a multiple of nearly any unit.
+/// The sizes that are measured first, in bytes: nearly any unit divides one of them.
 const BASES: [u64; 5] = [256 << 10, 192 << 10, 160 << 10, 224 << 10, 240 << 10];
-/// Rounds of all sizes at most, and of the unit when it is looked at again.
+/// The most rounds of all sizes together, and of the unit when it is confirmed.
 const ROUNDS: u32 = 16;
 const ROUNDS_AGAIN: u32 = 4;
-/// The length of a stream in bytes, and in writes at least. As many go before it, so that memory holds nothing of another
-/// stream. Longer ones are tried where nothing shows.
+/// The length of a stream in bytes, and the least in writes. As many writes go before it, so that memory holds nothing of
+/// another stream. Longer streams are tried if nothing shows.
 const LENGTHS: [u64; 4] = [256 << 10, 1 << 20, 4 << 20, 8 << 20];
 const WRITES_MIN: u64 = 256;
-/// No more is measured after so much time on the drive's clock, in nanoseconds. Log blocks can take a merge for a write.
+/// The time on the drive's clock after which no more is measured, in nanoseconds. Each write into log blocks may take a
+/// merge.
 const LONG_NS: u64 = 1_800_000_000_000;
-/// How much longer writes take by which a unit matters; and the most that a second one costs.
+/// The least share by which writes across the ends of a unit take longer, and the most that a second unit can cost.
 const LONGER: Range<f64> = 0.1..1.3;
-/// Streams of one size differ by so much for other reasons: a share of the largest difference.
+/// The error of the streams of one size from other causes, as a share of the largest difference.
 const ERROR: f64 = 0.15;
-/// The standard error of a median of normal values is that much larger than that of their mean.
+/// The ratio of the standard errors of the median and the mean of normal values.
 const MEDIAN_ERROR: f64 = 1.253;
-/// By how much a unit fits better than none, and better than any other.
+/// By how much a unit must fit better than no unit, and better than any other one.
 const CLEAR: f64 = 36.0;
 const LEAD: f64 = 16.0;
-/// Another round of the same size counts for so much of one of another size.
+/// The weight of another round of a measured size, relative to a round of a new size.
 const KNOWN: f64 = 0.5;
-/// How badly a unit may fit, in squared errors a size.
+/// The largest misfit of a unit, in squared errors per size.
 const MISFIT: f64 = 2.5;
-/// The confidence with which it shows again, and the difference below which there is none.
+/// The confidence with which a unit must show again, and the difference below which times count as equal.
 const CONFIDENCE: f64 = 0.999;
 const NONE: f64 = 0.02;
 
 /// A unit that streams show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shown {
-    /// In bytes.
+    /// Its size in bytes.
     pub(crate) bytes: u64,
     /// How many times as long writes across its ends take.
     pub(crate) ratio: f64,
 }
 
-/// What follows from a record.
+/// The next action, computed from the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Next {
-    /// One more round of this.
+    /// One more round of this stream is needed.
     Measure(Stream),
-    /// All that is needed is measured.
+    /// Everything needed is measured.
     Done(Option<Shown>),
 }
 
-/// What streams of some length show.
+/// The result of the streams of one length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Found {
     Nothing,
-    /// Two units fit, and streams at multiples of this size tell which.
+    /// Two units fit. Streams at multiples of this size distinguish them.
     Between(u64),
     Unit(u64),
-    /// No unit explains them.
+    /// The streams differ, but no unit explains how.
     Other,
 }
 
@@ -81,11 +84,11 @@ pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The unit that streams show.
+/// Returns the unit that streams show.
 pub(crate) fn shown(record: &Record) -> Option<Shown> {
     let most = straddle::largest(&Space::of(record));
     match next(record) {
-        // What is larger may be a block.
+        // A larger size may be a block.
         Next::Done(shown) => shown.filter(|shown| shown.bytes <= most),
         Next::Measure(..) => None,
     }
@@ -98,7 +101,7 @@ pub(crate) fn bound(space: &Space) -> u64 {
     rounds * all * u64::from(PAIRS) * 4 * 2 * space.block_bytes
 }
 
-/// How many writes the streams have that are tried one after the other.
+/// Returns the lengths of the streams that are tried in turn, in writes.
 fn lengths(space: &Space) -> Vec<u64> {
     let writes = LENGTHS.map(|bytes| (bytes / (2 * space.block_bytes)).max(WRITES_MIN));
     let mut writes = writes.to_vec();
@@ -106,14 +109,14 @@ fn lengths(space: &Space) -> Vec<u64> {
     writes
 }
 
-/// Of some sizes those at whose multiples there is room for streams.
+/// Returns those of some sizes whose multiples leave room for streams.
 fn room(space: &Space, sizes: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let (block, span) = (space.block_bytes, space.span());
     let fits = |size: &u64| size.is_multiple_of(block) && *size >= 2 * block && 8 * size <= span;
     sizes.into_iter().filter(fits).collect()
 }
 
-/// All sizes that a unit may have, and those that are measured first.
+/// Returns all sizes that a unit may have, including those that are measured first.
 fn sizes(space: &Space) -> Vec<u64> {
     let mut sizes = room(space, BASES.into_iter().chain(straddle::sizes(space)));
     sizes.sort_unstable();
@@ -121,7 +124,7 @@ fn sizes(space: &Space) -> Vec<u64> {
     sizes
 }
 
-/// Those of them that are measured: streams across multiples of larger ones come back to few places.
+/// Returns the sizes that are measured. Streams across multiples of larger ones would return to a few places.
 fn measured(space: &Space) -> Vec<u64> {
     let most = straddle::largest(space);
     let sizes = sizes(space).into_iter();
@@ -144,14 +147,14 @@ fn next(record: &Record) -> Next {
         match found(record, writes) {
             Found::Unit(size) => return again(record, stream(size)),
             Found::Between(size) => return Next::Measure(stream(size)),
-            // Memory that holds more than a stream hides some of it.
+            // Memory that holds more than a stream hides a part of it, so longer streams are tried next.
             Found::Other | Found::Nothing => {}
         }
     }
     Next::Done(None)
 }
 
-/// The unit that explains streams of some length.
+/// Returns the unit that explains the streams of one length.
 fn found(record: &Record, writes: u64) -> Found {
     let sizes = sizes(&Space::of(record));
     let (seen, rounds) = seen(record, writes);
@@ -160,7 +163,7 @@ fn found(record: &Record, writes: u64) -> Found {
         return Found::Nothing;
     };
     if multiples::misfit_of_none(&seen) - first.misfit < CLEAR || first.longer < LONGER.start {
-        // A unit that showed in these streams, and in more of them no longer, is none.
+        // A unit that showed in the first streams, but no longer with more of them, does not count.
         let first_looks = room(&Space::of(record), BASES).len() as u32;
         return if rounds > first_looks {
             Found::Other
@@ -183,7 +186,7 @@ fn found(record: &Record, writes: u64) -> Found {
     telling(&sizes, &seen, &first, &second).map_or(Found::Other, Found::Between)
 }
 
-/// The size of whose multiples two units say what differs most. Another size says more than one that was measured.
+/// Returns the size at whose multiples the predictions of two units differ most. A new size tells more than a measured one.
 fn telling(sizes: &[u64], seen: &[Seen], a: &Fit, b: &Fit) -> Option<u64> {
     let differ = |size: u64| {
         let known = seen.iter().any(|s| s.size == size);
@@ -193,7 +196,7 @@ fn telling(sizes: &[u64], seen: &[Seen], a: &Fit, b: &Fit) -> Option<u64> {
     sizes.max_by(|&x, &y| differ(x).total_cmp(&differ(y)))
 }
 
-/// How much longer streams of some length take at multiples of each size that was measured; and in how many rounds.
+/// Returns how much longer streams of one length take at multiples of each measured size, and the number of rounds.
 fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
     let sizes = measured(&Space::of(record));
     let mut measured = BTreeMap::new();
@@ -210,7 +213,7 @@ fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
             measured.insert(size, (middle, logs));
         }
     }
-    // Few values of one size tell little about how they scatter; those of all sizes tell more.
+    // A single size has too few values to estimate their scatter, so the values of all sizes are pooled.
     let about = measured
         .values()
         .flat_map(|(middle, logs)| logs.iter().map(move |log| log - middle));
@@ -225,7 +228,7 @@ fn seen(record: &Record, writes: u64) -> (Vec<Seen>, u32) {
     (measured.iter().map(one).collect(), rounds)
 }
 
-/// Looks at a unit again.
+/// Confirms a unit with new streams.
 fn again(record: &Record, stream: Stream) -> Next {
     let stream = Stream {
         again: true,

@@ -1,12 +1,15 @@
-//! Whether writes should be aligned to a size: random ones at its multiples against the same shifted by half.
+//! Tests whether writes should be aligned to a size: compares random writes at its multiples with the same writes shifted by
+//! half.
 //!
-//! On a drive with log blocks an aligned write of a whole block leaves nothing to copy, and one that lies half in each of
-//! two leaves two merges. They come when the logs that it filled are given up. So writes of one kind fill half of the
-//! span, the first half of them pays for what was before, and the later half counts; of further phases of that kind all do. Places
-//! are drawn with repetition: what covers every place once completes each block sooner or later.
+//! On a drive with log blocks an aligned write of a whole block leaves nothing to copy, and a write that lies half in each
+//! of two blocks leaves two merges. The merges come when the logs that it filled are reclaimed. A phase of writes of one
+//! kind therefore fills half of the span. In the first phase of a kind, the first half pays for the writes before it and
+//! only the later half counts; in further phases of that kind all writes count. Places are drawn with replacement, because
+//! writes that cover every place exactly once complete each block sooner or later.
 //!
-//! Requests follow one another: two at a time would mix their pages in the log. A drive whose blocks lie on one lane each
-//! is faster shifted then, because each write uses two lanes, so that several places are also written side by side.
+//! The requests of a place follow one another: two in flight would mix their pages in the log. A drive whose blocks lie on
+//! one lane each is then faster with shifted writes, because each write uses two lanes. So several places are also written
+//! side by side.
 
 use crate::record::Timed;
 use crate::robust::units::page_part;
@@ -16,37 +19,37 @@ use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 
-/// What is asked.
+/// The alignment that is tested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alignment {
-    /// In bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
 }
 
-/// Bytes of one sample at least.
+/// The least bytes of one sample.
 const SAMPLE: u64 = 4 << 20;
-/// The share of the span that a phase writes, as a divisor; its bytes at least.
+/// A phase writes the span divided by [`PHASE`], but at least [`PHASE_MIN`] bytes.
 const PHASE: u64 = 2;
 const PHASE_MIN: u64 = 256 << 20;
-/// A phase has so many samples, if they are no more bytes than this.
+/// A phase has at least this many samples, as long as they are no more than [`PHASE_MAX`] bytes.
 const SAMPLES: u64 = 32;
 const PHASE_MAX: u64 = 1 << 30;
-/// Phases of shifted writes at most: the first ones may only fill logs, and do not count where more of them are made.
+/// The most phases of shifted writes. The first one may only fill logs, and does not count if more are made.
 const PHASES: u32 = 4;
-/// What is written of them where alignment matters, with those of aligned ones.
+/// The number of phases, aligned ones included, that are likely on a drive on which alignment matters.
 const PHASES_LIKELY: u32 = 4;
-/// Places that are written side by side at most, and phases are numbered from here on then.
+/// The most places that are written side by side, and the number of the first phase in which they are.
 const BESIDE: u64 = 8;
 const NUMBERS: u32 = 10;
-/// The number of the aligned phase that does not count.
+/// The number of the aligned phase that does not count, within its manner.
 const BETWEEN: u32 = 5;
-/// Places that must fit into the span.
+/// The least number of places that must fit in the span.
 const PLACES_MIN: u64 = 4;
-/// Shifted writes take longer by this share at least, and by so many standard errors.
+/// Shifted writes must take longer by at least this share, and by this many standard errors.
 const MATTERS: f64 = 0.05;
 const STRONG: f64 = 2.6;
 
-/// Likely clustered pages: powers of two of bytes, times planes and dies that are none.
+/// Likely clustered pages: powers of two of bytes (as exponents), times these numbers of planes and dies.
 const PAGES: Range<u32> = 11..18;
 const PLANES: [u64; 5] = [1, 3, 5, 9, 15];
 
@@ -56,12 +59,12 @@ impl Alignment {
         2 * u64::from(PHASES + 3) * (phase_bytes(space).max(PHASE_MAX) + SAMPLE)
     }
 
-    /// What it writes where alignment matters, in bytes.
+    /// The bytes that it writes if alignment matters.
     pub(crate) fn expected(space: &Space) -> u64 {
         u64::from(PHASES_LIKELY) * phase_bytes(space)
     }
 
-    /// Takes the samples; none where the span is too small.
+    /// Takes the samples; none if the span is too small.
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         if self.places(session).1 < PLACES_MIN {
             return Ok(());
@@ -82,7 +85,7 @@ impl Alignment {
                 break;
             }
         }
-        // The one between pays for what the shifted ones have left.
+        // The first of the two pays for the merges that the shifted phases have left.
         self.phase(session, Series::ALIGNED, first + BETWEEN)?;
         self.phase(session, Series::ALIGNED, first + BETWEEN + 1)
     }
@@ -91,7 +94,7 @@ impl Alignment {
         self.matters(record).is_some_and(|(_, matters)| matters)
     }
 
-    /// The first multiple of the size in the region, in bytes, and how many of it there are.
+    /// Returns the first multiple of the size in the region, in bytes, and the number of multiples.
     fn places(&self, session: &Session<'_>) -> (u64, u64) {
         let region = session.region();
         let start = region.start.next_multiple_of(self.size);
@@ -99,7 +102,7 @@ impl Alignment {
         (start, end.saturating_sub(start) / self.size)
     }
 
-    /// Many writes of one kind.
+    /// Executes a phase: many writes of one kind.
     fn phase(&self, session: &mut Session<'_>, series: Series, number: u32) -> Result<(), Stop> {
         let (start, places) = self.places(session);
         let block = session.space().block_bytes;
@@ -115,7 +118,7 @@ impl Alignment {
         let group = SAMPLE.div_ceil(self.size).next_multiple_of(beside);
         let sample = group * self.size;
         let samples = (bytes / sample).max(SAMPLES.min(PHASE_MAX / sample));
-        // Of the first phase of a kind, the first half pays for what was before.
+        // In the first phase of a kind, the first half pays for the writes before it.
         let paying = if Manner::of(number).begins(number) {
             samples / 2
         } else {
@@ -144,7 +147,7 @@ impl Alignment {
         })
     }
 
-    /// How many times as long shifted writes take, and whether that matters; `None` where it was not measured.
+    /// Returns the ratio of the times of shifted and aligned writes, and whether it matters; `None` if it was not measured.
     pub(crate) fn matters(&self, record: &Record) -> Option<(f64, bool)> {
         let beside = self.matters_in(record, Manner::Beside);
         let in_turn = self.matters_in(record, Manner::InTurn);
@@ -156,7 +159,7 @@ impl Alignment {
             let samples = record.series(PARAMETER, series);
             samples.filter(move |s| s.x == self.size && Manner::of(s.rep) == manner)
         };
-        // The first phase of shifted writes only fills logs, where others follow.
+        // If there are several phases of shifted writes, the first one only fills logs.
         let several = of(Series::SHIFTED).any(|s| !manner.begins(s.rep));
         let times = |series, left_out: Option<u32>| -> Vec<f64> {
             let counting = of(series).filter(|s| Some(s.rep) != left_out);
@@ -164,7 +167,7 @@ impl Alignment {
         };
         let shifted = times(Series::SHIFTED, several.then(|| manner.first()));
         let aligned = times(Series::ALIGNED, Some(manner.first() + BETWEEN));
-        // Means, because throughput depends on them: merges come in some of the samples only.
+        // Means and not medians, because throughput depends on them: merges come in only some of the samples.
         let ((shifted, of_shifted), (aligned, of_aligned)) = (mean(&shifted)?, mean(&aligned)?);
         let strong = shifted - aligned > STRONG * (of_shifted + of_aligned).sqrt();
         let ratio = shifted / aligned;
@@ -172,7 +175,7 @@ impl Alignment {
     }
 }
 
-/// The name of a step. Its random places follow from it.
+/// Returns the name of a step. Its random places depend on it.
 fn name(series: Series, size: u64, number: u32) -> String {
     let kind = match series {
         Series::SHIFTED => "Shifted",
@@ -181,17 +184,17 @@ fn name(series: Series, size: u64, number: u32) -> String {
     format!("{kind} {size} number {number}")
 }
 
-/// How places are written.
+/// How the places are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// One after the other.
+    /// One place after the other.
     InTurn,
-    /// Several at a time, request by request.
+    /// Several places side by side, in turn request by request.
     Beside,
 }
 
 impl Manner {
-    /// The number of its first phase.
+    /// Returns the number of its first phase.
     fn first(self) -> u32 {
         match self {
             Self::InTurn => 0,
@@ -199,12 +202,12 @@ impl Manner {
         }
     }
 
-    /// Whether a phase is the first of its kind.
+    /// Returns true if the phase follows one of another kind, so that its first half does not count.
     fn begins(self, number: u32) -> bool {
         number == self.first() || number == self.first() + BETWEEN
     }
 
-    /// That of a phase.
+    /// Returns the manner of a phase.
     fn of(number: u32) -> Self {
         if number < NUMBERS {
             Self::InTurn
@@ -214,7 +217,7 @@ impl Manner {
     }
 }
 
-/// The mean and the square of its standard error.
+/// Returns the mean and the square of its standard error.
 fn mean(values: &[f64]) -> Option<(f64, f64)> {
     let mean = location::mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -222,13 +225,13 @@ fn mean(values: &[f64]) -> Option<(f64, f64)> {
     (n > 1.0).then_some((mean, squares / (n - 1.0) / n))
 }
 
-/// What a phase writes at least, in bytes.
+/// The least that a phase writes, in bytes.
 fn phase_bytes(space: &Space) -> u64 {
     PHASE_MIN.max(space.span() / PHASE)
 }
 
-/// About half of a size, in bytes, `block` the smallest: whole clustered pages where the size tells what they may be. Shifted by
-/// a part of one, every request would complete two of them.
+/// Returns about half of a size, in bytes; `block` is the logical block. The result is a whole number of clustered pages if
+/// the size tells what they may be: with a shift by a part of a page, every request would complete two pages.
 fn half(size: u64, block: u64) -> u64 {
     let part = page_part(size);
     let unit = if part <= size / 4 && part.is_multiple_of(block) {
@@ -239,8 +242,8 @@ fn half(size: u64, block: u64) -> u64 {
     size / 2 / unit * unit
 }
 
-/// The length of requests for blocks of a size, in bytes, `block` the smallest. One that ends within a clustered page fills a
-/// log before its block is written.
+/// Returns the length of the requests for blocks of a size, in bytes; `block` is the logical block. A request that ends
+/// within a clustered page would fill a log before its block is written.
 fn length(size: u64, longest: u64, block: u64) -> u64 {
     if size <= longest {
         return size;
@@ -249,7 +252,7 @@ fn length(size: u64, longest: u64, block: u64) -> u64 {
     if part <= longest && part.is_multiple_of(block) {
         return longest / part * part;
     }
-    // The one that is whole for most of the pages that divide the size.
+    // Choose the length that is a whole number of most of the likely pages that divide the size.
     let pages = PAGES.flat_map(|power| PLANES.map(|planes| planes << power));
     let pages: Vec<u64> = pages.filter(|page| size.is_multiple_of(*page)).collect();
     let whole = |len: &u64| {
@@ -262,7 +265,7 @@ fn length(size: u64, longest: u64, block: u64) -> u64 {
     lens.max_by_key(|len| (whole(len), *len)).unwrap_or(longest)
 }
 
-/// Requests of a length over so many bytes, in bytes; the last one may be shorter.
+/// Splits `bytes` at `place` into requests of `len` bytes; the last one may be shorter.
 fn pieces(place: u64, bytes: u64, len: u64) -> Vec<(u64, u64)> {
     let starts = (0..bytes).step_by(len.max(1) as usize);
     starts.map(|at| (place + at, len.min(bytes - at))).collect()
@@ -283,7 +286,7 @@ mod tests {
     #[test]
     fn blocks_are_shifted_by_whole_clustered_pages() {
         const KIB: u64 = 1 << 10;
-        // 761 clustered pages of 80 KiB, 107 of 320 KiB; all that 48 MiB has are likely factors.
+        // 761 clustered pages of 80 KiB; 107 of 320 KiB; 48 MiB has only likely factors.
         assert_eq!(half(60_880 * KIB, 512), 380 * 80 * KIB);
         assert_eq!(half(34_240 * KIB, 4096), 53 * 320 * KIB);
         assert_eq!(half(48 << 20, 512), 24 << 20);

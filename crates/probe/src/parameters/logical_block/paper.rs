@@ -1,6 +1,6 @@
-//! The logical block (`greedy-space` IV.A, `irbw` 4.1): sequential against random writes of doubling size until
-//! "the whole numbers of the reported numbers are the same". Random writes do not overlap, "so that all 1GB is
-//! written to"; nothing is flushed and nothing prepared.
+//! The logical block (`greedy-space` IV.A, `irbw` 4.1): compares sequential with random writes of doubling size until "the
+//! whole numbers of the reported numbers are the same". Random writes do not overlap, "so that all 1GB is written to".
+//! Nothing is flushed and nothing is prepared.
 
 use crate::paper::rules::equal_whole_mb_per_s;
 use crate::paper::{rates, timed_writes};
@@ -8,14 +8,14 @@ use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space,
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
 
-/// Written per curve and size, in bytes: "all log blocks managed by the FTL are safely consumed".
+/// The bytes written per curve and size: "all log blocks managed by the FTL are safely consumed".
 const TOTAL: u64 = 1 << 30;
-/// The first request, in bytes.
+/// The size of the first request, in bytes.
 const FIRST: u64 = 8 << 10;
-/// The largest request, in bytes; the paper goes on until the throughputs meet, however long.
+/// The size of the largest request, in bytes. The paper goes on until the throughputs meet, without a limit.
 const LARGEST: u64 = 128 << 20;
 
-/// The experiment.
+/// The experiment of `greedy-space` IV.A.
 pub(crate) struct LogicalBlock;
 
 fn sizes(space: &Space) -> Vec<u64> {

@@ -1,9 +1,9 @@
-//! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size in which writes in random order cost what they cost
-//! in order, without a flush after each.
+//! The logical block (`irbw` 4.1, `greedy-space` IV.A): the aligned size at which writes in random order cost the same as in
+//! sequential order, without a flush after each.
 //!
-//! The papers find it where two curves over the size meet. They meet at the clustered block, or nowhere, so that only this size
-//! is tried, aligned and shifted by half. Random and sequential reads of every size are taken beside, for the picture only
-//! (`irbw` Figure 6): they part on a disk and not on a drive of flash.
+//! The papers find it where two curves over the size meet. They meet at the clustered block or nowhere, so only this size is
+//! tried, aligned and shifted by half. Random and sequential reads of every size are also timed, for the figure only (`irbw`
+//! Figure 6): they differ on a disk but not on a flash drive.
 
 use super::alignment::Alignment;
 use crate::parameters::clustered_block::robust as ends;
@@ -13,7 +13,7 @@ use crate::robust::units::write_unit;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 
 const PARAMETER: Parameter = Parameter::LogicalBlock;
-/// The largest read of the picture, in bytes, and reads of each kind and size.
+/// The largest read of the figure, in bytes, and the number of reads of each kind and size.
 const READ_MAX: u64 = 8 << 20;
 const READS: u32 = 10;
 
@@ -52,7 +52,7 @@ impl Probe for LogicalBlock {
     }
 
     fn fruitless(&self, _: &Space) -> u64 {
-        // It tries the clustered block alone.
+        // Without a clustered block there is no size to try.
         0
     }
 

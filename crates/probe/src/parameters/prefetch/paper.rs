@@ -1,5 +1,5 @@
-//! Whether the drive reads ahead (`parameter-aware-io` 4.3): Procedure 4 with a random location against Procedure 4
-//! with a fixed one.
+//! Tests whether the drive reads ahead (`parameter-aware-io` 4.3): compares Procedure 4 with a random location and with a
+//! fixed one.
 
 use crate::paper::rules::BELOW_SHARE;
 use crate::paper::{Reads, means};
@@ -33,7 +33,7 @@ impl Probe for Prefetch {
         FIXED.measure(session, PARAMETER)
     }
 
-    /// "Performance advantage": our mechanical reading, the mean latency over all sizes is much shorter.
+    /// "Performance advantage": in our mechanical reading, the mean latency over all sizes is much shorter.
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
         let [random, fixed] = [Series::SCATTERED, Series::CONSECUTIVE].map(|series| {
             let points = means(record, PARAMETER, series);

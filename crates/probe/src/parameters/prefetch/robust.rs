@@ -1,11 +1,11 @@
-//! Prefetch (`parameter-aware-io` 4.3): whether reads at consecutive places are faster than the same reads in another
+//! Prefetch (`parameter-aware-io` 4.3): tests whether reads at consecutive places are faster than the same reads in another
 //! order.
 //!
-//! A stretch that was not read before is read upwards, and another one in an order without neighbours: each place once,
-//! so that units, stripes, maps and lines of a buffer do the same for both, and only a drive that foresees the next read
-//! tells them apart. Reads shorter than a line of the buffer are left out, because a buffer of a few lines keeps a
-//! line for the neighbour and not for a place that comes later: there the lower half of a pair is read faster after
-//! the upper one. A difference is measured twice.
+//! One stretch that was not read before is read upwards, and another in an order without neighbours. Each place is read
+//! once, so units, stripes, the map and lines of a buffer have the same effect on both, and only a drive that predicts the
+//! next read makes a difference. Reads shorter than a line of the buffer are skipped, because a buffer of a few lines keeps
+//! a line for the neighbour but not for a place that comes later. They are recognised by pairs: after the upper half of a
+//! place, the lower half is read faster. A difference is measured twice.
 
 use crate::robust::prepare::prepare;
 use crate::robust::samples::times;
@@ -15,23 +15,24 @@ use fathom_base::Dur;
 use fathom_stats::separate::{Decision, Separation, separate};
 
 const PARAMETER: Parameter = Parameter::Prefetch;
-/// Pairs of neighbours, for one size.
+/// The number of pairs of neighbours for one size.
 const PAIRS: u32 = 24;
-/// Stretches of each order in a round, reads of one, and those at its beginning that a drive may need to see the stream.
+/// The stretches of each order in a round, the reads of a stretch, and its first reads that are not sampled because a drive
+/// may need them to detect the stream.
 const STRETCHES: u32 = 6;
 const ROW: u64 = 24;
 const UNSEEN: u64 = 10;
 /// The longest read, in bytes.
 const READ_MAX: u64 = 1 << 20;
-/// A difference below this share is none.
+/// The relative difference below which times count as equal.
 const MARGIN: f64 = 0.05;
-/// Confidence of every comparison; about twenty are made.
+/// The confidence of each comparison; about twenty are made.
 const CONFIDENCE: f64 = 0.9995;
 const PAUSE: Dur = Dur::ms(300);
 
 pub(crate) struct Prefetch;
 
-/// What is to be done.
+/// A step to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Pair(u64),
@@ -45,25 +46,25 @@ fn name(next: Next) -> String {
     }
 }
 
-/// Both arms of a step; `None` where it was not made.
+/// Compares two series of a step; `None` if the step was not made.
 fn arms(record: &Record, next: Next, series: [Series; 2]) -> Option<Separation> {
     let [a, b] = series.map(|series| times(record, PARAMETER, &name(next), series));
     separate(&a, &b, CONFIDENCE, MARGIN)
 }
 
-/// Sizes that are tried.
+/// Returns the sizes that are tried, in bytes.
 fn lens(space: &Space, longest: u64) -> Vec<u64> {
     let most = READ_MAX.min(longest).min(space.span() / (8 * ROW));
     let all = std::iter::successors(Some(space.block_bytes), |len| Some(len * 2));
     all.take_while(|len| *len <= most).collect()
 }
 
-/// Whether the time of the first is less by more than the margin.
+/// Returns true if the first time is less by more than the margin.
 fn less(test: &Separation) -> bool {
     test.decision == Decision::Less && test.interval.high < 1.0 - MARGIN
 }
 
-/// Comparisons of the two orders, by size and round.
+/// Compares the two orders for a size and a round.
 fn rows(record: &Record, len: u64, round: u32) -> Option<Separation> {
     arms(
         record,
@@ -72,7 +73,7 @@ fn rows(record: &Record, len: u64, round: u32) -> Option<Separation> {
     )
 }
 
-/// What is missing, where something is.
+/// Returns the next step that is missing.
 fn next(record: &Record, space: &Space) -> Option<Next> {
     for len in lens(space, record.meta.target.max_request_bytes) {
         let pair = Next::Pair(len);
@@ -94,7 +95,7 @@ fn next(record: &Record, space: &Space) -> Option<Next> {
     None
 }
 
-/// The upper half of a place, then the lower one.
+/// Reads the upper half of a place, then the lower one.
 fn read_pairs(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
     let (start, span) = (session.region().start, session.space().span());
     session.step(PARAMETER, &name(Next::Pair(len)), |io| {
@@ -139,7 +140,7 @@ impl Probe for Prefetch {
     }
 
     fn reach(&self, _: &Space) -> u64 {
-        // All lengths are tried from there on.
+        // With this many bytes all lengths are tried.
         8 * ROW * READ_MAX
     }
 

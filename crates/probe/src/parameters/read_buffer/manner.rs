@@ -1,4 +1,4 @@
-//! How a drive is read: by which reads, and over which places.
+//! The manner in which a drive is read: the length of the reads, their number in flight, and the places.
 
 use crate::robust::samples::times;
 use crate::{Io, Parameter, Record, Series, Space, Stop};
@@ -9,21 +9,21 @@ const PARAMETER: Parameter = Parameter::ReadBuffer;
 
 /// The longest read, in bytes.
 pub(crate) const READ_MAX: u64 = 1 << 20;
-/// A saving counts with this p-value, and from this share of the second time on.
+/// The p-value at which a saving counts, and its least share of the second time.
 const P: f64 = 1e-5;
 const SAVES: f64 = 0.05;
-/// Neighbouring places of a trial: several, so that reads shorter than a line of the buffer do not look better than they are;
-/// or a single one, of which more do not fit into it.
+/// The number of neighbouring places of a trial: several, so that reads shorter than a line of the buffer do not look better
+/// than they are, or else a single one, for reads of which no more fit in the buffer.
 const GROUP: u64 = 4;
 
 /// How places are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// Bytes of a read.
+    /// The bytes of a read.
     pub(crate) read: u64,
-    /// As many at a time as the drive takes, or one.
+    /// Whether as many reads are in flight as the drive takes, instead of one.
     pub(crate) many: bool,
-    /// Neighbouring places of a trial.
+    /// The number of neighbouring places of a trial.
     pub(crate) group: u64,
 }
 
@@ -33,7 +33,7 @@ impl Manner {
         format!("{what} {} x {} {how} at a time", self.group, self.read)
     }
 
-    /// Every manner, the shortest read first.
+    /// Returns every manner, the shortest reads first.
     pub(crate) fn all(space: &Space, longest: u64) -> Vec<Manner> {
         let most = READ_MAX.min(longest).min(space.span() / 64);
         let reads = std::iter::successors(Some(space.block_bytes), |read| Some(read * 2));
@@ -46,7 +46,7 @@ impl Manner {
             .collect()
     }
 
-    /// A pass over the places of a trial.
+    /// Returns a pass over the places of a trial.
     pub(crate) fn pass(self) -> Pass {
         Pass {
             manner: self,
@@ -61,7 +61,7 @@ impl Manner {
     }
 }
 
-/// A pass over neighbouring places, twice; the last read is shorter where the whole is no multiple.
+/// Two passes over the same neighbouring places. If the bytes are not a multiple of a read, the last read is shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pass {
     pub(crate) manner: Manner,
@@ -81,7 +81,8 @@ impl Pass {
         format!("{what} {bytes} by {read} {how} at a time, round {round}")
     }
 
-    /// The places from `offset` on, downwards: that is no stream, and places of one line of the buffer come together.
+    /// Returns the places from `offset` on, in descending order: that is no sequential stream, and the places of one line of
+    /// the buffer follow one another.
     pub(crate) fn places(&self, offset: u64) -> Vec<(u64, u64)> {
         let read = self.manner.read;
         let down = (0..self.count()).rev().map(|i| i * read);
@@ -94,7 +95,8 @@ pub(crate) fn of(record: &Record, name: &str, series: Series) -> Vec<f64> {
     times(record, PARAMETER, name, series)
 }
 
-/// First and second times of a trial's places, and whether the second is shorter; `None` where it was not made.
+/// Returns the median first and second times of the places of a trial, and whether the second is shorter; `None` if it was
+/// not made.
 pub(crate) fn trial(record: &Record, manner: Manner) -> Option<(f64, f64, bool)> {
     let arms = [Series::MISS, Series::HIT].map(|s| of(record, &manner.name("try"), s));
     let (miss, hit) = (location::median(&arms[0])?, location::median(&arms[1])?);
@@ -102,7 +104,8 @@ pub(crate) fn trial(record: &Record, manner: Manner) -> Option<(f64, f64, bool)>
     Some((miss, hit, saves))
 }
 
-/// Several places tell more than one, and one at a time more than many, which wait for each other.
+/// Returns the rank of a manner. Several places show more than one. One read at a time shows more than many, which wait for
+/// each other.
 pub(crate) fn rank(manner: Manner, ratio: f64) -> (bool, bool, f64) {
     (manner.group > 1, !manner.many, ratio)
 }

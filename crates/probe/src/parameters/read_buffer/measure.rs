@@ -1,24 +1,24 @@
-//! The steps that take the samples.
+//! The steps that take the samples of the read buffer.
 
 use super::manner::{Manner, Pass};
 use crate::{Parameter, Series, Session, Stop};
 use fathom_base::Dur;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
-/// Repetitions of a pass: at first, and in all where they do not agree.
+/// The repetitions of a pass in a round.
 pub(crate) const PASSES: u32 = 5;
 
-/// Repetitions of a trial.
+/// The repetitions of a trial.
 pub(crate) const TRIALS: u32 = 16;
-/// Areas begin on multiples of this, in bytes, on which lines do.
+/// Areas begin at multiples of this, in bytes, at which lines of the buffer also begin.
 const ALIGNED: u64 = 1 << 20;
 const PAUSE: Dur = Dur::ms(300);
-/// Batches of reads within what is kept, reads of one, and rounds.
+/// The number of batches of reads within the buffered bytes, the reads of one, and the rounds.
 const BATCHES: u64 = 8;
 const BATCH: u64 = 8;
 const ROUNDS: u32 = 9;
 
-/// Places far apart, each read and read again at once.
+/// Reads places far apart, each a second time at once.
 pub(crate) fn try_out(session: &mut Session<'_>, manner: Manner) -> Result<(), Stop> {
     let (start, span) = (session.region().start, session.space().span());
     session.step(PARAMETER, &manner.name("try"), |io| {
@@ -39,8 +39,8 @@ pub(crate) fn try_out(session: &mut Session<'_>, manner: Manner) -> Result<(), S
     })
 }
 
-/// The same reads of places that hold nothing; where the drive knows no TRIM, of places like all others, so that
-/// nothing is told apart.
+/// Makes the same reads at places that hold nothing. If the drive does not support TRIM, these are places like all others,
+/// so the test distinguishes nothing.
 pub(crate) fn unmapped(session: &mut Session<'_>, manner: Manner) -> Result<(), Stop> {
     let (start, span) = (session.region().start, session.space().span());
     let area = (TRIALS as u64 * ALIGNED.max(2 * manner.read)).min(span);
@@ -64,7 +64,7 @@ pub(crate) fn unmapped(session: &mut Session<'_>, manner: Manner) -> Result<(), 
     })
 }
 
-/// Reads an area, then the same places of it in every round.
+/// Reads an area, then the same places within it in every round.
 pub(crate) fn within(session: &mut Session<'_>, pass: Pass) -> Result<(), Stop> {
     let start = session.region().start;
     session.step(PARAMETER, &pass.manner.name("within"), |io| {

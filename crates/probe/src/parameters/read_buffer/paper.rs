@@ -1,5 +1,5 @@
-//! Procedures 3 and 4, ProbeReadBuffer and ProbeNANDReadLatency (`parameter-aware-io` 4.2.5): a read at once again
-//! against a read after garbage; the second is slower as long as the first fits the read buffer.
+//! Procedures 3 and 4, ProbeReadBuffer and ProbeNANDReadLatency (`parameter-aware-io` 4.2.5): compare a read that is
+//! repeated at once with a read after garbage; the second is slower as long as the first fits in the read buffer.
 
 use crate::paper::rules::{BELOW_SHARE, BufferPair, largest_buffered};
 use crate::paper::{Reads, buffer_pairs};

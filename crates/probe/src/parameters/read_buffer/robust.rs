@@ -1,13 +1,13 @@
-//! The read buffer (`parameter-aware-io` 4.2.5): how much can be read a second time without the flash.
+//! The read buffer (`parameter-aware-io` 4.2.5): how much can be read a second time without reading flash.
 //!
-//! First the reads that show a buffer best are looked for: places are read one by one or many at a time, and at once again.
-//! Then more and more neighbouring places are read twice, in an order that no stream has: where lines leave in order of
-//! their last use, all of the second pass is served up to the capacity and nothing beyond it. Both sides of the edge are
-//! measured again after a pause.
+//! The first stage finds the reads that show a buffer best: places are read one by one or many at a time, and a second time
+//! at once. Then more and more neighbouring places are read twice, in an order that is no sequential stream. If lines are
+//! evicted in order of their last use, all of the second pass is served up to the capacity, and nothing beyond it. Both
+//! sides of the edge are measured again after a pause.
 //!
-//! What is faster the second time need not be memory for data: a drive that reads its map from flash saves that. Its
-//! second read still takes longer than one of a place that holds nothing, which no buffered read does. A read-only run has no
-//! such place; there the time of buffered reads must not depend on the place.
+//! A read that is faster the second time does not prove that data is buffered: a drive that reads its map from flash saves
+//! that read. Its second read still takes longer than a read of a place that holds nothing, which no buffered read does. A
+//! read-only run has no such place; there the time of buffered reads must not depend on the place.
 
 use super::manner::{Manner, READ_MAX, of, rank, trial};
 use super::measure::TRIALS;
@@ -19,7 +19,7 @@ use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space,
 use fathom_stats::location;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
-/// A second read of data takes at most so many times a read of nothing where it is served by memory.
+/// The largest ratio of a second read of data to a read of nothing if memory serves it.
 const MEMORY: f64 = 1.1;
 
 pub(crate) struct ReadBuffer;
@@ -46,7 +46,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
         Some(false) => return Stage::Map,
         Some(true) => {}
     }
-    // Shorter reads may not go through the buffer: a pass does not end with one.
+    // Shorter reads may bypass the buffer, so a pass must not end with one.
     let mut shortest = best.read;
     let saves = |m: &&Manner| trial(record, **m).is_some_and(|(_, _, saves)| saves);
     for manner in all.iter().filter(saves) {
@@ -73,8 +73,8 @@ fn stage(record: &Record, space: &Space) -> Stage {
     search::search(record, space.span() / 2, shortest, &good, best)
 }
 
-/// Whether what a second read saves is data, and not a look-up in the map: it takes no longer than one of a place that holds
-/// nothing. A read-only run has no such place. `None` where it was not measured.
+/// Returns true if a second read saves reading data and not a look-up in the map: it takes no longer than a read of a place
+/// that holds nothing. A read-only run has no such place and assumes so. `None` if it was not measured.
 fn from_data(record: &Record, manner: Manner) -> Option<bool> {
     if !prepared(record) {
         return Some(true);
@@ -106,7 +106,7 @@ impl Probe for ReadBuffer {
                 Stage::Unmapped(manner) => measure::unmapped(session, manner)?,
                 Stage::Make(pass, round) => measure::make(session, pass, round)?,
                 Stage::Within(pass) => measure::within(session, pass)?,
-                // A second read that is faster shows that the first one touched flash.
+                // A faster second read would prove that the first one read flash. Without one, check that data was written.
                 Stage::Nothing if session.read_only() => return prepare(session, PARAMETER),
                 _ => return Ok(()),
             }

@@ -1,4 +1,4 @@
-//! Up to which size a second pass is served.
+//! Searches for the largest size of which a second pass is served by the buffer.
 
 use super::manner::{Manner, Pass, of, trial};
 use super::measure::PASSES;
@@ -9,44 +9,45 @@ use fathom_stats::place;
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
 
-/// How far a record has come.
+/// The next step, or the result, computed from the record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stage {
     Try(Manner),
     Unmapped(Manner),
     Make(Pass, u32),
-    /// Reads within so many bytes, which a second pass is served from.
+    /// Reads within the bytes that this pass serves a second time.
     Within(Pass),
-    /// Memory serves the first size and not the second.
+    /// Memory serves the first size and not the second, in bytes.
     Found(u64, u64),
-    /// Every size up to this one is served.
+    /// Every size up to this one is served, in bytes.
     Larger(u64),
-    /// The second read saves a look-up only.
+    /// The second read only saves a look-up in the map.
     Map,
-    /// Perhaps it does: a read of what is kept depends on its place.
+    /// The second read possibly saves only a look-up: a read of what is kept depends on its place.
     Flash,
     Nothing,
     Unsettled(u64),
 }
 
 const PASSES_MAX: u32 = 15;
-/// So large a share of them must agree.
+/// The share of the passes that must agree.
 const AGREE: f64 = 0.8;
-/// Reads of a pass, from which on longer reads are taken where they show it nearly as well.
+/// The least number of reads of a pass for which longer reads are used, if those show the buffer nearly as well.
 const READS: u64 = 512;
-/// Sizes closer than this share of the capacity are not told apart.
+/// The search ends when the sizes differ by less than the capacity divided by this.
 const RESOLUTION: u64 = 1024;
-/// A capacity that the shortest buffered read does not tell to a share of this is not settled.
+/// The answer is not settled if the sizes differ by more than the capacity divided by this, because the shortest buffered
+/// read is too long.
 const COARSEST: u64 = 4;
-/// Below this place between a pass that is served and one that is not it is served. Less than half: where the map is read
-/// from flash, a second pass that is not served saves that.
+/// A pass is served if its time lies below this fraction of the way from a served pass to an unserved one. Less than half:
+/// if the map is read from flash, a second pass that is not served saves that read.
 const SERVED: f64 = 0.3;
-/// A first pass takes at least so many times as long as one that is served.
+/// The least ratio of a first pass to a served one.
 const FIRST_MIN: f64 = 1.005;
-/// Their place matters with this p-value.
+/// The p-value at which the place of reads matters.
 const P_PLACE: f64 = 0.01;
 
-/// A pass over so many bytes, by the reads that suit it.
+/// Returns a pass over `bytes` with the longest suitable reads.
 fn pass(good: &[Manner], bytes: u64, best: Manner) -> Pass {
     let long = good.iter().rev().find(|m| m.read * READS <= bytes).copied();
     Pass {
@@ -56,13 +57,13 @@ fn pass(good: &[Manner], bytes: u64, best: Manner) -> Pass {
     }
 }
 
-/// Whether the second pass is served; `Err` with what is to be made.
+/// Returns whether the second pass is served, `None` if that is not settled; `Err` is the stage that must be made first.
 fn served(record: &Record, pass: &Pass) -> Result<Option<bool>, Stage> {
     let Some((_, hit, _)) = trial(record, pass.manner) else {
         return Ok(None);
     };
     let all_hit = hit / pass.manner.group as f64 * pass.count() as f64;
-    // From a pass that is served, 0, to one that is like the first, 1; nowhere if the first is served as well.
+    // 0 for a pass that is served, 1 for one that takes as long as the first; not a number if the first one was also served.
     let place = |first: f64, second: f64| match first > FIRST_MIN * all_hit {
         true => (second - all_hit) / (first - all_hit),
         false => f64::NAN,
@@ -102,7 +103,7 @@ pub(crate) fn search(
 ) -> Stage {
     let (mut low, mut high) = (0, None);
     let mut bytes = best.read * best.group;
-    // A size that is not settled between two that are says nothing; two in a row that are not served are the end.
+    // An unsettled size between two settled ones is ignored. Two sizes in a row that are not served end the search.
     let (mut beyond, mut unsettled) = (0, false);
     while bytes <= most && beyond < 2 {
         let pass = pass(good, bytes, best);
@@ -165,7 +166,7 @@ pub(crate) fn search(
     Stage::Found(low, high)
 }
 
-/// Whether reads of what a pass has read take as long everywhere; `None` where they were not made.
+/// Returns true if reads of what a pass has read take equally long everywhere; `None` if they were not made.
 fn from_memory(record: &Record, pass: &Pass) -> Option<bool> {
     let samples: Vec<_> = of_step(record, PARAMETER, &pass.manner.name("within"))?.collect();
     Some(!place::matters(

@@ -1,7 +1,7 @@
-//! Runs of writes into emptied memory, piece by piece: what the write buffer and the write policy have in common.
+//! Runs of writes into emptied memory, piece by piece. Shared by the write buffer and the write policy.
 //!
-//! A flush empties volatile memory. Where a flush costs nothing, what was written is told to be of no use (TRIM), which
-//! protected memory need not keep; where the drive knows no TRIM, it is left alone for a while.
+//! A flush empties volatile memory. If a flush costs nothing, what was written is trimmed instead, so that protected memory
+//! need not keep it; a drive without TRIM is left idle for a while.
 
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Sample, Series, Session, Stop};
@@ -9,17 +9,17 @@ use fathom_base::Dur;
 use fathom_stats::onset::onset;
 use std::ops::Range;
 
-/// After a TRIM a drive is left alone for as long as what was written took, for it may have begun to move that, but no
-/// shorter and no longer than this.
+/// After a TRIM the drive is left idle for as long as the writes took, because it may have begun to move that data, but
+/// within these limits.
 const SETTLE: (Dur, Dur) = (Dur::ms(20), Dur::ms(5_000));
-/// Without TRIM, for a drain that waits until the drive is idle.
+/// The idle time without TRIM, for a drive that empties its memory only when it is idle.
 const ALONE: Dur = Dur::ms(1_500);
-/// Requests that memory is filled with, in bytes: so short that a drive with a short delay does not find itself idle in
-/// between.
+/// The length of the requests that fill memory, in bytes: so short that a drive with a short delay does not find itself idle
+/// between them.
 const REQUEST: u64 = 4 << 10;
-/// As much of them at a time, in bytes, before the first piece.
+/// The bytes that are in one batch of requests, before the first piece.
 const TOGETHER: u64 = 1 << 20;
-/// Beyond what was written, in bytes: a drive forgets whole units only.
+/// The margin around the written range that is trimmed, in bytes: a drive trims whole units only.
 const MARGIN: u64 = 2 << 20;
 
 /// How memory is emptied.
@@ -27,12 +27,12 @@ const MARGIN: u64 = 2 << 20;
 pub(crate) enum Emptying {
     /// By a flush.
     Flush,
-    /// By a TRIM of a range that holds all that was written, or by waiting.
+    /// By a TRIM of a range that contains everything written, or by waiting.
     Forget,
 }
 
-/// What is forgotten so that memory holds nothing of `written`: whole units around it; nothing where the drive knows no
-/// TRIM.
+/// Returns the range to trim so that memory holds nothing of `written`: it includes whole units around it. `None` if the
+/// drive does not support TRIM.
 fn forgotten(io: &Io<'_>, written: &Range<u64>) -> Option<Range<u64>> {
     let region = io.region();
     let from = written.start.saturating_sub(MARGIN).max(region.start);
@@ -40,7 +40,7 @@ fn forgotten(io: &Io<'_>, written: &Range<u64>) -> Option<Range<u64>> {
     io.info().trim.then_some(from..to)
 }
 
-/// Empties memory that may hold something of `written`, which took so long.
+/// Empties memory that may hold a part of `written`, which took `took` to write.
 pub(crate) fn empty(
     io: &mut Io<'_>,
     by: Emptying,
@@ -58,7 +58,7 @@ pub(crate) fn empty(
     io.idle(took.clamp(SETTLE.0, SETTLE.1))
 }
 
-/// Writes again what was forgotten where memory was emptied after writes to `written`, so that later reads find data.
+/// Writes the range again that was trimmed to empty memory after writes to `written`, so that later reads find data.
 pub(crate) fn restore(
     session: &mut Session<'_>,
     parameter: Parameter,
@@ -73,7 +73,7 @@ pub(crate) fn restore(
     })
 }
 
-/// Writes a stretch in requests that are short, but whole logical blocks.
+/// Writes a range in requests that are short but whole logical blocks.
 pub(crate) fn write_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
     let short = REQUEST.next_multiple_of(u64::from(io.info().logical_block_bytes).max(1));
     let end = offset + bytes;
@@ -82,20 +82,21 @@ pub(crate) fn write_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<()
     io.write_queued(&requests, u32::MAX).map(|_| ())
 }
 
-/// A run: so much at once, then piece after piece.
+/// A run: writes a number of bytes at once, then piece after piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pass {
-    /// Written in one go before the first piece, in bytes.
+    /// The bytes written in one go before the first piece.
     pub(crate) before: u64,
     /// The size of a piece, in bytes.
     pub(crate) piece: u64,
     pub(crate) count: u64,
-    /// The first pieces, which are known to fit; at least one.
+    /// The number of first pieces that are known to fit; at least one.
     pub(crate) fitting: u64,
 }
 
 impl Pass {
-    /// How many runs tell a single piece that waits from the fitting ones: fewer of them need more runs.
+    /// Returns how many runs are needed to distinguish a single piece that waits from the fitting ones; more if few pieces
+    /// fit.
     pub(crate) fn runs(&self) -> u64 {
         match self.fitting {
             0..3 => 16,
@@ -106,17 +107,17 @@ impl Pass {
         }
     }
 
-    /// What one run writes, in bytes.
+    /// Returns the bytes that one run writes.
     pub(crate) fn bytes(&self) -> u64 {
         self.before + self.piece * self.count
     }
 
-    /// What is written when piece `index` begins, in bytes.
+    /// Returns the bytes written before piece `index`.
     pub(crate) fn at(&self, index: u64) -> u64 {
         self.before + self.piece * index
     }
 
-    /// Runs once from `offset` on, in ascending order; how long that took.
+    /// Executes one run from `offset` on, in ascending order. Returns how long it took.
     pub(crate) fn run(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
         let begin = io.now();
         let end = offset + self.before;
@@ -132,7 +133,7 @@ impl Pass {
     }
 }
 
-/// The times of the pieces of one series, in nanoseconds, run by run.
+/// Returns the times of the pieces of one series, in nanoseconds, run by run.
 pub(crate) fn runs<'r>(samples: impl Iterator<Item = &'r Sample>, series: Series) -> Vec<Vec<f64>> {
     let mut runs: Vec<Vec<f64>> = Vec::new();
     for sample in samples.filter(|s| s.series == series) {
@@ -145,7 +146,7 @@ pub(crate) fn runs<'r>(samples: impl Iterator<Item = &'r Sample>, series: Series
     runs
 }
 
-/// The first piece of a step that waits at least `least` nanoseconds; `None` where the step was not made.
+/// Returns the first piece of a step that waits at least `least` nanoseconds; the outer `None` if the step was not made.
 pub(crate) fn onset_of(
     record: &Record,
     parameter: Parameter,

@@ -1,5 +1,5 @@
-//! Procedures 5 and 6, ProbeWriteBuffer and ProbeNANDWriteLatency (`parameter-aware-io` 4.2.6): a write into a
-//! flushed buffer against one into a buffer full of garbage.
+//! Procedures 5 and 6, ProbeWriteBuffer and ProbeNANDWriteLatency (`parameter-aware-io` 4.2.6): compare a write into a
+//! flushed buffer with one into a buffer full of garbage.
 
 use crate::paper::rules::{BELOW_SHARE, largest_buffered};
 use crate::paper::{buffer_pairs, write_init};
@@ -7,11 +7,11 @@ use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space,
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 
-/// `TSW`: where the size stops growing, in bytes.
+/// `TSW`: the size at which growth stops, in bytes.
 const TOTAL: u64 = 1_024 << 10;
-/// `ISW`: by how much it grows, in bytes.
+/// `ISW`: the increment of the size, in bytes.
 const INCREMENT: u64 = 1 << 10;
-/// `NI`: writes per size.
+/// `NI`: the number of writes per size.
 const ITERATIONS: u32 = 30;
 
 /// Procedures 5 and 6.
@@ -22,7 +22,7 @@ fn sizes(space: &Space) -> Vec<u64> {
     space.sizes(TOTAL, INCREMENT, slot.end - slot.start)
 }
 
-/// One procedure: the sixth fills the buffer with garbage first (`full`), the fifth does not.
+/// Runs one procedure: Procedure 6 fills the buffer with garbage first (`full`), Procedure 5 does not.
 fn procedure(session: &mut Session<'_>, series: Series, full: bool) -> Result<(), Stop> {
     let space = session.space();
     let (target, garbage) = (space.write_slot(0), space.write_slot(1));

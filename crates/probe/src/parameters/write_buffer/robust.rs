@@ -1,14 +1,16 @@
 //! The write buffer (`parameter-aware-io` 4.2.6): how much emptied memory takes before a write waits for the flash.
 //!
-//! Runs of small writes into emptied memory, in pieces of a 64th of what is tried; the piece that does not fit waits in
-//! every run at the same place, while a stall of another cause falls here and there. What is tried grows by four
-//! until such a piece is there; then smaller pieces find the place, and pieces of another size find it once more after
-//! a pause. An onset that goes by the number of writes and not by their bytes, or that does not come back, is none.
+//! Makes runs of small writes into emptied memory, in pieces of a 64th of the tried size. The piece that does not fit waits
+//! at the same place in every run, while a stall from another cause comes at random places. The tried size grows by a factor
+//! of four until there is such a piece. Then smaller pieces find the exact place, and pieces of another size find it once
+//! more after a pause. An onset that depends on the number of writes and not on their bytes, or that does not repeat, does
+//! not count.
 //!
-//! Where a flush costs nothing and the fastest of the small writes take longer than reads of the flash, no memory takes them: what
-//! comes every so many bytes then, as a write of the map, is none.
+//! If a flush costs nothing and the fastest small writes take longer than reads from the flash, no memory takes the writes.
+//! Delays at regular distances then have other causes, such as writes of the map, and do not count.
 //!
-//! No shape of the curve is assumed: memory whose flash is faster than its link waits for one program and is fast again.
+//! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
+//! are fast.
 
 use super::filling::{Emptying, Pass, empty, onset_of, restore};
 use crate::robust::prepare::prepare;
@@ -21,45 +23,45 @@ use fathom_stats::separate::separate;
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
 const SMALL_REPS: u32 = 16;
-/// Reads of the flash, and the share of the fastest writes that are held against them.
+/// The number of reads from the flash, and the share of the fastest writes that are compared with them.
 const READS: u32 = 64;
 const FASTEST: f64 = 0.05;
-/// Pieces of a run, and how much more the next run tries than the one before.
+/// The number of pieces of a run, and the factor by which the tried size grows from run to run.
 const PIECES: u64 = 64;
 const GROWTH: u64 = 4;
-/// Pieces of a finer pass: before the place, on it, and after it.
+/// The pieces of a finer pass: before and after the place, and within it.
 const BEFORE: u64 = 32;
 const WITHIN: u64 = 32;
-/// The most that is tried, in bytes.
+/// The largest tried size, in bytes.
 const LARGEST: u64 = 128 << 20;
-/// The place is found to the logical block up to this capacity, in bytes, and beyond to a share of it.
+/// The place is found to the logical block up to this capacity, in bytes; for larger ones to the capacity divided by this.
 const EXACT: u64 = 4 << 20;
 const RESOLUTION: u64 = 512;
-/// A wait of less than this share of a small write does not matter.
+/// A wait shorter than this share of a small write does not matter.
 const MATTERS: f64 = 0.05;
-/// What is no more pieces than this from the beginning goes by the number of writes as well as by bytes.
+/// A place closer than this many pieces to the beginning may depend on the number of writes as well as on their bytes.
 const PIECES_MIN: u64 = 4;
-/// Where protected memory is filled at least, in bytes.
+/// The least range in which protected memory is filled, in bytes.
 const WINDOW: u64 = 2 << 20;
 /// The pause before the repetition.
 const PAUSE: Dur = Dur::ms(300);
 
 pub(crate) struct WriteBuffer;
 
-/// How far a record has come.
+/// The next step, or the result, computed from the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Flushes are to be compared.
+    /// Flushes must be compared.
     Small,
-    /// A pass is to be made.
+    /// A pass must be made.
     Make(Pass, Kind),
-    /// Memory holds the first and not the second, by runs and by their repetition.
+    /// Memory holds the first size and not the second, in bytes, in the runs and in their repetition.
     Found(u64, u64),
-    /// A place was seen and not seen again; about where, in bytes.
+    /// A place was seen but not seen again; roughly where, in bytes.
     Lost(u64),
     /// All writes wait for the flash.
     Flash,
-    /// No piece waits up to so many bytes.
+    /// No piece waits up to this size, in bytes.
     Nothing(u64),
 }
 
@@ -81,7 +83,7 @@ impl Kind {
     }
 }
 
-/// Whether a flush after a small write takes longer than one of nothing; `None` before that was measured.
+/// Returns true if a flush after a small write takes longer than one after nothing; `None` before that was measured.
 fn flush_drains(record: &Record) -> Option<bool> {
     let tried = sizes(record, PARAMETER, Series::FLUSH_AFTER);
     let len = tried.last().copied().filter(|len| *len > 0)?;
@@ -92,7 +94,8 @@ fn flush_drains(record: &Record) -> Option<bool> {
     Some(test.interval.low > 1.2)
 }
 
-/// Whether the fastest writes of the first pass take longer than reads: the flash answers them. `false` before that was measured.
+/// Returns true if the fastest writes of the first pass take longer than reads, that is, wait for the flash. `false` before
+/// that was measured.
 fn from_flash(record: &Record, space: &Space) -> bool {
     let Some(first) = wide(space).next() else {
         return false;
@@ -111,7 +114,8 @@ pub(crate) fn emptying(record: &Record) -> Emptying {
     }
 }
 
-/// The passes that try more and more. All of a smaller run fits into the next one, but for what was too even to see.
+/// Returns the passes of growing size. The pieces that a smaller run covered are known to fit in the next one, unless their
+/// waits were too even to be seen.
 fn wide(space: &Space) -> impl Iterator<Item = Pass> {
     let most = LARGEST.min(space.span() / 2);
     let first = space.block_bytes;
@@ -130,7 +134,7 @@ fn wide(space: &Space) -> impl Iterator<Item = Pass> {
         .take_while(move |pass| pass.bytes() <= most)
 }
 
-/// What a record says, and what is missing.
+/// Returns the next step or the result.
 fn stage(record: &Record, space: &Space) -> Stage {
     if flush_drains(record).is_none() {
         return Stage::Small;
@@ -143,7 +147,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
             Some(_) if protected && from_flash(record, space) => return Stage::Flash,
             Some(place) => place,
         };
-        // A place that is not found again was none; memory may be larger.
+        // A place that is not found again does not count; memory may be larger.
         match place.map(|place| finer(record, space, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
             Some(stage) => return stage,
@@ -154,7 +158,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
     lost.map_or(Stage::Nothing(tried), Stage::Lost)
 }
 
-/// The wait that matters, in nanoseconds.
+/// Returns the least wait that matters, in nanoseconds.
 fn least(record: &Record) -> f64 {
     let smallest = sizes(record, PARAMETER, Series::FILLING).first().copied();
     let times = smallest.map(|x| at(record, PARAMETER, Series::FILLING, x));
@@ -164,13 +168,14 @@ fn least(record: &Record) -> f64 {
             .unwrap_or(0.0)
 }
 
-/// What memory holds, and what it does not, as far as a pass shows an edge; `None` where it was not made.
+/// Returns the bytes that memory holds and those that it does not, if a pass shows an edge; the outer `None` if it was not
+/// made.
 fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
     let found = onset_of(record, PARAMETER, &kind.name(pass), pass, least(record))?;
     Some(found.map(|index| (pass.at(index as u64), pass.at(index as u64 + 1))))
 }
 
-/// From a place to the answer.
+/// Narrows a place down to the answer.
 fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
     let block = space.block_bytes;
     let (mut low, mut high) = place;
@@ -179,7 +184,7 @@ fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
         let pass = around(low, high - low, piece);
         match seen(record, &pass, Kind::Fine) {
             None => return Stage::Make(pass, Kind::Fine),
-            // One piece beyond either end: the place may lie on it.
+            // The place may lie one piece beyond either end.
             Some(Some((l, h))) if l + piece >= low && l <= high + piece => (low, high) = (l, h),
             Some(_) => return Stage::Lost(low),
         }
@@ -194,7 +199,7 @@ fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
     }
 }
 
-/// A pass of pieces around a place; at least one fits before it, and the one at the place may.
+/// Returns a pass of pieces around a place. At least one piece fits before it, and the one at the place may fit.
 fn around(low: u64, step: u64, piece: u64) -> Pass {
     let lead = BEFORE.min(low / piece);
     Pass {
@@ -205,7 +210,7 @@ fn around(low: u64, step: u64, piece: u64) -> Pass {
     }
 }
 
-/// Flushes of nothing (`x` = 0) and of one small write, and reads of the flash.
+/// Times flushes of nothing (`x` = 0) and of one small write, and reads from the flash.
 fn small(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
     let (start, span, len) = (
@@ -218,7 +223,7 @@ fn small(session: &mut Session<'_>) -> Result<(), Stop> {
         for rep in 0..SMALL_REPS {
             io.flush()?;
             io.sample(Series::FLUSH_AFTER, 0, rep);
-            // In the part that the first runs forget.
+            // In the part that the first runs trim anyway.
             let place = io.rng.below(((WINDOW.min(span) - len) >> 16).max(1)) << 16;
             io.write(start + place, len)?;
             io.flush()?;
@@ -254,7 +259,7 @@ fn make(session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
     })
 }
 
-/// Where runs of so many bytes are made: anywhere, or where what is forgotten is written again later.
+/// Returns the range for runs of `bytes`: the whole span, or a small one if it is trimmed and must be written again later.
 fn window(session: &Session<'_>, space: &Space, bytes: u64) -> std::ops::Range<u64> {
     let start = session.region().start;
     let end = match emptying(session.record()) {
@@ -266,7 +271,8 @@ fn window(session: &Session<'_>, space: &Space, bytes: u64) -> std::ops::Range<u
     start..start + end
 }
 
-/// A place on any logical block: an effect of where a block of the drive begins then comes at another piece each time.
+/// Returns a random place at any logical block, so that effects of the ends of the drive's blocks come at another piece each
+/// time.
 fn somewhere(io: &mut Io<'_>, space: &Space, window: &std::ops::Range<u64>, bytes: u64) -> u64 {
     let places = (window.end - window.start - bytes) / space.block_bytes;
     window.start + io.rng.below(places.max(1)) * space.block_bytes
@@ -275,7 +281,7 @@ fn somewhere(io: &mut Io<'_>, space: &Space, window: &std::ops::Range<u64>, byte
 impl Probe for WriteBuffer {
     fn bound(&self, space: &Space) -> u64 {
         let wide: Vec<u64> = wide(space).map(|pass| pass.runs() * pass.bytes()).collect();
-        // The place and the repetition, or what was forgotten written again.
+        // The finer passes and the repetition, or writing the trimmed range again.
         wide.iter().sum::<u64>() + wide.last().map_or(0, |most| 2 * most)
     }
 
@@ -284,7 +290,7 @@ impl Probe for WriteBuffer {
     }
 
     fn least(&self, space: &Space) -> u64 {
-        // What the runs take that find a buffer of a quarter of a mebibyte.
+        // The bytes of the runs that find a buffer of a quarter of a mebibyte.
         self.bound(space) / 256
     }
 

@@ -1,11 +1,11 @@
-//! Whether memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3): "our test issues two writes to
-//! the same logical address, and the second one may hit in the DRAM, if the first write is still in the DRAM".
+//! Tests whether the memory for writes is a FIFO buffer or a cache (`parameter-aware-io` 4.3): "our test issues two writes
+//! to the same logical address, and the second one may hit in the DRAM, if the first write is still in the DRAM".
 //!
-//! The paper prints no procedure. Ours puts its words on top of Procedure 6: flush, 16 MB of garbage so that a write
-//! must wait for room, the first write, other writes in between, the second write, timed; beside it the same with
-//! the second write at a fresh address. By the paper's reading a buffer is what "hits only when the second one is
-//! issued immediately after the first one without any other writes between them"; a FIFO that serves rewrites from
-//! anywhere within it passes for a cache.
+//! The paper prints no procedure. Ours combines its words with Procedure 6: a flush; 16 MB of garbage, so that a write must
+//! wait for room; the first write; other writes in between; and the second write, which is timed. For comparison the same is
+//! done with the second write at a fresh address. By the paper's reading, memory that "hits only when the second one is
+//! issued immediately after the first one without any other writes between them" is a buffer. A FIFO that serves rewrites
+//! from anywhere within it therefore passes for a cache.
 
 use crate::paper::rules::BELOW_SHARE;
 use crate::paper::write_init;
@@ -13,14 +13,14 @@ use crate::{Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Sp
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
 
-/// One write, in bytes. This and what follows is not the paper's, but within the range of Procedure 6.
+/// The bytes of one write. This constant and the next are not the paper's, but within the range of Procedure 6.
 const WRITE: u64 = 4 << 10;
-/// The most that is written in between, in bytes; from one write on, times four.
+/// The most bytes written in between. The gaps grow from one write by factors of four.
 const BETWEEN_MAX: u64 = 16 << 20;
-/// Repetitions, as in Procedure 6.
+/// The number of repetitions, as in Procedure 6.
 const ITERATIONS: u32 = 30;
 
-/// The test.
+/// The test of section 4.3.
 pub(crate) struct WritePolicy;
 
 fn write_bytes(space: &Space) -> u64 {
@@ -35,7 +35,7 @@ fn gaps(space: &Space) -> Vec<u64> {
     std::iter::once(0).chain(gaps).collect()
 }
 
-/// Two writes with `gap` bytes of others in between; the second, timed, at `second`.
+/// Makes two writes with `gap` bytes of others in between. The second, which is timed, goes to `second`.
 fn pair(io: &mut Io<'_>, space: &Space, gap: u64, second: u64) -> Result<(), Stop> {
     let len = write_bytes(space);
     let (target, garbage) = (space.write_slot(0), space.write_slot(1));
@@ -81,7 +81,7 @@ impl Probe for WritePolicy {
         Ok(())
     }
 
-    /// A hit is, in our mechanical reading, a mean much shorter than at the fresh address.
+    /// In our mechanical reading, a hit is a mean that is much shorter than at the fresh address.
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
         let hits = hits(record);
         let farthest = hits
@@ -104,9 +104,9 @@ impl Probe for WritePolicy {
     }
 }
 
-/// What was written in between, and whether the second write hit.
+/// Returns the bytes written in between, and whether the second write hit.
 fn hits(record: &Record) -> Vec<(u64, bool)> {
-    // Samples hold one write each, whatever their `x`.
+    // Each sample holds one write, whatever its `x`.
     let mean = |series, gap| {
         let samples = record.series(PARAMETER, series).filter(|s| s.x == gap);
         let (sum, count) = samples.fold((0.0, 0.0), |(sum, count), s| {

@@ -1,12 +1,12 @@
-//! Write buffer or write cache (`parameter-aware-io` 4.3): whether memory keeps one copy of what is written again and
-//! again.
+//! Write buffer or write cache (`parameter-aware-io` 4.3): tests whether memory keeps a single copy of what is written
+//! repeatedly.
 //!
-//! Half of the known capacity is written in pieces, round after round, into emptied memory; beside it as much at places
-//! that never come back. The second waits for the flash once the capacity is written. A first-in-first-out buffer does
-//! so with the first, too; a cache never does. That the second is seen to wait is what makes not seeing the first
-//! one wait an answer.
+//! Writes half of the known capacity in pieces, round after round, into emptied memory, and for comparison as many bytes at
+//! places that are never written again. The second kind waits for the flash once the capacity is written. With a FIFO buffer
+//! the first kind waits as well; with a cache it never does. Not seeing the first kind wait is an answer only because the
+//! second kind is seen to wait.
 //!
-//! No two writes in a row go near each other, which even a plain buffer may join.
+//! No two writes in a row are near each other, because even a plain buffer may merge those.
 
 use crate::parameters::write_buffer::filling::{Emptying, empty, restore, runs, write_short};
 use crate::parameters::write_buffer::robust::emptying;
@@ -22,31 +22,31 @@ use fathom_stats::onset::onset;
 use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::WritePolicy;
-/// Runs of each kind in a batch, and batches.
+/// The runs of each kind in a batch, and the most batches.
 const RUNS: u32 = 6;
 const BATCHES: u32 = 3;
-/// Pieces that half of the capacity is written in, at most.
+/// The most pieces in which half of the capacity is written.
 const PIECES: u64 = 32;
-/// Capacities that a run writes.
+/// The number of capacities that a run writes.
 const VOLUMES: u64 = 2;
-/// The capacity that one batch is set aside for, in bytes; smaller ones have all.
+/// The bound allows for one batch with a buffer of this capacity, in bytes; for small buffers it allows all batches.
 const CAPACITY_WORTH: u64 = 64 << 20;
-/// What it needs under a budget, in bytes: the places of the largest buffer that is looked for.
+/// The bytes that it needs under a budget: the places for the largest buffer that is looked for.
 const REACH: u64 = 384 << 20;
-/// A wait of less than this share of a piece that fits does not matter.
+/// A wait shorter than this share of a piece that fits does not matter.
 const MATTERS: f64 = 0.05;
 
 pub(crate) struct WritePolicy;
 
-/// How a run goes.
+/// The layout of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     piece: u64,
-    /// Places that come back.
+    /// The number of places that are written repeatedly.
     places: u64,
-    /// Pieces of a run.
+    /// The number of pieces of a run.
     writes: u64,
-    /// Pieces that fit whatever the policy is.
+    /// The number of pieces that fit under either policy.
     fitting: u64,
 }
 
@@ -54,7 +54,7 @@ impl Layout {
     fn of(capacity: u64, block: u64) -> Option<Layout> {
         let piece = (capacity / 2 / PIECES / block).max(1) * block;
         let places = capacity / 2 / piece;
-        // Two places of half the capacity each are the fewest that come back without being the one before.
+        // Two places of half the capacity each are the fewest at which a write is not at the place of the one before.
         let places = places.max(2.min(capacity / piece));
         (places >= 2).then_some(Layout {
             piece,
@@ -65,7 +65,7 @@ impl Layout {
     }
 }
 
-/// How a run goes where the answer to the write buffer is known.
+/// Returns the layout of a run, if the capacity of the write buffer is known.
 fn layout(buffer: &Estimate, space: &Space) -> Option<Layout> {
     Layout::of(buffer.bytes()?, space.block_bytes)
 }
@@ -74,19 +74,19 @@ fn name(batch: u32) -> String {
     format!("rounds {batch}")
 }
 
-/// Where the pieces of both kinds lie.
+/// The places of the pieces of both kinds.
 struct Places {
     start: u64,
-    /// From an even place to the odd one after it.
+    /// The distance from an even place to the odd one after it, in bytes.
     half: u64,
     stride: u64,
-    /// Room to begin in.
+    /// The room for random starting points, in bytes.
     slack: u64,
 }
 
 impl Places {
-    /// In units of their own, but close together: places that come back must not save merges. Even and odd places lie
-    /// far apart, so that no write goes to the unit or the stripe of the one before.
+    /// Each place has a unit of its own, but the places are close together: places that are written repeatedly must not save
+    /// merges. Even and odd places are far apart, so that no write goes to the unit or the stripe of the one before.
     fn new(session: &Session<'_>, space: &Space, layout: &Layout) -> Option<Places> {
         let stride = write_unit(session)
             .max(layout.piece)
@@ -97,7 +97,7 @@ impl Places {
             start: session.region().start,
             half: match emptying(session.record()) {
                 Emptying::Flush => half,
-                // What is forgotten is written again: no more than must be.
+                // The trimmed range must be written again, so keep it as small as possible.
                 Emptying::Forget => half.min((2 * area).next_multiple_of(1 << 20)),
             },
             stride,
@@ -114,7 +114,7 @@ impl Places {
     }
 }
 
-/// One run into emptied memory; how long it took.
+/// Executes one run into emptied memory. Returns how long it took.
 fn fill(
     io: &mut Io<'_>,
     layout: &Layout,
@@ -145,7 +145,7 @@ fn fill(
 impl Probe for WritePolicy {
     fn bound(&self, space: &Space) -> u64 {
         let capacity = CAPACITY_WORTH.min(space.span() / 4);
-        // And what was forgotten written again.
+        // Includes writing the trimmed range again.
         2 * u64::from(RUNS) * VOLUMES * capacity + 8 * capacity
     }
 
@@ -154,7 +154,7 @@ impl Probe for WritePolicy {
     }
 
     fn least(&self, space: &Space) -> u64 {
-        // As much for a small buffer.
+        // The same for a small buffer.
         self.bound(space) / 512
     }
 
@@ -231,7 +231,7 @@ impl Probe for WritePolicy {
     }
 }
 
-/// The policy where it was measured, and is settled.
+/// Returns the policy. The outer `None` if it was not measured, the inner one if it is not settled.
 fn decide(record: &Record, layout: &Layout) -> Option<Option<&'static str>> {
     let of = |series| -> Vec<Vec<f64>> {
         (0..BATCHES)
@@ -247,7 +247,7 @@ fn decide(record: &Record, layout: &Layout) -> Option<Option<&'static str>> {
         .collect();
     let least = MATTERS * location::median(&first)?;
     let fitting = layout.fitting as usize;
-    // Where both kinds wait about the capacity, or only one.
+    // Both kinds wait at about the capacity (a buffer), or only the second kind does (a cache).
     let late = |at: usize| at as u64 > layout.fitting + 2 + layout.fitting / 8;
     let waits = onset(&distinct, fitting, least);
     let same = onset(&again, fitting, least);
