@@ -57,8 +57,8 @@ keys! {
         pub slice_sync: Dur = Dur::ms(100),
         /// Slice of an async queue of priority 4 (`HZ / 25`).
         pub slice_async: Dur = Dur::ms(40),
-        /// Limit of a round of an async queue: its slice ends after a round of twice this value, times 8 minus the
-        /// priority.
+        /// Sets the share of an async queue: its slice ends after a round of 2 * `slice_async_rq` * (8 - priority)
+        /// requests if other queues wait.
         pub slice_async_rq: u32 = 2,
         /// Maximum time that the drive is kept idle for the next request of a process (`HZ / 125`). With 0, never.
         pub slice_idle: Dur = Dur::ms(8),
