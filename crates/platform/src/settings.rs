@@ -20,7 +20,7 @@ pub struct System {
     pub commit: Dur,
     /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
     pub expire: Dur,
-    /// Maximum number of write-backs in flight (`nr_requests` of the block layer).
+    /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
     pub window: u32,
     /// Maximum length of a write-back, which consists of contiguous pages.
     pub longest_write: Bytes,

@@ -3,12 +3,12 @@
 //! Linux 6.12, `block/bfq-iosched.c` and `block/bfq-wf2q.c`, which were read; `tests/kernel.rs` compares the order of
 //! dispatch with that of a kernel.
 //!
-//! Each process has a queue for its sync requests (those that it waits for), and each priority has one for async
-//! requests. A queue has the drive until it has used up its *budget*, a number of sectors, or its time, or has no more
-//! requests. B-WF2Q+ (`wf2q.rs`) chooses the next queue by weights of 10 * (8 - priority), within a priority class. The
-//! budget adapts to the use of the last one, and a queue that made little use of its time is charged for the time
-//! (`turn.rs`). Within a queue the nearest request goes (`seek.rs`); once per turn the oldest goes if it has expired.
-//! Async requests are charged three times, unless weights differ.
+//! Each process has a queue for its sync requests (reads, and writes that somebody waits for). Each class and priority
+//! has a queue for async requests. A queue has the drive until it has used up its *budget*, a number of sectors, or its
+//! time, or has no more requests. B-WF2Q+ (`wf2q.rs`) chooses the next queue by weights of 10 * (8 - priority), within a
+//! priority class. The budget adapts to the use of the last one, and a queue that made little use of its time is charged
+//! for the time (`turn.rs`). Within a queue the nearest request goes (`seek.rs`); once per turn the oldest goes if it
+//! has expired. Async requests are charged three times, unless weights differ.
 //!
 //! With `low_latency`, queues that seem interactive or soft real-time weigh at least 30 times as much (`raise.rs`). A
 //! queue that makes a request soon after it ran dry preempts the one being served (`BFQQE_PREEMPTED`): it keeps its

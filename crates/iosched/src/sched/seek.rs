@@ -113,8 +113,8 @@ impl Habit {
         self.think.add(time.min(most).0);
     }
 
-    /// Records a request at `offset` and returns the distance of the seek, in bytes. A single long seek does not count
-    /// in full: at most four times the mean plus 1 GiB for the first samples, and plus 64 MiB later (2 * 1024 * 1024
+    /// Records a request at `offset` and returns the distance of the seek, in bytes. A single long seek does not count in
+    /// full: at most four times the mean plus 1 GiB for the first three samples, and plus 64 MiB later (2 * 1024 * 1024
     /// and 2 * 1024 * 64 sectors).
     pub(crate) fn sought(&mut self, offset: u64) -> u64 {
         let slack = if self.seek.samples <= 60 {

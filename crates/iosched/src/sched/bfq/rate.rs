@@ -110,8 +110,8 @@ impl Rate {
         (self.sectors, self.longest) = (sectors, sectors);
     }
 
-    /// Records a completion. Returns whether there is a new estimate. The samples are discarded after a pause in which
-    /// the drive transferred less than 1 sector per ms.
+    /// Records a completion. Returns whether there is a new estimate. The samples are discarded after a pause so long
+    /// that the longest recent request, spread over it, makes less than about 1 sector per ms.
     pub(super) fn completed(&mut self, now: Time) -> bool {
         let us = now.since(self.last_completion).0 / 1_000;
         let idle = us > SHORT_PAUSE.0 / 1_000 && (self.longest << SHIFT) / us < 1 << (SHIFT - 10);
