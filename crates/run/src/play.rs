@@ -36,8 +36,8 @@ pub enum PlayError<E: std::error::Error> {
     Interrupted,
 }
 
-/// Time on the device's clock between two checks for an interruption. A model covers this in an instant, even while it
-/// is busy without the host.
+/// Maximum time on the device's clock between two checks for an interruption. A model covers this in an instant, even
+/// while it is busy without the host.
 const AT_ONCE: Dur = Dur::ms(1_000_000);
 
 struct InFlight {
