@@ -1,14 +1,15 @@
-//! Files on a drive: no block has two owners, what is freed comes back, a drive is filled as far as is said.
+//! Tests of the allocator: no block has two owners, freed blocks can be reused, and a drive is filled as far as
+//! requested.
 
 use fathom_base::{Bytes, Rng};
 use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, Sizes, Volume};
 use proptest::prelude::*;
 
-/// Blocks of a group, and those of its metadata.
+/// Number of blocks in a group, and of its metadata blocks.
 const GROUP_BLOCKS: u64 = 32_768;
 const GROUP_METADATA: u64 = 514;
 
-/// Every block that a file has, sorted; an error where one has two owners or belongs to a group's metadata.
+/// Returns the blocks of all files, sorted. Fails if a block has two owners or belongs to a group's metadata.
 fn owned(volume: &Volume) -> Vec<u64> {
     let extents = volume
         .ids()
@@ -25,7 +26,7 @@ fn owned(volume: &Volume) -> Vec<u64> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Random creations, growths, deletions and releases, on a drive that gets full.
+    /// Random creations, growths, deletions and releases, on a drive that becomes full.
     #[test]
     fn no_block_has_two_owners(seed: u64, mib in 16u64..300, directories in 1usize..20) {
         let mut rng = Rng::new(seed, 0);
@@ -74,7 +75,7 @@ proptest! {
         prop_assert_eq!(volume.space().free(), volume.space().usable() - left);
     }
 
-    /// Filling ends within one file, with what is free in many pieces.
+    /// The used share is exact to within one file, and the free blocks are in many runs.
     #[test]
     fn a_drive_is_filled_within_one_file(seed: u64, percent in 1u32..=95, kib in 1u64..2048) {
         let mut volume = Volume::new(Bytes(0), Bytes::mib(300), 1).unwrap();
@@ -115,7 +116,7 @@ fn a_file_goes_to_its_directory_s_group_and_spills() {
         volume.grow(file, 10_000).unwrap();
         assert_eq!(group(&volume, file), expected);
         assert_eq!(volume.pages(file), 3);
-        // The inode's bitmap and its table block are in that group; then comes the directory's block.
+        // The inode's bitmap and its table block are in that group; the directory's block follows.
         assert_eq!(touched.len(), 3);
         let of_group = |key: &PageKey| u64::from(key.page) / GROUP_METADATA;
         assert!(

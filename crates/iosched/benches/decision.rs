@@ -1,4 +1,4 @@
-//! What a decision costs: `dispatch` where a thousand requests and more are held, and taking a request in.
+//! The cost of a decision: `dispatch` with a thousand or more held requests, and `insert`.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 
@@ -11,7 +11,7 @@ use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 use fathom_iosched::{Io, IoKey, SCHEDULERS, Scheduler};
 
-/// Requests held at the end; twice as many at the beginning.
+/// Number of held requests at the end; twice that number at the beginning.
 const HELD: u32 = 1000;
 
 fn main() {
@@ -22,7 +22,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().map(|entry| entry.name)
 }
 
-/// Random reads and writes of eight processes, one in four badly split.
+/// Random reads and writes of eight processes, a quarter of them badly split.
 fn requests(count: u32) -> Vec<Io> {
     let mut rng = Rng::new(1, 0);
     let random = |key| {
@@ -55,7 +55,7 @@ fn filled(name: &str) -> Box<dyn Scheduler> {
     scheduler
 }
 
-/// Decides a thousand times; whatever a scheduler waits for comes at once.
+/// Makes a thousand decisions. The time advances at once to the timer that a scheduler waits for.
 #[divan::bench(args = names(), sample_count = 200)]
 fn dispatch(bencher: Bencher<'_, '_>, name: &str) {
     bencher
@@ -77,7 +77,7 @@ fn dispatch(bencher: Bencher<'_, '_>, name: &str) {
         });
 }
 
-/// Takes a thousand requests in where there are a thousand.
+/// Inserts a thousand requests into a scheduler that holds a thousand.
 #[divan::bench(args = names(), sample_count = 200)]
 fn insert(bencher: Bencher<'_, '_>, name: &str) {
     let requests = requests(2 * HELD);

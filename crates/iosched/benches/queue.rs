@@ -1,6 +1,6 @@
-//! What a request costs on its way through a queue, above a drive that costs next to nothing.
+//! The cost of a request in the queue, above a drive that costs next to nothing.
 //!
-//! `bare` is the same load on the drive alone: what the queue costs is the difference.
+//! `bare` plays the same load on the drive alone; the difference is the cost of the queue.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 
@@ -11,11 +11,11 @@ use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Device, DeviceInfo, Op, Request};
 use fathom_iosched::{BlockQueue, QueueConfig};
 
-/// Requests of a sample; there are ten samples.
+/// Number of requests in each of the ten samples.
 const REQUESTS: usize = 100_000;
-/// Requests that the drive has at a time.
+/// Maximum number of requests in flight at the drive.
 const DEPTH: u32 = 32;
-/// Requests that the submitter has outstanding: a scheduler has something to choose from.
+/// Number of outstanding requests of the submitter, so that a scheduler has a choice.
 const OUTSTANDING: usize = 128;
 
 fn main() {
@@ -47,7 +47,7 @@ fn queue(scheduler: &str) -> BlockQueue<NullDevice> {
     BlockQueue::new(drive(), config).unwrap()
 }
 
-/// Reads and writes of 4 KiB at random places: hardly two are adjacent.
+/// Reads and writes of 4 KiB at random offsets: hardly any two are adjacent.
 fn random() -> Vec<Request> {
     let mut rng = Rng::new(1, 0);
     let one = |id| {
@@ -57,13 +57,13 @@ fn random() -> Vec<Request> {
     (0..REQUESTS as u64).map(one).collect()
 }
 
-/// Reads of 4 KiB, one after another: they become long ones.
+/// Sequential reads of 4 KiB, which are merged to long requests.
 fn sequential() -> Vec<Request> {
     let one = |id| Request::new(id, Op::Read, id * 4096, 4096);
     (0..REQUESTS as u64).map(one).collect()
 }
 
-/// Keeps so many outstanding until all is done.
+/// Keeps a fixed number of requests outstanding until all are complete.
 fn play(device: &mut dyn Device, requests: Vec<Request>) {
     let (mut done, mut outstanding) = (Vec::new(), 0);
     for mut request in requests {

@@ -1,47 +1,47 @@
-//! The check suite: whether something is a [`Scheduler`].
+//! The check suite: tests whether something is a valid [`Scheduler`].
 //!
-//! It plays the queue and a drive of random service times. It inserts, grows and joins requests as the queue does and
-//! looks at every decision: nothing is lost, nothing comes twice, what goes out is what is held, nothing is held for
-//! ever, a stream of other requests keeps none back longer than the test allows, and equal input gives equal
-//! decisions. That overlapping requests keep their order and that flushes and FUA mean what they say is the queue's
-//! part; the device's conformance suite looks at that with every scheduler in it.
+//! It simulates the queue and a drive with random service times. It inserts, grows and joins requests as the queue
+//! does, and checks every decision: no request is lost or dispatched twice, each dispatched request is as it was held,
+//! none is held for ever, a stream of other requests delays none for longer than the options allow, and equal input
+//! gives equal decisions. The queue, not the scheduler, keeps the order of overlapping requests and the meaning of
+//! flushes and FUA; the device conformance suite tests that with every scheduler.
 
 use crate::{Io, IoKey, Scheduler};
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 use std::collections::BTreeMap;
 
-/// The unit of places and lengths here, in bytes.
+/// The unit of offsets and lengths here, in bytes.
 const BLOCK: u64 = 4096;
-/// Steps without a decision after which a scheduler is taken to hold its requests for ever.
+/// Steps without a decision after which the check fails a scheduler for holding its requests for ever.
 const PATIENCE: u32 = 100_000;
 
-/// What to ask of a scheduler.
+/// The parameters of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Fixes every random choice.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Requests to insert.
+    /// Number of requests to insert.
     pub requests: u32,
-    /// Requests that the drive has at a time.
+    /// Maximum number of requests in flight.
     pub depth: u32,
-    /// The longest that a request may wait behind a stream of others that come before it in every way but age.
+    /// The longest time that a request may wait behind a stream of others that come before it in every respect but age.
     pub starvation: Dur,
 }
 
-/// How a scheduler failed.
+/// A rule that a scheduler broke.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}, decision {decision}: {what}")]
 pub struct Failure {
     /// The seed of the run.
     pub seed: u64,
-    /// Decisions made before.
+    /// Number of decisions made before the failure.
     pub decision: u64,
-    /// What is wrong.
+    /// The description of the problem.
     pub what: String,
 }
 
-/// Whether what `make` makes is a scheduler; its decisions.
+/// Checks the schedulers that `make` creates, and returns the decisions of the random run.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -60,7 +60,7 @@ pub fn check(
     }
     for victim in [Op::Read, Op::Write] {
         for others in [Op::Read, Op::Write] {
-            // As long as a buffer line or bundle likes it, or not.
+            // Some of these lengths suit the boundaries that a scheduler prefers, and some do not.
             for blocks in [1, 4] {
                 for other_blocks in [1, 8] {
                     let victim = Shape { op: victim, blocks };
@@ -76,7 +76,7 @@ pub fn check(
     Ok(decisions)
 }
 
-/// What a request is besides its place.
+/// The kind and the length of a request.
 #[derive(Clone, Copy)]
 struct Shape {
     op: Op,
@@ -89,7 +89,7 @@ struct Play<'a> {
     rng: Rng,
     now: Time,
     held: BTreeMap<IoKey, Io>,
-    /// When each request in flight is done.
+    /// When each request in flight completes.
     flying: Vec<(Time, Io)>,
     decisions: Vec<IoKey>,
     next_key: u32,
@@ -150,7 +150,7 @@ impl<'a> Play<'a> {
         io.key
     }
 
-    /// A held request grows at its end or its beginning, as merging does, into free space.
+    /// Grows a held request at its end or its beginning into free space, as merging does.
     fn grow(&mut self) {
         let Some(before) = self.any_held() else {
             return;
@@ -187,7 +187,7 @@ impl<'a> Play<'a> {
         self.scheduler.changed(self.now, &before, grown);
     }
 
-    /// Two held requests that have become adjacent become one.
+    /// Joins two held requests that have become adjacent.
     fn join(&mut self) {
         let Some(first) = self.any_held() else {
             return;
@@ -225,7 +225,7 @@ impl<'a> Play<'a> {
         self.held.values().nth(index).copied()
     }
 
-    /// Fills the drive.
+    /// Dispatches until the drive is full or the scheduler returns none.
     fn dispatch(&mut self, service: Dur) -> Result<(), Failure> {
         while self.flying.len() < self.options.depth as usize {
             let held = self.held.len();
@@ -247,7 +247,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Goes on to `until`, to the next completion or to what the scheduler waits for, whichever is first.
+    /// Advances the time to `until`, the next completion or the scheduler's timer, whichever is first.
     fn advance(&mut self, until: Time) -> Result<(), Failure> {
         let done = self.flying.iter().map(|(at, _)| *at).min();
         let full = self.flying.len() >= self.options.depth as usize;
@@ -274,7 +274,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Random requests of several processes, then what is left.
+    /// Plays random requests of several processes, then drains the scheduler.
     fn random(mut self) -> Result<Vec<IoKey>, Failure> {
         let places = u64::from(self.options.requests) * 64;
         while self.inserted < self.options.requests {
@@ -328,7 +328,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// One request far away, behind a stream of others that never ends: one process, in ascending order.
+    /// Plays one distant request behind an endless stream of others, which one process makes in ascending order.
     fn starve(mut self, victim: Shape, others: Shape) -> Result<(), Failure> {
         const AHEAD: usize = 64;
         const WARM: Dur = Dur(50_000_000);
@@ -343,7 +343,7 @@ impl<'a> Play<'a> {
             self.dispatch(Dur::us(100))?;
             let waited = self.now.since(began);
             match key {
-                // Others have been coming for a while.
+                // The stream has run for a while.
                 None if waited > WARM => {
                     key = Some(self.insert(victim.op, 64, victim.blocks, 2));
                     began = self.now;

@@ -21,7 +21,7 @@ const SCHEDULER: Kind = Kind {
 };
 
 names! {
-    /// Which scheduler, and its tunables.
+    /// A scheduler with its tunables.
     pub enum Config by "name" of SCHEDULER in SCHEDULERS, macro each {
         Noop(noop::Tunables) = "noop", noop::ABOUT;
         Deadline(deadline::Tunables) = "deadline", deadline::ABOUT;
@@ -38,15 +38,15 @@ names! {
 }
 
 impl Config {
-    /// The scheduler.
+    /// Builds the scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] names the tunable that cannot be.
+    /// [`BadValue`] names the invalid tunable.
     pub fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
         each!(self, tunables => tunables.build()).map_err(|bad| bad.of(self.name()))
     }
 
-    /// The longest that [`crate::check`] lets a request wait behind a stream of others.
+    /// The longest time that [`crate::check`] lets a request wait behind a stream of others.
     pub fn starvation(&self) -> Dur {
         fn of<P: Policy>(_: &P) -> Dur {
             P::STARVATION
@@ -54,7 +54,7 @@ impl Config {
         each!(self, tunables => of(tunables))
     }
 
-    /// With what it leaves to the drive.
+    /// Returns the configuration with unset tunables taken from the drive.
     pub(crate) fn over(&self, info: &DeviceInfo) -> Self {
         let mut config = self.clone();
         each!(&mut config, tunables => tunables.over(info));

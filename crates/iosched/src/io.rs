@@ -1,19 +1,19 @@
-//! A request on its way through the queue, as a scheduler sees it.
+//! A request in the queue, as a scheduler sees it.
 
 use crate::Class;
 use fathom_base::Time;
 use fathom_block::Op;
 
-/// Names a request while it is in the queue and in flight; used again afterwards.
+/// Identifies a request while it is in the queue or in flight. Keys are reused afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IoKey(pub u32);
 
-/// A read or a write that the queue holds: one that was submitted, a piece of one, or several that were merged.
+/// A read or a write that the queue holds: a submitted request, a piece of one, or several merged requests.
 ///
 /// Flushes and trims never reach a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// Names it.
+    /// Identifies the request.
     pub key: IoKey,
     /// Read or write.
     pub op: Op,
@@ -21,28 +21,29 @@ pub struct Io {
     pub offset: u64,
     /// Length, in bytes.
     pub len: u64,
-    /// The process on whose behalf it was made; of what was merged, that of the first.
+    /// The process that made the request; of a merged request, the process of the first one.
     pub process: u32,
-    /// The I/O priority of that process: its class, and its level, from 0, the highest, to 7.
+    /// The class of the I/O priority of that process.
     pub class: Class,
-    /// The level.
+    /// The level of that priority, from 0, the highest, to 7.
     pub priority: u8,
-    /// Somebody waits for it. Reads are always waited for; so are direct writes in Linux today ([`crate::Era::Multi`]).
+    /// Whether somebody waits for the request. True for all reads, and for direct writes in current Linux
+    /// ([`crate::Era::Multi`]).
     pub sync: bool,
-    /// Durable before it completes. Never merged.
+    /// Whether the data must be durable before the request completes (FUA). Such a request is never merged.
     pub fua: bool,
-    /// When the oldest part of it came.
+    /// When the oldest part of the request arrived.
     pub queued: Time,
 }
 
 impl Io {
-    /// The first byte after it.
+    /// Returns the offset of the first byte after the request.
     #[inline]
     pub fn end(&self) -> u64 {
         self.offset + self.len
     }
 
-    /// Whether it is a write.
+    /// Returns true for a write.
     #[inline]
     pub fn is_write(&self) -> bool {
         self.op == Op::Write

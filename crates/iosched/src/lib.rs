@@ -1,14 +1,16 @@
-//! The block layer above a drive: requests are merged, split and plugged, and a scheduler says which goes next.
+//! The block layer above a drive: it merges, splits and plugs requests, and a scheduler decides which request goes
+//! next.
 //!
-//! A [`BlockQueue`] is a device that wraps a device, so that it stands over a model and over a real drive alike. A
-//! [`Scheduler`] is a state machine without I/O and without a clock: requests and the time come in, decisions go out.
+//! A [`BlockQueue`] is a device that wraps another device, so it works over a model and over a real drive. A
+//! [`Scheduler`] is a state machine without I/O and without a clock: it takes requests and the time, and returns
+//! decisions.
 //!
-//! Nothing here knows what a drive hides. What a splitter or a scheduler needs to know of it is a number in its
-//! configuration, which a profile can supply. There is no page cache above, and no time is charged for the host's
-//! processor.
+//! This crate knows nothing about the internals of a drive. The drive's sizes that a splitter or a scheduler needs are
+//! numbers in its configuration; a profile can supply them. There is no page cache above the queue, and the host's
+//! processor time is not modelled.
 //!
-//! A scheduler of one's own is a function in a [`Pick`], or implements [`Scheduler`], which orders [`Io`]s ([`Io::end`],
-//! [`Io::is_write`]); [`check`] says whether it keeps the rules.
+//! A custom scheduler is either a function in a [`Pick`] or an implementation of [`Scheduler`] that orders [`Io`]s
+//! ([`Io::end`], [`Io::is_write`]). [`check`] tests whether it keeps the rules.
 //!
 //! ```
 //! use fathom_base::Dur;

@@ -1,21 +1,21 @@
-//! A scheduler that is one function: which of the requests that are held goes next.
+//! A scheduler made from one function, which picks the next of the held requests.
 
 use crate::{Io, Scheduler};
 use fathom_base::Time;
 use std::fmt;
 
-/// Holds requests in the order in which they came, and dispatches the one that a function picks.
+/// Holds requests in order of arrival and dispatches the one that a function picks.
 ///
-/// The function is told the time and what is held, the oldest first. Where it picks none, it is asked again once something
-/// completes or comes. It looks at all that is held each time: a policy for more than some hundred requests implements
-/// [`Scheduler`].
+/// The function gets the time and the held requests, oldest first. If it picks none, it is called again after the next
+/// arrival or completion. Every call sees all held requests, so a policy for more than some hundred requests should
+/// implement [`Scheduler`] instead.
 pub struct Pick<F> {
     held: Vec<Io>,
     pick: F,
 }
 
 impl<F: FnMut(Time, &[Io]) -> Option<Io>> Pick<F> {
-    /// Nothing held.
+    /// Creates an empty scheduler with this function.
     pub fn new(pick: F) -> Self {
         let held = Vec::new();
         Self { held, pick }

@@ -1,35 +1,35 @@
-//! I/O priorities, as `ionice` gives them: a class and a level in it.
+//! I/O priorities, as set by `ionice`: a class and a level in the class.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
-/// The class of an I/O priority (ioprio_set(2)), the highest first.
+/// The class of an I/O priority (ioprio_set(2)), in order from the highest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Before all others (`IOPRIO_CLASS_RT`).
+    /// Served before all others (`IOPRIO_CLASS_RT`).
     RealTime,
-    /// Where nothing is said (`IOPRIO_CLASS_BE`).
+    /// The default class (`IOPRIO_CLASS_BE`).
     #[default]
     BestEffort,
-    /// After all others (`IOPRIO_CLASS_IDLE`).
+    /// Served after all others (`IOPRIO_CLASS_IDLE`).
     Idle,
 }
 
-/// The I/O priority of a process. In a setting a number is a level of best effort; text is a class and a level:
-/// `"realtime:0"`, `"best-effort:7"`, `"idle"`.
+/// The I/O priority of a process. In a settings file, a number is a level of the class best effort; a text is a class
+/// and a level: `"realtime:0"`, `"best-effort:7"`, `"idle"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
-    /// Its class.
+    /// The class.
     pub class: Class,
-    /// From 0, the highest, to 7. The class "idle" has none: it is 7 there.
+    /// The level, from 0, the highest, to 7. The class idle has no levels; it is 7 there.
     pub level: u8,
 }
 
-/// The lowest level.
+/// The lowest priority level.
 const LOWEST: u8 = 7;
 
 impl Default for Priority {
-    /// Of a process of which nothing is said: the middle of best effort (`IOPRIO_BE_NORM`).
+    /// Returns the priority of a process without a setting: the middle of best effort (`IOPRIO_BE_NORM`).
     fn default() -> Self {
         let class = Class::BestEffort;
         Self { class, level: 4 }
@@ -37,8 +37,8 @@ impl Default for Priority {
 }
 
 impl Priority {
-    /// A priority, if the level is one; whatever is said of it, the class "idle" has the lowest
-    /// (`bfq_set_next_ioprio_data`).
+    /// Returns the priority, or `None` if `level` is above 7. The class idle always gets the lowest level, whatever
+    /// `level` is (`bfq_set_next_ioprio_data`).
     pub fn new(class: Class, level: u8) -> Option<Self> {
         let level = match class {
             Class::Idle => LOWEST,
@@ -111,7 +111,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// ioprio_set(2): three classes, levels 0 to 7, none of the class "idle"; what is said of nothing is best effort.
+    /// ioprio_set(2): three classes with levels 0 to 7, except for the class idle, which has none; the default is best
+    /// effort.
     #[test]
     fn a_number_is_best_effort_and_text_says_the_class() {
         let read =
@@ -126,7 +127,7 @@ mod tests {
         ] {
             let all = read(text).unwrap();
             assert_eq!(all["0"], Priority { class, level }, "{text}");
-            // What is written reads as the same.
+            // The serialized form reads back as the same priorities.
             let written = toml::to_string(&all).unwrap();
             assert_eq!(
                 toml::from_str::<BTreeMap<String, Priority>>(&written).unwrap(),

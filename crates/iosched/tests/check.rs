@@ -1,4 +1,4 @@
-//! Every scheduler of the list passes the check suite, alone and in a queue.
+//! Every scheduler in the list passes the check suite, alone and in a queue.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -1,8 +1,8 @@
-//! A queue is a device, with every scheduler, every splitter and every plug in it.
+//! Device conformance of the queue, with every scheduler, every splitter and every plug.
 //!
-//! All but one thing: it is busy for one direction while it has room for the other, and the suite knows one queue, which has
-//! room for all or for nothing. So the suite sees a queue that takes as many of both together as it takes of either; how
-//! pools fill is a matter of `queue.rs` beside this.
+//! One property is hidden from the suite: a queue can be busy for one direction and have room for the other, while the
+//! suite expects one queue with room for all or for nothing. So the suite gets a queue that takes as many requests of
+//! both directions together as the real one takes of either. `queue.rs` beside this file tests how the pools fill.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -29,7 +29,7 @@ fn drive() -> impl Device {
     RamDevice::new(info, Dur::us(50))
 }
 
-/// A queue that takes so many requests, whatever they are.
+/// A queue that takes a fixed number of requests of any kind.
 struct OnePool<D> {
     queue: D,
     info: DeviceInfo,
@@ -72,7 +72,7 @@ impl<D: Device> Device for OnePool<D> {
     }
 }
 
-/// Of a queue under the schedulers of 2.6 and under those of today, of which writes may have as little as 3 in 16 (`bfq`).
+/// Sizes for the schedulers of 2.6 and for current ones, which may limit writes to as little as 3 in 16 (`bfq`).
 const REQUESTS: [u32; 2] = [32, 176];
 
 #[test]

@@ -1,16 +1,17 @@
-//! The schedulers against those of the kernel: what Linux 6.18 dispatched, in which order, on a loop device.
+//! Comparison of the schedulers with those of the kernel: the order in which Linux 6.18 dispatched requests on a loop
+//! device.
 //!
-//! `kernel/record.py` has recorded it (`kernel/*.csv`; it needs root). Each scheduler gets the same requests at the same
-//! times, is asked for one whenever the kernel took one, and is told that one is done when the kernel's at the same place in
-//! the order was done. What is compared is the order of dispatch: the largest share of the requests that go in the same
-//! order (a longest common subsequence), so that one request that goes earlier or later counts once.
+//! `kernel/record.py` made the recordings (`kernel/*.csv`; it needs root). Each scheduler gets the same requests at the
+//! same times. It is asked for a request whenever the kernel took one, and is told of a completion when the kernel's
+//! request at the same position in the order completed. The measure is the largest share of the requests that go in the
+//! same order (a longest common subsequence), so a request that goes earlier or later counts once.
 //!
-//! Why it is not all of them:
-//! - Two processors insert, dispatch and complete at a time. The tracepoints do not tell in which order they came to the
-//!   scheduler where they did so within a microsecond or two, and two requests that two processors have taken may be
-//!   issued in either order.
-//! - `bfq-writeback`: the reader ends before the writes. The kernel's BFQ does not wait for a process that has ended
-//!   (`bfqq_process_refs`), and ours, which is not told, does once, for 20 ms.
+//! Reasons why the orders do not agree fully:
+//! - Two processors insert, dispatch and complete requests at the same time. The tracepoints do not tell the order of
+//!   arrival at the scheduler within a microsecond or two, and two requests taken by two processors may be issued in
+//!   either order.
+//! - `bfq-writeback`: the reader ends before the writes. The kernel's BFQ does not wait for a process that has exited
+//!   (`bfqq_process_refs`). Fathom's BFQ, which is not told of the exit, waits once, for 20 ms.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -29,7 +30,7 @@ const JOBS: [&str; 7] = [
     "writeback",
 ];
 
-/// The scheduler that was recorded under a name.
+/// Returns the scheduler recorded under a name.
 fn recorded(name: &str) -> Box<dyn Scheduler> {
     let mut config = common::config(name.trim_end_matches("-plain"));
     if let Config::Bfq(tunables) = &mut config {
@@ -45,12 +46,12 @@ fn order(name: &str, job: &str, scheduler: &mut dyn Scheduler) -> f64 {
     in_order(&replay.ours, &replay.theirs)
 }
 
-/// What every job keeps to, and their mean.
+/// Checks that the share is at least `least` in every job and at least `mean` on average.
 fn keeps_to(name: &str, least: f64, mean: f64) {
     let mut sum = 0.0;
     for job in JOBS {
         let share = order(name, job, recorded(name).as_mut());
-        // See above.
+        // See the header of the file.
         let least = if (name, job) == ("bfq", "writeback") {
             0.7
         } else {
@@ -68,8 +69,8 @@ fn mq_deadline_dispatches_in_the_order_of_the_kernel() {
     keeps_to("mq-deadline", 0.97, 0.99);
 }
 
-/// Without a scheduler requests go as they come; but two processes that wait for room in the drive get it as they wake
-/// up. In `reader` requests are split, which is not recorded.
+/// Without a scheduler requests go in order of arrival, but two processes that wait for room in the drive get it in the
+/// order in which they wake up. In `reader` requests are split, which is not recorded.
 #[test]
 fn the_kernel_without_a_scheduler_dispatches_in_the_order_of_mq_none() {
     for job in JOBS.into_iter().filter(|&job| job != "reader") {
@@ -93,7 +94,7 @@ fn bfq_without_low_latency_dispatches_in_the_order_of_the_kernel() {
     keeps_to("bfq-plain", 0.96, 0.98);
 }
 
-/// The measure tells schedulers apart: no other one comes near, where there is something to order.
+/// The measure distinguishes schedulers: no other one comes near where the order matters.
 #[test]
 fn another_scheduler_does_not_dispatch_in_the_order_of_the_kernel() {
     for (name, job) in [

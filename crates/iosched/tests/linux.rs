@@ -1,4 +1,4 @@
-//! The queue against the block layers of Linux: what is merged with what, what holds the drive back, what takes room.
+//! The queue compared with the block layers of Linux: merging, plugging, and room for requests.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -28,7 +28,7 @@ fn by(process: u32, request: Request) -> Request {
     Request { tag, ..request }
 }
 
-/// As `O_DIRECT` makes them with libaio or io_uring: nobody waits for this one.
+/// Marks a request as direct I/O (`O_DIRECT`) from libaio or io_uring, which nobody waits for.
 fn direct(request: Request) -> Request {
     let tag = Tag {
         direct: true,
@@ -37,7 +37,7 @@ fn direct(request: Request) -> Request {
     Request { tag, ..request }
 }
 
-/// Writes of 4 KiB at these places, in KiB.
+/// Writes of 4 KiB at these offsets, in KiB.
 fn writes(places: &[u64]) -> Vec<Request> {
     let numbered = (0..).zip(places);
     numbered
@@ -73,8 +73,8 @@ fn direct_writes_are_waited_for_in_linux_of_today() {
     }
 }
 
-/// Linux 2.6.23, `__make_request`, `block/ll_rw_blk.c`: `elv_merge` comes first, and only what is not merged asks for a
-/// request (`get_request_wait`), of which there are `nr_requests` of a direction.
+/// Linux 2.6.23, `__make_request`, `block/ll_rw_blk.c`: `elv_merge` comes first, and only a bio that is not merged asks
+/// for a request (`get_request_wait`), of which there are `nr_requests` for each direction.
 #[test]
 fn what_is_merged_takes_no_room() {
     for plug in [Plug::Off, Plug::Batch] {
@@ -84,15 +84,15 @@ fn what_is_merged_takes_no_room() {
             requests: Some(4),
             ..QueueConfig::default()
         });
-        // Ten that become one, and three of their own.
+        // Ten requests that are merged to one, and three separate ones.
         for request in writes(&[0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 100, 200, 300]) {
             queue.submit(request).unwrap();
         }
-        // The queue is full, and takes what joins one of them at either end.
+        // The queue is full, but accepts requests that can be merged at either end.
         queue.submit(write(20, 40 * KIB, 4 * KIB)).unwrap();
         queue.submit(write(21, 296 * KIB, 4 * KIB)).unwrap();
         assert!(queue.submit(write(22, 400 * KIB, 4 * KIB)).is_err());
-        // Who was refused sleeps, and others of its direction with it, until something completes.
+        // A refused submitter sleeps, and others of its direction too, until a request completes.
         assert!(queue.submit(write(23, 44 * KIB, 4 * KIB)).is_err());
         queue.submit(read(24, 500 * KIB, 4 * KIB)).unwrap();
         finish(&mut queue, 16);
@@ -103,8 +103,8 @@ fn what_is_merged_takes_no_room() {
     }
 }
 
-/// The same: `nr_requests` is in requests as the drive gets them, so that a long one takes as many as it has pieces. A bio is
-/// split before (`blk_queue_split`); one that has entered is not taken out again.
+/// As above: `nr_requests` counts requests as the drive gets them, so a long one takes room for each piece. A bio is
+/// split first (`blk_queue_split`); a request that has entered is not removed again.
 #[test]
 fn what_is_split_takes_room_for_each_piece() {
     let mut queue = queue(QueueConfig {
@@ -118,12 +118,13 @@ fn what_is_split_takes_room_for_each_piece() {
     queue.submit(write(3, 8192 * KIB, 4 * KIB)).unwrap();
 }
 
-/// Linux 2.6.23: noop has no `elevator_merge_fn`; `elv_merge` asks `q->last_merge` for both ends, then `elv_rqhash_find`
-/// for the back. `elv_insert` makes the first request `last_merge`, a merge the one that grew.
+/// Linux 2.6.23: noop has no `elevator_merge_fn`; `elv_merge` checks `q->last_merge` for both ends, then
+/// `elv_rqhash_find` for the back. `elv_insert` makes the first request `last_merge`, a merge makes it the one that
+/// grew.
 #[test]
 fn noop_merges_in_front_of_the_last_merged_alone() {
     let mut noop = with("noop", Plug::Off);
-    // 100 is the hint: the first to come. In front of 200 nothing is found.
+    // The hint is 100, the first request to arrive. No merge in front of 200 is found.
     run(&mut noop, writes(&[100, 200, 196, 96]));
     assert_eq!(given(&noop), [(96, 8), (200, 4), (196, 4)]);
     let stats = noop.stats();
@@ -131,17 +132,17 @@ fn noop_merges_in_front_of_the_last_merged_alone() {
         (stats.back_merges, stats.front_merges, stats.joined),
         (0, 1, 0)
     );
-    // Behind 200 by the hash, which makes it the hint.
+    // A merge behind 200 is found by the hash and makes it the hint.
     let mut noop = with("noop", Plug::Off);
     run(&mut noop, writes(&[100, 200, 204, 196, 96]));
     assert_eq!(given(&noop), [(100, 4), (196, 12), (96, 4)]);
-    // Schedulers that keep an order by place find either (`deadline_merge`).
+    // Schedulers that sort by place find either (`deadline_merge`).
     let mut deadline = with("deadline", Plug::Off);
     run(&mut deadline, writes(&[100, 200, 196, 96]));
     assert_eq!(given(&deadline), [(96, 8), (196, 8)]);
 }
 
-/// Linux 2.6.23: `attempt_back_merge` asks `noop_latter_request`, the next in order of arrival.
+/// Linux 2.6.23: `attempt_back_merge` asks `noop_latter_request` for the next request in order of arrival.
 #[test]
 fn noop_joins_neighbours_in_the_order_of_arrival_alone() {
     let mut noop = with("noop", Plug::Off);
@@ -165,7 +166,7 @@ fn timer(scheduler: &str) -> BlockQueue<Recorder> {
     })
 }
 
-/// Plays requests at their times in microseconds; when the drive got each.
+/// Plays requests at their times in microseconds. Returns when the drive got each.
 fn played(queue: &mut BlockQueue<Recorder>, requests: Vec<(u64, Request)>) -> Vec<(u64, Dur)> {
     let count = requests.len();
     let mut done = Vec::new();
@@ -185,8 +186,8 @@ fn played(queue: &mut BlockQueue<Recorder>, requests: Vec<(u64, Request)>) -> Ve
         .collect()
 }
 
-/// Linux 2.6.23, `elv_insert`, `block/elevator.c`: the plug goes where `rq.count[READ] + rq.count[WRITE] - in_flight` is
-/// `unplug_thresh`, 4: what was merged is one.
+/// Linux 2.6.23, `elv_insert`, `block/elevator.c`: the plug ends when `rq.count[READ] + rq.count[WRITE] - in_flight`
+/// reaches `unplug_thresh`, 4; merged requests count as one.
 #[test]
 fn the_plug_of_old_counts_requests_and_not_what_was_merged() {
     let four = writes(&[0, 100, 200, 300]);
@@ -203,7 +204,7 @@ fn the_plug_of_old_counts_requests_and_not_what_was_merged() {
     assert_eq!(after[0], (0, Dur::us(3_010)));
 }
 
-/// The requests of a plugged queue are with the scheduler, which sorts and merges them (`blk_plug_device`: "the I/O
+/// The requests of a plugged queue are held by the scheduler, which sorts and merges them (`blk_plug_device`: "the I/O
 /// scheduler is still adding and merging requests on the queue", `generic_unplug_device`).
 #[test]
 fn what_the_plug_of_old_holds_back_is_with_the_scheduler() {
@@ -215,20 +216,20 @@ fn what_the_plug_of_old_holds_back_is_with_the_scheduler() {
             .map(|r| (0, r))
             .collect(),
     );
-    // The sweep begins at the bottom, whoever came first.
+    // The sweep begins at the lowest offset, not at the first arrival.
     assert_eq!(order[0].0, 100);
 }
 
-/// `__make_request`: only a queue that is empty is plugged, whatever the drive has; `scsi_run_queue` (`drivers/scsi/
-/// scsi_lib.c`) calls `blk_run_queue` after each completion, which takes the plug away.
+/// `__make_request`: only an empty queue is plugged, whatever is in flight; `scsi_run_queue`
+/// (`drivers/scsi/scsi_lib.c`) calls `blk_run_queue` after each completion, which removes the plug.
 #[test]
 fn the_plug_of_old_comes_when_the_queue_is_empty_and_goes_with_a_completion() {
     let requests = vec![
         (0, direct(write(1, 0, 4 * KIB))),
-        // The drive is busy with it until 100 us, and the queue is empty.
+        // The drive is busy with the first request until 100 us, and the queue is empty.
         (50, write(2, 100 * KIB, 4 * KIB)),
         (200, write(3, 200 * KIB, 4 * KIB)),
-        // The queue is empty and idle again.
+        // The queue is empty and the drive idle again.
         (250, write(4, 300 * KIB, 4 * KIB)),
     ];
     let mut queue = timer("noop");
@@ -243,8 +244,8 @@ fn the_plug_of_old_comes_when_the_queue_is_empty_and_goes_with_a_completion() {
     assert_eq!(given, wanted);
 }
 
-/// `bio_sync` (a write that is waited for) runs the queue at once, also where it was merged; so does direct I/O
-/// (`blk_run_address_space`, `fs/direct-io.c`), a reader that waits (`sync_page`), and one that finds no room
+/// `bio_sync` (a write that somebody waits for) runs the queue at once, also if it was merged. So do direct I/O
+/// (`blk_run_address_space`, `fs/direct-io.c`), a reader that waits (`sync_page`), and a submitter that finds no room
 /// (`get_request_wait`: `__generic_unplug_device`).
 #[test]
 fn the_plug_of_old_goes_for_who_waits() {
@@ -292,7 +293,7 @@ fn a_plug_list_is_searched_at_its_end_alone_today() {
     assert_eq!(given(&old), [(100, 8), (196, 12)]);
 }
 
-/// Each task has a list of its own (`current->plug`), and hands it over as one.
+/// Each task has its own list (`current->plug`), which goes to the scheduler as a whole.
 #[test]
 fn a_plug_list_is_of_one_task() {
     let mut queue = with("mq-none", Plug::Batch);
@@ -307,8 +308,8 @@ fn a_plug_list_is_of_one_task() {
     assert_eq!(given(&queue), [(0, 8), (200, 4), (100, 4), (8, 4)]);
 }
 
-/// Linux 6.18, `blk_bio_list_merge`: at most eight of the software queue, the latest first; `kyber_bio_merge` has a list for
-/// each domain. No two requests are joined.
+/// Linux 6.18, `blk_bio_list_merge`: at most eight requests of the software queue are searched, the latest first;
+/// `kyber_bio_merge` has a list for each domain. Held requests are never joined.
 #[test]
 fn without_a_scheduler_the_latest_eight_are_looked_at() {
     let far: Vec<u64> = (0..10).map(|i| 1000 + 100 * i).collect();
@@ -322,7 +323,7 @@ fn without_a_scheduler_the_latest_eight_are_looked_at() {
             assert_eq!(count, u64::from(merged), "{name}: {new}");
         }
     }
-    // Eight reads in between are in the same list, but of another domain.
+    // Eight reads in between are in the same list for mq-none, but in another domain for kyber.
     for (name, merged) in [("mq-none", 0), ("kyber", 1)] {
         let mut queue = with(name, Plug::Off);
         let mut all = writes(&[0]);
@@ -336,12 +337,12 @@ fn without_a_scheduler_the_latest_eight_are_looked_at() {
     assert_eq!(given(&queue), [(0, 4), (4, 8)]);
 }
 
-/// Linux 6.18, `blk_add_rq_to_plug`, `block/blk-mq.c`: a list that begins with 128 KiB (`BLK_PLUG_FLUSH_SIZE`) goes before
-/// the next request, so that a list of 32 is not all.
+/// Linux 6.18, `blk_add_rq_to_plug`, `block/blk-mq.c`: a list whose first request has 128 KiB (`BLK_PLUG_FLUSH_SIZE`)
+/// is flushed before the next request, not only a list of 32.
 #[test]
 fn a_long_request_ends_a_plug_list() {
     let mut queue = with("mq-deadline", Plug::Batch);
-    // What comes next would be found by place, if the first were with the scheduler: it is.
+    // The next request is merged by place if the first one is in the scheduler, which it is.
     let requests = vec![
         write(1, 1000 * KIB, 128 * KIB),
         write(2, 2000 * KIB, 4 * KIB),
@@ -356,12 +357,12 @@ fn a_long_request_ends_a_plug_list() {
         write(3, 996 * KIB, 4 * KIB),
     ];
     run(&mut queue, requests);
-    // In the list only the one at 2000 is looked at, and on the way to the scheduler only what ends there.
+    // In the list only the request at 2000 is checked, and on the way to the scheduler only one that ends there.
     assert_eq!(queue.stats().front_merges, 0);
 }
 
-/// Linux 6.18, `elv_attempt_insert_merge`, `block/elevator.c`, through `dd_insert_request`: a request that leaves a plug list
-/// joins one that ends where it begins.
+/// Linux 6.18, `elv_attempt_insert_merge`, `block/elevator.c`, through `dd_insert_request`: a request that leaves a
+/// plug list is merged with one that ends where it begins.
 #[test]
 fn what_leaves_a_plug_list_joins_what_ends_where_it_begins() {
     for (name, joined) in [
@@ -377,11 +378,11 @@ fn what_leaves_a_plug_list_joins_what_ends_where_it_begins() {
     }
 }
 
-/// Linux 6.18, `__blk_mq_do_dispatch_sched`, `blk_mq_dispatch_rq_list`: the scheduler is asked until the drive has no tag
-/// left, which is found with a request in hand. What comes later passes it no more.
+/// Linux 6.18, `__blk_mq_do_dispatch_sched`, `blk_mq_dispatch_rq_list`: the scheduler is asked until the drive has no
+/// tag left, which is noticed with a request in hand. Later arrivals cannot overtake that request.
 #[test]
 fn one_request_more_is_taken_from_a_scheduler_than_the_drive_has_room_for() {
-    // The one at 300 KiB is chosen when the drive has got the first.
+    // The request at 300 KiB is chosen when the drive has got the first one.
     let play = |name: &str, later: u64| {
         let mut queue = queue(QueueConfig {
             scheduler: config(name),
@@ -398,8 +399,8 @@ fn one_request_more_is_taken_from_a_scheduler_than_the_drive_has_room_for() {
     };
     assert_eq!(play("mq-deadline", 100), [(0, 4), (300, 4), (100, 4)]);
     assert_eq!(play("mq-deadline", 304), [(0, 4), (300, 4), (304, 4)]);
-    // A drive of old asks for what it has room for (`elv_next_request`). Without a scheduler a request has its tag from
-    // the beginning.
+    // Linux 2.6 asks only for requests that the drive has room for (`elv_next_request`). Without a scheduler a request
+    // has its tag from the beginning.
     for name in ["deadline", "mq-none"] {
         assert_eq!(play(name, 304), [(0, 4), (300, 8)], "{name}");
     }

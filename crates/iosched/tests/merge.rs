@@ -1,4 +1,4 @@
-//! What was merged keeps its bytes, and what may grow is found.
+//! Merging: merged requests keep their bytes, and adjacent requests are found.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -18,7 +18,7 @@ fn queue(config: QueueConfig) -> BlockQueue<RamDevice> {
     BlockQueue::new(RamDevice::new(info, Dur::us(100)), config).unwrap()
 }
 
-/// A write of a sector that is full of its number.
+/// A write of one sector, filled with the sector's number.
 fn write(sector: u64) -> Request {
     Request {
         data: Some(vec![sector as u8; SECTOR as usize].into()),
@@ -45,7 +45,7 @@ fn run(queue: &mut impl Device, requests: Vec<Request>) -> Vec<Completion> {
     done
 }
 
-/// The number that every sector which was read is full of.
+/// The numbers with which the sectors of a read are filled.
 fn numbers(completion: &Completion) -> Vec<u8> {
     let sectors = completion.data.as_ref().unwrap();
     let sectors = sectors.chunks(SECTOR as usize);
@@ -59,7 +59,7 @@ fn numbers(completion: &Completion) -> Vec<u8> {
 #[test]
 fn bytes_stay_in_their_place_however_requests_are_merged() {
     let mut queue = queue(QueueConfig::default());
-    // One that grows at both ends, another apart from it, and what joins the two.
+    // One request that grows at both ends, another apart from it, and the one that joins the two.
     let order = [4, 5, 3, 2, 1, 6, 11, 10, 9, 12, 8, 7];
     run(&mut queue, order.map(write).into());
     let stats = queue.stats();
@@ -75,7 +75,7 @@ fn bytes_stay_in_their_place_however_requests_are_merged() {
     assert_eq!(numbers(&done[0]), (1..13).collect::<Vec<u8>>());
     assert_eq!(numbers(&done[1]), (22..30).collect::<Vec<u8>>());
     assert_eq!(numbers(&done[2]), (31..38).collect::<Vec<u8>>());
-    // Merged reads get each its own.
+    // Each of several merged reads gets its own bytes.
     let reads = [(4, 1), (5, 1), (2, 2), (1, 1), (9, 4), (6, 3)];
     let reads = (0..).zip(reads);
     let done = run(
@@ -96,7 +96,7 @@ fn of_reads_that_lie_over_one_another_the_last_can_still_grow_when_the_first_is_
     });
     queue.submit(read(1, 0, 8)).unwrap();
     queue.submit(read(2, 0, 8)).unwrap();
-    // The drive has got the first.
+    // The drive has received the first request.
     queue.wait(Time(1), &mut Vec::new());
     run(&mut queue, vec![read(3, 8, 1)]);
     let stats = queue.stats();

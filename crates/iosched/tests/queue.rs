@@ -1,4 +1,4 @@
-//! What the drive is given: merging, splitting, plugging, and what keeps its order.
+//! The requests that reach the drive: merging, splitting, plugging, and the order of overlapping requests.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -17,7 +17,7 @@ fn adjacent_requests_become_one_at_either_end() {
     let mut queue = queue(QueueConfig::default());
     let requests = vec![
         write(1, 8 * KIB, 4 * KIB),
-        write(2, 12 * KIB, 4 * KIB), // behind it
+        write(2, 12 * KIB, 4 * KIB), // after it
         write(3, 4 * KIB, 4 * KIB),  // before it
         read(4, 16 * KIB, 4 * KIB),  // adjacent, but a read
         write(5, 24 * KIB, 4 * KIB),
@@ -54,7 +54,7 @@ fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
             requests: Some(151),
             ..QueueConfig::default()
         });
-        // 600 KiB from 20 KiB on, in pieces of 4 KiB, then the same elsewhere at once.
+        // 600 KiB from 20 KiB on, in pieces of 4 KiB, then the same length elsewhere in one request.
         let mut requests: Vec<Request> = (0..150)
             .map(|i| write(i, (20 + 4 * i) * KIB, 4 * KIB))
             .collect();
@@ -74,7 +74,7 @@ fn merging_stops_at_the_limit_and_long_requests_are_split_there() {
             (2580, 88)
         ]
     );
-    // The first piece of each goes to the next boundary of 16 KiB.
+    // The first piece of each ends at the next boundary of 16 KiB.
     assert_eq!(
         pasa,
         [
@@ -118,7 +118,7 @@ fn what_is_plugged_waits_for_more_until_somebody_waits_for_it() {
     let mut delayed = queue(timer(4));
     let done = run(&mut delayed, vec![write(1, 0, 4 * KIB)]);
     assert_eq!(done[0].completed, Time(0) + Dur::ms(3) + Dur::us(100));
-    // A read is waited for.
+    // Somebody waits for a read.
     let mut pulled = queue(timer(4));
     let done = run(
         &mut pulled,
@@ -135,7 +135,7 @@ fn what_is_plugged_waits_for_more_until_somebody_waits_for_it() {
         done.iter()
             .all(|done| done.completed == Time(0) + Dur::us(100))
     );
-    // While it waits, more can join.
+    // Requests can be merged while the plug holds.
     let mut joined = queue(timer(4));
     joined.submit(write(1, 0, 4 * KIB)).unwrap();
     joined.wait(Time(0) + Dur::ms(1), &mut Vec::new());
@@ -152,10 +152,10 @@ fn overlapping_requests_go_one_after_another_and_the_rest_passes_them() {
     });
     let requests = vec![
         write(1, 0, 8 * KIB),
-        write(2, 4 * KIB, 8 * KIB), // over the first
-        read(3, 8 * KIB, 4 * KIB),  // of the second
-        read(4, 64 * KIB, 4 * KIB), // of its own
-        read(5, 64 * KIB, 4 * KIB), // the same: reads do not wait for reads
+        write(2, 4 * KIB, 8 * KIB), // overlaps the first
+        read(3, 8 * KIB, 4 * KIB),  // overlaps the second
+        read(4, 64 * KIB, 4 * KIB), // overlaps nothing
+        read(5, 64 * KIB, 4 * KIB), // the same offset: reads do not wait for reads
     ];
     let done = run(&mut queue, requests);
     let order: Vec<(u64, Time)> = done.iter().map(|d| (d.id.0, d.completed)).collect();
@@ -167,7 +167,8 @@ fn overlapping_requests_go_one_after_another_and_the_rest_passes_them() {
     assert_eq!(queue.stats().held_back, 2);
 }
 
-/// Linux 6.12, `include/linux/blk_types.h`: `REQ_NOMERGE_FLAGS` has `REQ_FUA`, so that no two of them are merged either.
+/// Linux 6.12, `include/linux/blk_types.h`: `REQ_NOMERGE_FLAGS` contains `REQ_FUA`, so two FUA writes are not merged
+/// either.
 #[test]
 fn forced_writes_stay_apart_and_flushes_pass_what_is_held() {
     let mut queue = queue(QueueConfig {
@@ -240,7 +241,7 @@ fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
     assert_eq!(given(&waits), [(256, 16), (512, 256), (40, 4)]);
     assert_eq!(done[2].completed, Time(0) + Dur::ms(5) + Dur::us(100));
     assert_eq!(waits.stats().writes.aligned, 2);
-    // What becomes well split by merging need not wait.
+    // A request that becomes well split by merging does not wait.
     let mut merged = with("5ms");
     let requests = vec![write(1, 36 * KIB, 12 * KIB), write(2, 32 * KIB, 4 * KIB)];
     let done = run(&mut merged, requests);
@@ -248,7 +249,7 @@ fn pai_lets_well_split_requests_go_first_and_the_others_wait_to_be_merged() {
     assert_eq!(done[1].completed, Time(0) + Dur::us(100));
 }
 
-/// A drive that is busy for a millisecond.
+/// A drive that is busy for the first millisecond.
 struct Late(Recorder);
 
 impl Device for Late {
@@ -269,7 +270,7 @@ impl Device for Late {
     }
 }
 
-/// A drive of today has more than 32 requests at a time, and `nr_requests` of Linux are as many as it has tags.
+/// A current drive takes more than 32 requests at a time, and `nr_requests` of Linux is the number of its tags.
 #[test]
 fn a_drive_has_as_many_requests_as_it_takes_unless_a_depth_is_given() {
     let most = |depth: Option<u32>| {
@@ -304,7 +305,7 @@ fn each_direction_has_a_pool_of_its_own() {
         queue.submit(Request::new(1, Op::Flush, 0, 0)).unwrap();
         queue.submit(Request::new(2, Op::Trim, 0, KIB)).unwrap();
         queue.submit(write(3, 64 * KIB, KIB)).unwrap();
-        // One that waits behind another is in the pool, too; one that is wrong is not.
+        // A request that waits for another one is in the pool; an invalid one is not.
         queue.submit(write(4, 64 * KIB, KIB)).unwrap();
         queue.submit(read(5, 65 << 20, KIB)).unwrap();
         for op in [Op::Write, Op::Flush, Op::Trim] {
@@ -338,7 +339,7 @@ fn unless_given_a_queue_has_the_requests_of_its_linux() {
         };
         let queue = QueueConfig {
             scheduler: config(name),
-            // What the drive is given at a time does not change what the controller takes.
+            // The depth limit of the drive does not change the number of tags of the controller.
             depth: Some(8),
             ..QueueConfig::default()
         };
@@ -356,9 +357,10 @@ fn unless_given_a_queue_has_the_requests_of_its_linux() {
     assert_eq!([1, 1023].map(|depth| room("deadline", depth)), [256, 256]);
 }
 
-/// Linux 6.18, default settings, of 16 requests: `dd_limit_depth` with `async_depth` = `nr_requests` (block/mq-deadline.c),
-/// `kyber_limit_depth` with `KYBER_ASYNC_PERCENT` 75 (block/kyber-iosched.c), `bfq_depth_updated` with 1/2 and 3/4
-/// (block/bfq-iosched.c); no limit without a scheduler. Direct writes are waited for (`dio_bio_write_op`).
+/// Linux 6.18, default settings, of 16 requests: `dd_limit_depth` with `async_depth` = `nr_requests`
+/// (block/mq-deadline.c), `kyber_limit_depth` with `KYBER_ASYNC_PERCENT` 75 (block/kyber-iosched.c),
+/// `bfq_depth_updated` with 1/2 and 3/4 (block/bfq-iosched.c); no limit without a scheduler. Direct writes count as
+/// waited for (`dio_bio_write_op`).
 #[test]
 fn today_both_directions_share_one_pool_and_schedulers_keep_some_of_it_from_writes() {
     for (name, unawaited, awaited) in [
@@ -393,8 +395,8 @@ fn today_both_directions_share_one_pool_and_schedulers_keep_some_of_it_from_writ
     }
 }
 
-/// Three processes of three classes with 64 reads each: the 256 requests of Linux 6.18 hold all of them, so that
-/// mq-deadline sees each class, and the drive has its 8 of the first (on a loop device as well: `nr_requests` is 256).
+/// Three processes of three classes with 64 reads each. The 256 requests of Linux 6.18 hold all of them, so mq-deadline
+/// sees each class, and the drive has 8 requests of the first class (on a loop device as well: `nr_requests` is 256).
 #[test]
 fn a_scheduler_of_today_sees_three_processes_with_64_reads_each() {
     let inner = DeviceInfo {
@@ -441,7 +443,7 @@ fn a_busy_drive_keeps_neither_direction_from_entering() {
     for i in 0..4 {
         queue.submit(write(i, i * 8 * KIB, KIB)).unwrap();
     }
-    // The first write is handed back by the drive.
+    // The drive refuses the first write.
     queue.wait(Time(0) + Dur::us(500), &mut done);
     assert!(queue.submit(write(8, 80 * KIB, KIB)).is_err());
     for i in 0..4 {
@@ -483,7 +485,7 @@ fn what_a_queue_cannot_be_is_said() {
         ..QueueConfig::default()
     });
     assert!(error.contains("fathom probe --only read_buffer"), "{error}");
-    // A bundle of whole sectors, over a drive whose logical block is longer.
+    // A bundle of whole sectors, over a drive with a longer logical block.
     let info = DeviceInfo {
         logical_block_bytes: 4096,
         ..queue(QueueConfig::default()).inner().info().clone()

@@ -1,4 +1,4 @@
-//! What a queue counts: over time, by length, and by bundle.
+//! The counters of a queue: over time, by length, and by bundle.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 const KIB: u64 = 1024;
 
-/// Above a drive that takes 100 ns for everything.
+/// A queue above a drive that takes 100 ns for everything.
 fn queue(config: QueueConfig) -> BlockQueue<NullDevice> {
     BlockQueue::new(NullDevice::new(common::info(), Dur(100)), config).unwrap()
 }
@@ -52,17 +52,17 @@ fn requests_held_and_in_flight_are_summed_over_time() {
     queue.submit(read(3, 128 * KIB, KIB)).unwrap();
     let begin = queue.work();
     assert_eq!(sums(&begin), (50, 0, 0));
-    // Three for 30 ns, of which the drive has one.
+    // Three requests for 30 ns, one of them at the drive.
     queue.wait(Time(80), &mut Vec::new());
     assert_eq!(sums(&queue.work()), (80, 90, 30));
     finish(&mut queue, 1);
     let middle = queue.work();
     assert_eq!(sums(&middle), (150, 300, 100));
-    // Two for 100 ns and one for another 100; the drive has one all the time.
+    // Two requests for 100 ns and one for another 100 ns; one is at the drive all the time.
     finish(&mut queue, 2);
     let end = queue.work();
     assert_eq!(sums(&end), (350, 600, 300));
-    // Nothing is there any more.
+    // No request is left.
     queue.wait(Time(1000), &mut Vec::new());
     let stats = queue.stats();
     assert_eq!(
@@ -94,7 +94,7 @@ fn what_is_merged_counts_as_submitted_above_and_as_given_below() {
     assert_eq!((work.writes, work.reads), (given(4 * KIB), given(2 * KIB)));
 }
 
-/// A drive whose clock goes on by itself, and that completes nothing.
+/// A drive whose clock advances by itself, and that completes nothing.
 struct Clock {
     info: DeviceInfo,
     now: Rc<Cell<u64>>,
@@ -127,7 +127,7 @@ fn a_look_counts_the_time_up_to_now() {
     queue.wait(Time::ZERO, &mut Vec::new());
     now.set(100);
     assert_eq!(sums(&queue.work()), (100, 90, 70));
-    // The look changed nothing.
+    // Reading the counters changed nothing.
     queue.submit(read(2, 64 * KIB, KIB)).unwrap();
     now.set(110);
     assert_eq!(sums(&queue.work()), (110, 110, 80));
@@ -160,7 +160,7 @@ fn bundles_are_told_by_those_who_make_them() {
             depth: Some(1),
             ..QueueConfig::default()
         });
-        // Bundles are of 1 MiB; the first two writes are adjacent and become one, the last two lie in two bundles.
+        // Bundles have 1 MiB. The first two writes are adjacent and are merged; the last two are in two bundles.
         for (i, at) in [0, 4, 64, 1020, 1024].into_iter().enumerate() {
             queue.submit(write(i as u64, at * KIB, 4 * KIB)).unwrap();
         }

@@ -1,26 +1,26 @@
-//! What a benchmark counts.
+//! The counters of a benchmark.
 
 use fathom_base::Dur;
 
-/// Something that was counted.
+/// A counter with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counter {
-    /// What.
+    /// The name of the counter.
     pub name: &'static str,
-    /// How much.
+    /// The value.
     pub value: f64,
-    /// Of what; empty for a number of things.
+    /// The unit; empty for a number of things.
     pub unit: &'static str,
 }
 
 impl Counter {
-    /// A number of things, or bytes.
+    /// Creates a counter of things or bytes.
     pub fn count(name: &'static str, value: u64, unit: &'static str) -> Self {
         let value = value as f64;
         Self { name, value, unit }
     }
 
-    /// A time in seconds.
+    /// Creates a counter of a time in seconds.
     pub fn seconds(name: &'static str, value: Dur) -> Self {
         let value = value.as_secs_f64();
         Self {

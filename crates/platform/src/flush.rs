@@ -1,4 +1,4 @@
-//! Write-back: which dirty pages are written when, and what is in flight of it.
+//! Write-back: the choice of the dirty pages to write, and the requests in flight.
 
 use super::host::{Io, Purpose};
 use crate::Host;
@@ -6,7 +6,7 @@ use fathom_base::Time;
 use fathom_block::Op;
 use fathom_fs::files::{BLOCK_BYTES, PageKey};
 
-/// Which pages.
+/// The list of pages to write from.
 #[derive(Clone, Copy)]
 enum Which {
     Sealed,
@@ -15,7 +15,7 @@ enum Which {
 }
 
 impl Host {
-    /// A page of data becomes dirty.
+    /// Makes a page of data dirty.
     pub(super) fn soil(&mut self, key: PageKey) {
         let dirty = self.cache.get(key).is_some_and(|state| state.dirty);
         if !dirty {
@@ -26,22 +26,22 @@ impl Host {
         self.cache.touch(key);
     }
 
-    /// Pages that are dirty or being written.
+    /// Number of pages that are dirty or being written.
     pub fn unwritten(&self) -> u32 {
         self.cache.dirty() + self.flusher.writing
     }
 
-    /// Whether who writes must wait.
+    /// Returns true if writers must wait.
     pub(super) fn is_over_limit(&self) -> bool {
         self.unwritten() > self.flusher.limit
     }
 
-    /// Whether nothing is left to be written.
+    /// Returns true if nothing is left to be written.
     pub(super) fn is_clean(&self) -> bool {
         self.flusher.data_is_clean() && self.flusher.metadata.is_empty() && self.journal.is_clean()
     }
 
-    /// Puts as much into flight as there is to be written and may be.
+    /// Issues write-backs until nothing is to be written or the window is full.
     pub(super) fn pump(&mut self, now: Time) {
         self.end_recorded(now);
         while self.flusher.in_flight < self.system.window {
@@ -51,7 +51,7 @@ impl Host {
         }
     }
 
-    /// Puts the next write-back into flight that no commit waits for; whether there was one.
+    /// Issues the next write-back that no commit waits for. Returns whether there was one.
     fn write_behind(&mut self, now: Time) -> bool {
         let last = self.running == 0;
         if last {
@@ -69,7 +69,7 @@ impl Host {
         self.write_back(Which::Metadata, now)
     }
 
-    /// Puts the next write-back into flight that the commit waits for; whether there was one that could be.
+    /// Issues the next write-back that the commit waits for. Returns whether one could be issued.
     pub(super) fn write_sealed(&mut self, now: Time) -> bool {
         self.write_back(Which::Sealed, now)
     }
@@ -82,7 +82,7 @@ impl Host {
             ..
         } = self;
         let (list, generation) = match which {
-            // As if it had been in flight when the commit began.
+            // Treated as if it had been in flight when the commit began.
             Which::Sealed => (&mut flusher.sealed, self.journal.generation() - 1),
             Which::Data => (&mut flusher.data, self.journal.generation()),
             Which::Metadata => (&mut flusher.metadata, self.journal.generation()),
@@ -121,7 +121,7 @@ impl Host {
         true
     }
 
-    /// A write-back is done.
+    /// Handles the completion of a write-back.
     pub(super) fn written(&mut self, pages: u32, generation: u64) {
         self.flusher.in_flight -= 1;
         self.flusher.back_in_flight -= 1;

@@ -1,27 +1,27 @@
-//! What write-back knows: which pages are to be written, and how much is in flight.
+//! The state of write-back: the pages to be written, and the requests in flight.
 
 use crate::System;
 use fathom_fs::cache::DirtyList;
 use fathom_fs::files::{FileId, PageKey};
 
-/// What is to be written, and what is being written.
+/// The pages to be written back, and those being written.
 #[derive(Debug)]
 pub(super) struct Flusher {
-    /// Data that became dirty since the last commit began.
+    /// Data pages that became dirty since the last commit began.
     pub(super) data: DirtyList,
-    /// Data that the commit under way waits for.
+    /// Data pages that the commit in progress waits for.
     pub(super) sealed: DirtyList,
-    /// Metadata that is committed and may go to its place.
+    /// Committed metadata that may be written to its place.
     pub(super) metadata: DirtyList,
-    /// Requests of the flusher in flight, those to the journal included.
+    /// Number of requests of the flusher in flight, including those to the journal.
     pub(super) in_flight: u32,
-    /// Of these, write-backs.
+    /// Number of write-backs among them.
     pub(super) back_in_flight: u32,
-    /// Pages that are being written.
+    /// Number of pages being written.
     pub(super) writing: u32,
-    /// Dirty pages above which it writes in the background.
+    /// Number of dirty pages above which they are written in the background.
     pub(super) background: u32,
-    /// Dirty pages and pages being written above which who writes waits.
+    /// Number of dirty pages and pages being written above which writers wait.
     pub(super) limit: u32,
 }
 
@@ -39,7 +39,7 @@ impl Flusher {
         }
     }
 
-    /// A page is not to be written any more, or not in this way.
+    /// Removes a page from write-back.
     pub(super) fn clean(&mut self, key: PageKey) {
         self.data.remove(key);
         self.sealed.remove(key);
@@ -51,7 +51,8 @@ impl Flusher {
         self.sealed.forget(file);
     }
 
-    /// All data that is dirty now belongs to the commit that begins, which also waits for what is in flight.
+    /// Assigns all dirty data to the commit that begins. Returns the number of write-backs in flight, which the commit
+    /// waits for, too.
     pub(super) fn seal(&mut self) -> u32 {
         self.sealed.append(&mut self.data);
         self.back_in_flight

@@ -1,4 +1,4 @@
-//! The machine below a script: what it is made of, what is in flight, and who waits for what.
+//! The machine below a script: its parts, the requests in flight, and the threads that wait for pages.
 
 use super::flusher::Flusher;
 use super::journal::Journal;
@@ -11,35 +11,35 @@ use fathom_fs::cache::{Cache, Window};
 use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey, Volume};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Something that happens at a time.
+/// An event at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A thread goes on.
+    /// A thread continues.
     Run(u32),
-    /// A write to the drive may be tried again.
+    /// A write to the drive is retried.
     Through(u32),
-    /// A transaction is old enough.
+    /// A transaction has reached its age for a commit.
     Commit,
-    /// Metadata was committed long enough ago.
+    /// Committed metadata has reached its age for write-back.
     Expire,
 }
 
-/// Who waits for a page.
+/// The waiter for a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waiter {
     Thread(usize),
     Through(u32),
 }
 
-/// What a request in flight is.
+/// The purpose of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Load,
-    /// Write-back, and how many commits had begun when it was due.
+    /// A write-back, with the number of commits that had begun when it became due.
     Back {
         generation: u64,
     },
-    /// Of a thread that writes to the drive.
+    /// A write to the drive by a thread.
     Through {
         thread: usize,
     },
@@ -67,19 +67,19 @@ pub(super) struct Totals {
     pub(super) written: u64,
     pub(super) through: u64,
     pub(super) dropped: u64,
-    /// Dirty pages that a write to the drive took along.
+    /// Dirty pages that a write to the drive has also cleaned.
     pub(super) taken_along: u64,
     pub(super) loaded: u64,
     pub(super) committed: u64,
     pub(super) commits: u64,
     pub(super) metadata_written: u64,
     pub(super) stalls: u64,
-    /// Writes that found no room.
+    /// Number of writes that found no room.
     pub(super) cut_short: u64,
     pub(super) finished: Time,
 }
 
-/// What a script acts on.
+/// The machine that a script acts on.
 #[derive(Debug)]
 pub struct Host {
     pub(super) system: System,
@@ -89,18 +89,18 @@ pub struct Host {
     pub(super) journal: Journal,
     pub(super) threads: Vec<Thread>,
     pub(super) jobs: Slab<Job>,
-    /// Threads that wait until less is dirty.
+    /// Threads that wait until fewer pages are dirty.
     pub(super) stalled: Vec<usize>,
     pub(super) events: EventQueue<Event>,
-    /// Whose step or write it is: who waits for metadata.
+    /// The thread whose step or write is handled: it waits for the metadata needed.
     pub(super) current: usize,
     pub(super) totals: Totals,
-    /// Threads that have not ended.
+    /// Number of threads that have not ended.
     pub(super) running: usize,
     pub(super) in_flight: BTreeMap<(Op, u64), Io>,
     waiters: BTreeMap<PageKey, Vec<Waiter>>,
     requests: Vec<VecDeque<Request>>,
-    /// When each processor is free.
+    /// When each processor becomes free.
     processors: Vec<Time>,
     /// The time of the last event.
     clock: Time,
@@ -133,37 +133,37 @@ impl Host {
         }
     }
 
-    /// The files.
+    /// Returns the file system.
     pub fn volume(&self) -> &Volume {
         &self.volume
     }
 
-    /// The cache.
+    /// Returns the page cache.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// The length of a file in bytes; 0 for none.
+    /// The length of a file in bytes; 0 if it does not exist.
     pub fn size(&self, file: FileId) -> u64 {
         self.volume.size(file)
     }
 
-    /// What computing for one operation takes.
+    /// The computing time of one operation.
     pub fn operation(&self) -> Dur {
         self.system.operation_time
     }
 
-    /// How many threads there are, and the flusher.
+    /// Number of actors: the threads and the flusher.
     pub(super) fn actors(&self) -> usize {
         self.requests.len()
     }
 
-    /// Who writes back.
+    /// The actor that writes back.
     pub(super) fn flusher_actor(&self) -> usize {
         self.requests.len() - 1
     }
 
-    /// The next event, if its time has come.
+    /// Takes the next event if its time has come.
     pub(super) fn due(&mut self, now: Time) -> Option<(Time, Event)> {
         self.events.next_at().filter(|&at| at <= now)?;
         let (at, event) = self.events.pop()?;
@@ -171,7 +171,7 @@ impl Host {
         Some((self.clock, event))
     }
 
-    /// When something happens next without an answer; never where everything is done.
+    /// The time of the next event that does not depend on a completion; `Time::MAX` if everything is done.
     pub(super) fn next_event(&self) -> Time {
         if self.is_over() {
             return Time::MAX;
@@ -187,7 +187,7 @@ impl Host {
         self.requests[actor].pop_front()
     }
 
-    /// Puts a request into flight.
+    /// Issues a request.
     pub(super) fn request(&mut self, actor: usize, op: Op, offset: u64, io: Io, now: Time) {
         let len = u64::from(io.pages) * BLOCK_BYTES;
         let access = Access {
@@ -213,7 +213,7 @@ impl Host {
         });
     }
 
-    /// Asks for the pages of a window that are not in memory, in one request for what lies in one piece.
+    /// Loads the pages of a window that are not in memory, with one request for each contiguous run.
     pub(super) fn load(&mut self, actor: usize, file: FileId, window: Window, now: Time) {
         let pages = if file == fathom_fs::files::METADATA {
             window.page + window.pages
@@ -244,7 +244,7 @@ impl Host {
         }
     }
 
-    /// A page is awaited.
+    /// Registers a waiter for a page.
     pub(super) fn wait_for(&mut self, key: PageKey, waiter: Waiter) {
         self.waiters.entry(key).or_default().push(waiter);
     }
@@ -259,7 +259,7 @@ impl Host {
         }
     }
 
-    /// When a computation that is wanted now is done, on the processor that is free first.
+    /// Reserves the processor that becomes free first. Returns the time at which the computation ends.
     pub(super) fn compute(&mut self, takes: Dur, now: Time) -> Time {
         let Some(processor) = self.processors.iter_mut().min() else {
             return now + takes;
@@ -268,7 +268,7 @@ impl Host {
         *processor
     }
 
-    /// A request is done.
+    /// Handles the completion of a request.
     pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), Failed> {
         let (op, offset) = (done.access.op, done.access.offset);
         let now = done.completed.max(self.clock);

@@ -1,46 +1,46 @@
-//! What the journal knows: transactions, and metadata that is committed and not in its place.
+//! The state of the journal: transactions, and committed metadata that is not in its place yet.
 
 use fathom_base::Time;
 use fathom_fs::files::{Extent, FileId, PageKey, Volume};
 use std::collections::{BTreeSet, VecDeque};
 
-/// A commit that is under way.
+/// A commit in progress.
 #[derive(Debug)]
 pub(super) struct Commit {
     pub(super) metadata: Vec<PageKey>,
     pub(super) freed: Vec<(FileId, Vec<Extent>)>,
     pub(super) phase: Phase,
-    /// Requests of the phase that are not done. While data is written, these are all that were in flight when the
-    /// commit began, too.
+    /// Number of incomplete requests of the phase. In the phase of data this includes the write-backs that were in
+    /// flight when the commit began.
     pub(super) in_flight: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The dirty data is written.
+    /// The dirty data is being written.
     Data,
-    /// So many blocks of the journal are still to be written before the commit record.
+    /// The metadata is being written to the journal; the number of blocks left before the commit record.
     Log(u32),
-    /// The commit record is written.
+    /// The commit record is being written.
     Record,
 }
 
-/// The running transaction, the one that commits, and what is committed and not in its place.
+/// The running transaction, the committing one, and committed metadata that is not in its place yet.
 #[derive(Debug)]
 pub(super) struct Journal {
     pub(super) file: FileId,
     pub(super) pages: u32,
     pub(super) head: u32,
-    /// Blocks that the running transaction has changed.
+    /// Blocks changed by the running transaction.
     pub(super) running: BTreeSet<PageKey>,
-    /// Files that it has deleted, and where they were.
+    /// Files deleted by the running transaction, with their extents.
     pub(super) freed: Vec<(FileId, Vec<Extent>)>,
-    /// When it is to be committed.
+    /// When the running transaction is to be committed.
     pub(super) due: Option<Time>,
     pub(super) commit: Option<Commit>,
-    /// Commits that began.
+    /// Number of commits begun so far.
     pub(super) generation: u64,
-    /// Metadata that was committed, and when it is to be written to its place.
+    /// Committed metadata, with the time at which it is to be written to its place.
     pub(super) committed: VecDeque<(Time, Vec<PageKey>)>,
 }
 

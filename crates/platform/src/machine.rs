@@ -1,4 +1,4 @@
-//! A script on a machine: the program that the run loop plays.
+//! A script on a machine, as a program for the run loop.
 
 use crate::host::Event;
 use crate::{Counter, Failed, Host, Step, System};
@@ -6,29 +6,29 @@ use fathom_base::Time;
 use fathom_block::program::{Done, Next, Program};
 use fathom_fs::files::Volume;
 
-/// What the threads of a program do: the part of a benchmark that knows no cache and no drive.
+/// The behaviour of the threads of a program: the part of a benchmark that is independent of cache and drive.
 pub trait Script {
-    /// How many threads.
+    /// Number of threads.
     fn threads(&self) -> usize;
 
-    /// What a thread (from 0) does now; it has done what it did before.
+    /// Returns the next step of a thread (from 0), which has finished its previous one.
     ///
     /// # Errors
-    /// The end of the run.
+    /// The reason why the run ends.
     fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed>;
 
-    /// What it has counted.
+    /// The counters of the script.
     fn counters(&self) -> Vec<Counter>;
 
-    /// What part of it is done at that time, from 0 to 1; `None` where it does not know its end.
+    /// The part of the script that is done at a time, from 0 to 1; `None` if its end is unknown.
     fn part(&self, _now: Time) -> Option<f64> {
         None
     }
 }
 
-/// A program that counts what it has done: a benchmark.
+/// A program with counters: a benchmark.
 pub trait Benchmark: Program<Error = Failed> {
-    /// What it has counted so far, in the order in which it is shown.
+    /// The counters so far, in the order in which they are shown.
     fn counters(&self) -> Vec<Counter>;
 }
 
@@ -40,7 +40,7 @@ pub struct Machine<S> {
 }
 
 impl<S: Script> Machine<S> {
-    /// Starts all threads. Nothing is in memory.
+    /// Starts all threads with an empty cache.
     pub fn new(script: S, volume: Volume, system: System) -> Self {
         let host = Host::new(volume, system, script.threads());
         Self { script, host }
@@ -51,7 +51,7 @@ impl<S: Script> Machine<S> {
         &self.host
     }
 
-    /// Everything up to and including `now`.
+    /// Handles all events up to and including `now`.
     fn advance(&mut self, now: Time) -> Result<(), Failed> {
         while let Some((at, event)) = self.host.due(now) {
             match event {

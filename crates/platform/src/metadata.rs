@@ -1,4 +1,4 @@
-//! Metadata: which blocks an operation changes, and the journal that they go through.
+//! Metadata: the blocks that an operation changes, and the journal that they are written to.
 
 use super::host::{Event, Io, Purpose};
 use super::journal::{Commit, Phase};
@@ -7,12 +7,12 @@ use fathom_base::Time;
 use fathom_block::Op;
 use fathom_fs::files::{BLOCK_BYTES, Extent, FileId, PageKey, Touched};
 
-/// Blocks that one descriptor block of the journal names: tags of 8 bytes behind a header of 12 and an identity of 16
-/// (`journal_block_tag_s` of JBD).
+/// Number of blocks that one descriptor block of the journal lists: tags of 8 bytes after a header of 12 and an
+/// identity of 16 (`journal_block_tag_s` of JBD).
 const TAGS_PER_DESCRIPTOR: u32 = 508;
 
 impl Host {
-    /// A new empty file in a directory, for the thread whose step it is.
+    /// Creates an empty file in a directory, for the thread whose step is handled.
     ///
     /// # Errors
     /// The file system is full.
@@ -23,14 +23,14 @@ impl Host {
         Ok(file)
     }
 
-    /// Opens a file or looks at it: its inode must be in memory.
+    /// Opens a file or reads its attributes: its inode must be in memory.
     pub fn open(&mut self, file: FileId, now: Time) {
         if let Some(inode) = self.volume.inode_page(file) {
             self.need(inode, now);
         }
     }
 
-    /// Deletes a file. What is dirty of it is never written; its blocks are free once that is committed.
+    /// Deletes a file. Its dirty pages are never written. Its blocks become free when the deletion is committed.
     pub fn delete(&mut self, file: FileId, now: Time) {
         if let Some(deleted) = self.volume.delete(file) {
             self.change_all(deleted.touched, now);
@@ -40,7 +40,7 @@ impl Host {
         }
     }
 
-    /// Makes a file longer where it is shorter; changes its inode in any case.
+    /// Extends a file to at least `bytes` bytes. Changes its inode in any case.
     pub(super) fn grow(&mut self, file: FileId, bytes: u64, now: Time) -> Result<(), Failed> {
         let touched = self.with_room(|host| host.volume.grow(file, bytes))?;
         self.change_all(touched, now);
@@ -50,8 +50,8 @@ impl Host {
         Ok(())
     }
 
-    /// Tries again with what was deleted and is not committed, where there is no room without it. ext3 forces a commit
-    /// then and tries again.
+    /// Retries an allocation that found no room after releasing the blocks of files whose deletion is not committed.
+    /// ext3 forces a commit before it retries.
     fn with_room<T>(
         &mut self,
         take: impl Fn(&mut Self) -> Result<T, fathom_fs::files::Full>,
@@ -71,7 +71,7 @@ impl Host {
         touched.into_iter().for_each(|key| self.change(key, now));
     }
 
-    /// A block of metadata changes.
+    /// Changes a block of metadata.
     pub(super) fn change(&mut self, key: PageKey, now: Time) {
         self.need(key, now);
         self.flusher.clean(key);
@@ -90,7 +90,7 @@ impl Host {
         }
     }
 
-    /// Begins a commit if the transaction is due and none is under way.
+    /// Begins a commit if the transaction is due and no commit is in progress.
     pub(super) fn commit_due(&mut self, now: Time) {
         if self.journal.due.is_some_and(|due| due <= now) && self.journal.commit.is_none() {
             self.begin_commit();
@@ -111,7 +111,7 @@ impl Host {
         });
     }
 
-    /// Begins a commit of what there is, where nothing else happens any more.
+    /// Begins a commit of all remaining changes when all threads have ended.
     pub(super) fn commit_last(&mut self) {
         if self.journal.commit.is_none()
             && !(self.journal.running.is_empty() && self.flusher.data_is_clean())
@@ -120,7 +120,7 @@ impl Host {
         }
     }
 
-    /// Puts the next request of the commit into flight; whether there was one.
+    /// Issues the next request of the commit. Returns whether there was one.
     pub(super) fn commit_write(&mut self, now: Time) -> bool {
         let Some(commit) = self.journal.commit.as_mut() else {
             return false;
@@ -152,7 +152,7 @@ impl Host {
         self.log(now)
     }
 
-    /// The next piece of the journal: blocks of metadata, or the commit record.
+    /// Writes the next part of the journal: blocks of metadata, or the commit record.
     fn log(&mut self, now: Time) -> bool {
         let longest = (self.system.longest_write.0 / BLOCK_BYTES) as u32;
         let Some(commit) = self.journal.commit.as_mut() else {
@@ -184,20 +184,20 @@ impl Host {
         true
     }
 
-    /// A piece of the journal is written.
+    /// Handles the completion of a write to the journal.
     pub(super) fn logged(&mut self) {
         self.flusher.in_flight -= 1;
         self.commit_done();
     }
 
-    /// A request of the commit is done.
+    /// Counts a completed request of the commit.
     pub(super) fn commit_done(&mut self) {
         if let Some(commit) = self.journal.commit.as_mut() {
             commit.in_flight -= 1;
         }
     }
 
-    /// Ends the commit whose record is written.
+    /// Ends a commit whose record is written.
     pub(super) fn end_recorded(&mut self, now: Time) {
         let commit = self.journal.commit.as_ref();
         if commit.is_some_and(|commit| commit.phase == Phase::Record && commit.in_flight == 0) {
@@ -229,7 +229,7 @@ impl Host {
         self.commit_due(now);
     }
 
-    /// Blocks of deleted files are free, unless they are just being written: those wait for the next commit.
+    /// Frees the blocks of deleted files. Files that are just being written wait for the next commit.
     fn release(&mut self, freed: Vec<(FileId, Vec<Extent>)>) {
         for (file, extents) in freed {
             if self.in_flight.values().any(|io| io.first.file == file) {
@@ -240,7 +240,7 @@ impl Host {
         }
     }
 
-    /// Metadata that was committed long enough ago, or any of it, may be written to its place.
+    /// Moves the metadata due at `now` to the write-back list; with [`Time::MAX`], all committed metadata.
     pub(super) fn expire(&mut self, now: Time) {
         while let Some((at, _)) = self.journal.committed.front()
             && *at <= now

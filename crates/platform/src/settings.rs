@@ -1,38 +1,38 @@
-//! What the machine under a program is like: memory, write-back, read-ahead, processors.
+//! The settings of the machine under a program: memory, write-back, read-ahead and processors.
 
 use fathom_base::{BadValue, Bytes, Dur, want};
 use fathom_fs::files::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
-/// The machine that a program runs on. The defaults are those of the machine of `irbw` Table 3 and of Linux 2.6.23.
+/// The machine that a program runs on. The defaults are those of the machine in `irbw` Table 3 and of Linux 2.6.23.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct System {
-    /// Memory for pages; all of it is page cache.
+    /// Memory for pages. All of it is page cache.
     pub memory: Bytes,
-    /// Dirty pages in percent of the memory above which they are written in the background
+    /// Dirty pages, in percent of the memory, above which they are written in the background
     /// (`vm.dirty_background_ratio`: 5 from Linux 2.6.22 on, 10 before).
     pub background_percent: f64,
-    /// Dirty pages and pages being written in percent of the memory above which who writes to files waits
+    /// Dirty pages and pages being written, in percent of the memory, above which writers to files wait
     /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
     pub dirty_percent: f64,
-    /// How long after the first change the journal commits (`commit=` of ext3).
+    /// Time from the first change of a transaction to its commit (`commit=` of ext3).
     pub commit: Dur,
-    /// How long after its commit metadata is written to its place (`vm.dirty_expire_centisecs`).
+    /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
     pub expire: Dur,
-    /// Write-backs in flight (`nr_requests` of the block layer).
+    /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
     pub window: u32,
-    /// The longest write-back; pages that lie one behind the other make one.
+    /// Maximum length of a write-back, which consists of contiguous pages.
     pub longest_write: Bytes,
-    /// The longest read-ahead, a power of two pages (`read_ahead_kb`); no read is longer.
+    /// Maximum read-ahead, a power of two in pages (`read_ahead_kb`). No read is longer.
     pub read_ahead: Bytes,
     /// Whether reading a file changes its inode (ext3 without `noatime`).
     pub access_times: bool,
-    /// Processors that computing is done on, first come, first served.
+    /// Number of processors. Computing is first come, first served.
     pub processors: u32,
-    /// Computing for an operation on a file: opening, creating, deleting, a system call. An assumption.
+    /// Computing time of an operation on a file: opening, creating, deleting, a system call. An assumption.
     pub operation_time: Dur,
-    /// Computing for a page of 4 KiB that is read or written. An assumption: a copy of 4 KiB.
+    /// Computing time of a page of 4 KiB that is read or written. An assumption: a copy of 4 KiB.
     pub page_time: Dur,
 }
 
@@ -56,10 +56,10 @@ impl Default for System {
 }
 
 impl System {
-    /// What is wrong with it, if anything.
+    /// Checks the values.
     ///
     /// # Errors
-    /// The first key whose value cannot be.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         let percent = |p: f64| p > 0.0 && p <= 100.0;
         let memory = self.memory.0 / BLOCK_BYTES;
@@ -111,7 +111,7 @@ impl System {
         )
     }
 
-    /// So many percent of the memory, in pages.
+    /// Converts a percentage of the memory to pages.
     pub(crate) fn pages(&self, percent: f64) -> u32 {
         (self.memory.0 as f64 * percent / 100.0 / BLOCK_BYTES as f64) as u32
     }

@@ -1,66 +1,66 @@
-//! What a thread of a script does next, and why a program of files ends early.
+//! The steps of a thread, and the reasons for which a program of file operations ends early.
 
 use fathom_base::Dur;
 use fathom_fs::files::{FileId, Full};
 
-/// What a thread does next.
+/// The next step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It computes.
+    /// Computes for a time.
     Compute(Dur),
-    /// It reads in calls of so many bytes each.
+    /// Reads in calls of `call` bytes each.
     Read {
-        /// Which file.
+        /// The file.
         file: FileId,
-        /// From which byte.
+        /// The first byte.
         from: u64,
-        /// How many bytes; what is over the end of the file is not read.
+        /// Number of bytes. Bytes beyond the end of the file are not read.
         len: u64,
-        /// Bytes of a call; reading ahead starts from it.
+        /// Length of a call in bytes, which read-ahead starts from.
         call: u64,
     },
-    /// It writes; pages become dirty. Where there is no room for all of it, it ends there and is counted.
+    /// Writes to the cache; pages become dirty. A write without enough room ends there and is counted.
     Write {
-        /// Which file.
+        /// The file.
         file: FileId,
-        /// From which byte, at most the file's length.
+        /// The first byte, at most the length of the file.
         from: u64,
-        /// How many bytes.
+        /// Number of bytes.
         len: u64,
     },
-    /// It writes to the drive (`O_DSYNC`) and goes on while that is done (`aio_write`), as long as at most so many of
-    /// its writes are in flight.
+    /// Writes to the drive (`O_DSYNC`) without waiting (`aio_write`), as long as at most `at_most` of the thread's
+    /// writes are in flight.
     WriteThrough {
-        /// Which file.
+        /// The file.
         file: FileId,
-        /// From which byte, at most the file's length.
+        /// The first byte, at most the length of the file.
         from: u64,
-        /// How many bytes.
+        /// Number of bytes.
         len: u64,
-        /// Its writes in flight, this one included; at least 1.
+        /// Maximum number of the thread's writes in flight, including this one; at least 1.
         at_most: u32,
     },
-    /// It waits until at most so many of its writes to the drive are in flight.
+    /// Waits until at most `at_most` of the thread's writes to the drive are in flight.
     Settle {
-        /// How many.
+        /// Maximum number of writes in flight.
         at_most: u32,
     },
-    /// It waits until [`crate::Host::wake`].
+    /// Waits until [`crate::Host::wake`].
     Sleep,
-    /// It ends.
+    /// Ends the thread.
     End,
 }
 
-/// Why a program of files ended early.
+/// The reason for which a program ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// There is no room for a directory, or for what is written to the drive at once.
+    /// No room for a directory, or for a write to the drive.
     #[error("the file system is full: {0}; use fewer or shorter files, or fill the drive less")]
     Full(#[from] Full),
-    /// An answer came to nothing that was asked for.
+    /// A completion matches no request.
     #[error("an answer came for byte {offset}, where nothing was in flight")]
     Stray {
-        /// Where, in bytes.
+        /// Offset of the completion, in bytes.
         offset: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! What a thread is doing.
+//! The state of a thread and its current task.
 
 use fathom_base::{Dur, Time};
 use fathom_fs::cache::ReadAhead;
@@ -8,15 +8,15 @@ use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
     pub(super) task: Task,
-    /// Pages that must be in memory before it goes on.
+    /// Pages that must be in memory before the thread continues.
     pub(super) awaits: Vec<PageKey>,
-    /// Its writes to the drive that are not done.
+    /// Number of its writes to the drive in flight.
     pub(super) through: u32,
-    /// Until when it computes, whatever wakes it before.
+    /// End of its computing, whatever wakes it before.
     pub(super) computes: Time,
 }
 
-/// What a thread is doing.
+/// The current task of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Task {
     #[default]
@@ -36,17 +36,17 @@ pub(super) struct Reading {
     pub(super) file: FileId,
     pub(super) page: u32,
     pub(super) end: u32,
-    /// The first byte, the bytes of a call, and the first byte after the last call.
+    /// The first byte, the length of a call, and the end of the last call, in bytes.
     pub(super) from: u64,
     pub(super) call: u64,
     pub(super) until: u64,
     pub(super) ahead: ReadAhead,
-    /// Pages read and not computed for.
+    /// Number of pages read whose computing time has not been charged yet.
     pub(super) read: u32,
 }
 
 impl Reading {
-    /// Pages from the next one on that the call reads in which that one is.
+    /// Number of pages that the current call reads from the next page on.
     pub(super) fn wanted(&self) -> u32 {
         let byte = self.from.max(u64::from(self.page) * BLOCK_BYTES);
         let calls = (byte - self.from) / self.call + 1;

@@ -1,4 +1,4 @@
-//! Threads: what each is doing, page by page.
+//! Threads: their tasks, executed page by page.
 
 use super::host::{Event, Io, Purpose, Waiter};
 use super::task::{Job, Reading, Task, Writing};
@@ -8,11 +8,11 @@ use fathom_block::Op;
 use fathom_fs::cache::{ReadAhead, Window};
 use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
 
-/// Pages that are read or written before a thread computes, looks at the limit on dirty pages and lets others go on
-/// (`ratelimit_pages` of Linux).
+/// Number of pages that a thread reads or writes before it computes, checks the limit on dirty pages and lets others
+/// continue (`ratelimit_pages` of Linux).
 const CHUNK: u32 = 32;
 
-/// How a thread goes on.
+/// When a thread continues.
 enum Pace {
     /// At once.
     On,
@@ -27,7 +27,7 @@ fn pages(from: u64, end: u64) -> std::ops::Range<u32> {
 }
 
 impl Host {
-    /// A thread takes a step up.
+    /// Starts a step of a thread.
     pub(super) fn begin(&mut self, thread: usize, step: Step, now: Time) {
         let task = match step {
             Step::Compute(takes) => Task::Compute(takes),
@@ -88,7 +88,7 @@ impl Host {
         })
     }
 
-    /// Goes on with a thread until it waits; whether it has nothing to do.
+    /// Continues a thread until it waits. Returns true if it has finished its step.
     pub(super) fn go_on(&mut self, thread: usize, now: Time) -> Result<bool, Failed> {
         self.current = thread;
         if now < self.threads[thread].computes {
@@ -124,7 +124,7 @@ impl Host {
         }
     }
 
-    /// Whether a thread must wait for a page.
+    /// Returns true if a thread must wait for a page.
     fn awaits(&mut self, thread: usize) -> bool {
         while let Some(&key) = self.threads[thread].awaits.last() {
             if self.cache.get(key).is_some_and(|state| state.loading) {
@@ -136,7 +136,7 @@ impl Host {
         false
     }
 
-    /// The current thread, or the one whose write it is, goes on when a page is in memory.
+    /// Makes the current thread wait until a page is in memory. Loads the page if necessary.
     pub(super) fn need(&mut self, key: PageKey, now: Time) {
         if self.cache.get(key).is_none() {
             let window = Window {
@@ -183,7 +183,7 @@ impl Host {
         (task, Pace::After(takes))
     }
 
-    /// Pages that are written in part and are on the drive: they must be read before.
+    /// Pages that are written partially and exist on the drive: they must be read first.
     fn in_part(&self, file: FileId, from: u64, end: u64) -> impl Iterator<Item = PageKey> {
         let size = self.size(file);
         let first = (!from.is_multiple_of(BLOCK_BYTES) && from <= size).then_some(from);
@@ -217,7 +217,7 @@ impl Host {
         }
         match self.grow(task.file, end, now) {
             Ok(()) => {}
-            // As the call that writes fails; the programs here do not look.
+            // The system call that writes fails here; the modelled programs do not check that.
             Err(Failed::Full(_)) => {
                 self.totals.cut_short += 1;
                 return Ok((Task::Idle, Pace::On));
@@ -246,7 +246,7 @@ impl Host {
         Ok((Task::Idle, Pace::After(takes)))
     }
 
-    /// Starts a write to the drive, or waits for a page of it that is being read or written.
+    /// Starts a write to the drive, or waits for one of its pages that is being read or written.
     pub(super) fn resume(&mut self, id: u32, now: Time) -> Result<(), Failed> {
         let Some(&job) = self.jobs.get(id) else {
             return Ok(());
@@ -292,7 +292,7 @@ impl Host {
         Ok(())
     }
 
-    /// Asks for the writes of a thread, one for each piece.
+    /// Issues a write of a thread to the drive, with one request for each contiguous piece.
     fn issue(&mut self, thread: usize, file: FileId, pages: std::ops::Range<u32>, now: Time) {
         self.threads[thread].through -= 1;
         let mut page = pages.start;
@@ -314,7 +314,7 @@ impl Host {
         }
     }
 
-    /// A write of a thread to the drive is done.
+    /// Handles the completion of a thread's write to the drive.
     pub(super) fn settled(&mut self, thread: usize, pages: u32, now: Time) {
         self.flusher.writing -= pages;
         self.threads[thread].through -= 1;
@@ -329,7 +329,7 @@ impl Host {
         }
     }
 
-    /// Threads go on that waited until less is dirty.
+    /// Continues the threads that waited until fewer pages are dirty.
     pub(super) fn unstall(&mut self, now: Time) {
         if !self.stalled.is_empty() && !self.is_over_limit() {
             for thread in std::mem::take(&mut self.stalled) {
@@ -338,12 +338,12 @@ impl Host {
         }
     }
 
-    /// Writes of a thread to the drive that are not done.
+    /// Number of a thread's writes to the drive in flight.
     pub fn writes_in_flight(&self, thread: usize) -> u32 {
         self.threads[thread].through
     }
 
-    /// A thread that sleeps goes on, now; any other does not notice.
+    /// Wakes a sleeping thread now. Has no effect on a thread that does not sleep.
     pub fn wake(&mut self, thread: usize, now: Time) {
         if matches!(self.threads[thread].task, Task::Sleep) {
             self.threads[thread].task = Task::Idle;

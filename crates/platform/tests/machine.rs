@@ -1,4 +1,5 @@
-//! The machine under programs of files: what is read is waited for, what is dirty is written once, in order, in time.
+//! Tests of the machine under programs of file operations: reads wait for the drive, and dirty pages are written once,
+//! in order and in time.
 #![allow(
     clippy::unwrap_used,
     reason = "test helpers have nothing to hand an error to"
@@ -16,7 +17,7 @@ use proptest::prelude::*;
 
 type Act = fn(&[FileId], &mut Host, Time) -> Option<Step>;
 
-/// One thread that does one thing after the other, with the files that it has made.
+/// One thread that performs a list of acts, with the files that it has created.
 struct List {
     acts: Vec<Act>,
     next: usize,
@@ -43,7 +44,7 @@ impl Script for List {
     }
 }
 
-/// No time is spent on anything but the drive.
+/// A machine on which only the drive takes time.
 fn system() -> System {
     System {
         memory: Bytes::mib(64),
@@ -54,7 +55,7 @@ fn system() -> System {
     }
 }
 
-/// A drive of 64 MiB with one file of `bytes` on it, which the acts find as their first.
+/// A drive of 64 MiB with one file of `bytes` bytes, the first file of the acts.
 fn list(system: System, bytes: u64, acts: &[Act]) -> (Machine<List>, u64) {
     let mut volume = Volume::new(Bytes(0), Bytes::mib(64), 1).unwrap();
     let (file, _) = volume.create(0).unwrap();
@@ -101,14 +102,14 @@ fn a_read_waits_and_what_is_in_memory_does_not() {
         depth: 8,
     };
     let played = play(&mut machine, drive);
-    // 15 pages by 4096 bytes: 16 KiB, and as it comes to the mark in page 1, 32 KiB; in page 4 the rest.
+    // 15 pages of 4096 bytes: first 16 KiB; at the mark in page 1, 32 KiB more; at page 4, the rest.
     let reads: Vec<(u64, u64)> = played
         .iter()
         .map(|p| ((p.access.offset - offset) >> 10, p.access.len >> 10))
         .collect();
     assert_eq!(reads, [(0, 16), (16, 32), (48, 12)]);
     assert!(played.iter().all(|p| p.tag.sync && p.tag.process == 0));
-    // Pages 0 to 3 come at 1 ms; page 1 asks for pages 4 to 11, and page 4, which is on its way, for the rest.
+    // Pages 0 to 3 arrive at 1 ms. Page 1 requests pages 4 to 11, and page 4, which is being loaded, the rest.
     assert_eq!(times(&machine), [0.0, 0.002, 0.002]);
 }
 
@@ -125,7 +126,7 @@ fn elsewhere_only_what_is_asked_for_is_read() {
     let (mut machine, offset) = list(system(), 1 << 20, acts);
     let played = play(&mut machine, DRIVE);
     assert_eq!(played.len(), 1);
-    // Bytes 40,000 to 41,999 lie in pages 9 and 10.
+    // Bytes 40,000 to 41,999 are in pages 9 and 10.
     assert_eq!(played[0].access.offset - offset, 9 * 4096);
     assert_eq!(bytes(&played, Op::Read), 8192);
 }
@@ -142,9 +143,9 @@ fn a_write_does_not_wait_and_is_committed_in_order() {
     let writes: Vec<&Played> = played.iter().filter(|p| p.access.op == Op::Write).collect();
     let flusher = 1;
     assert!(writes.iter().all(|p| p.actor == flusher && !p.tag.sync));
-    // Its inode is read, at once; the write took no time.
+    // Its inode is read at once; the write took no time.
     assert_eq!(times(&machine)[1], 0.000_1);
-    // 5 s after the first change: the data, then the journal, then the record behind it; all in turn.
+    // 5 s after the first change: the data, then the journal, then the commit record, one after the other.
     let (data, journal, record) = (writes[0], writes[1], writes[2]);
     assert_eq!(data.asked, Time(5_000_000_000));
     assert_eq!(data.access.len, 1 << 20);
@@ -152,9 +153,9 @@ fn a_write_does_not_wait_and_is_committed_in_order() {
     assert_eq!(record.asked, journal.done);
     assert_eq!(record.access.len, 4096);
     assert_eq!(record.access.offset, journal.access.end());
-    // A descriptor, the inode's block and the bitmap.
+    // A descriptor block, the inode's block and the bitmap.
     assert_eq!(journal.access.len, 3 * 4096);
-    // The metadata goes to its place when the thread has ended: a bitmap and a block of the inode table.
+    // The metadata is written to its place after the end of the thread: a bitmap and a block of the inode table.
     assert!(writes[3..].iter().all(|p| p.asked >= Time(7_000_000_000)));
     assert_eq!(bytes(writes[3..].iter().copied(), Op::Write), 2 * 4096);
     assert!(writes[3..].iter().all(|p| p.access.offset < 514 * 4096));
@@ -233,7 +234,7 @@ fn a_part_of_a_page_that_is_on_the_drive_is_read_before_it_is_written() {
         .map(|p| (p.access.op, p.access.offset - offset, p.access.len))
         .filter(|&(_, offset, _)| offset < 1 << 20)
         .collect();
-    // Bytes 5,000 to 13,191: page 1 in part, pages 2 and 3.
+    // Bytes 5,000 to 13,191: a part of page 1, pages 2 and 3.
     assert_eq!(data, [(Op::Read, 4096, 4096), (Op::Write, 4096, 3 * 4096)]);
 }
 
@@ -262,11 +263,11 @@ fn who_writes_too_much_waits_for_the_drive() {
     play_and_look(&mut machine, slow, |machine, _| {
         most = most.max(machine.host().unwritten());
     });
-    // 25 % of 8 MiB are 512 pages; a thread writes 32 before it looks.
+    // 25 % of 8 MiB is 512 pages; a thread writes 32 before it checks the limit.
     assert!((256..=512 + 32).contains(&most), "{most}");
     let counters = machine.counters();
     assert!(value(&counters, "stalls") > 10.0);
-    // It ends when all but 2 MiB and a bit are on the drive, at 64 KiB in 10 ms.
+    // The thread ends when all but slightly more than 2 MiB are on the drive, at 64 KiB per 10 ms.
     let least = f64::from((14 << 20) - (128 << 10)) / 65_536.0 * 0.01;
     assert!(times(&machine)[1] > least, "{:?}", times(&machine));
 }
@@ -284,12 +285,12 @@ fn writing_begins_above_the_background_share() {
     let pause: Act = |_, _, _| Some(Step::Compute(Dur::ms(1_000)));
     let (mut machine, _) = list(system(), 0, &[write, pause]);
     let played = play(&mut machine, DRIVE);
-    // 5 % of 64 MiB are 819 pages of the 1,024: the rest is written at once, up to 1 MiB at a time.
+    // 5 % of 64 MiB is 819 of the 1,024 pages: the excess is written at once, up to 1 MiB at a time.
     let early = played.iter().filter(|p| p.asked < Time(1_000_000_000));
     assert_eq!(bytes(early, Op::Write), 1 << 20);
 }
 
-/// What a machine does at random: several threads, each with files of its own.
+/// A random script: several threads, each with files of its own.
 struct Random {
     rng: Rng,
     files: Vec<Vec<FileId>>,
@@ -366,7 +367,7 @@ fn random(seed: u64, memory_mib: u64, threads: usize) -> Machine<Random> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Whatever is dirtied is written once or dropped with its file, and the drive sees exactly what was counted.
+    /// Every dirtied page is written once or dropped with its file, and the drive sees exactly the counted bytes.
     #[test]
     fn every_dirty_page_is_written_once_or_dropped(
         seed: u64, memory_mib in 8u64..64, threads in 1usize..6, depth in 1usize..64,
@@ -377,7 +378,7 @@ proptest! {
         let counters = machine.counters();
         let count = |name| value(&counters, name) as u64;
         prop_assert_eq!(machine.host().cache().dirty(), 0);
-        // A write to the drive takes what was dirty of its pages along.
+        // A write to the drive also cleans the dirty pages that it covers.
         let (dirtied, back) = (count("dirtied-bytes"), count("written-back-bytes"));
         let (dropped, taken) = (count("dropped-bytes"), count("taken-along-bytes"));
         prop_assert_eq!(dirtied, back + dropped + taken);
@@ -387,7 +388,7 @@ proptest! {
         };
         prop_assert_eq!(of(false), count("written-through-bytes"));
         let journal = of(true) - back - count("metadata-written-bytes");
-        // A descriptor and a record for each commit that had metadata, at the least.
+        // At least a descriptor and a record for each commit with metadata.
         prop_assert!(journal >= count("journal-metadata-bytes"));
         prop_assert!(journal <= count("journal-metadata-bytes") + 2 * 4096 * count("commits"));
         prop_assert_eq!(bytes(&played, Op::Read), count("cache-read-bytes"));

@@ -1,5 +1,5 @@
-//! Two block layers above one drive, and what is between them: the mean of the ratios of the rounds that both played in turn, with
-//! its 95 % interval. It says nothing of another drive or another load.
+//! Comparison of two block layers above one drive: the mean ratio of their rounds, which alternate, with its 95 %
+//! interval. The result applies to this drive and this load only.
 
 use crate::figures::Side;
 use crate::record::RunRecord;
@@ -7,51 +7,51 @@ use fathom_iosched::QueueConfig;
 use fathom_stats::batches::half_width;
 use serde::Serialize;
 
-/// A block layer with its name; none of ours where there is no queue.
+/// A named block layer; without a queue, none of Fathom's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stack {
-    /// What the user calls it.
+    /// The user's name for it.
     pub name: String,
-    /// What it is.
+    /// Its settings.
     pub queue: Option<QueueConfig>,
-    /// The kernel's scheduler of the drive meanwhile; the one that was found where it says nothing.
+    /// The kernel's scheduler for the drive during its rounds. If not set, the scheduler that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
 }
 
-/// What was measured of two stacks.
+/// The measurements of two stacks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ab {
     /// The stacks, A and B.
     pub stacks: [Stack; 2],
-    /// What each gave in each round.
+    /// The results of each stack in each round.
     pub rounds: Vec<[RunRecord; 2]>,
-    /// What is between them.
+    /// The differences between the stacks.
     pub differences: Vec<Difference>,
 }
 
 /// One figure under both stacks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Which figure.
+    /// Name of the figure.
     pub what: &'static str,
-    /// Its unit.
+    /// Unit of the figure.
     pub unit: &'static str,
-    /// Its mean over the rounds under A and B.
+    /// Mean of the figure over the rounds under A and B.
     pub means: [f64; 2],
-    /// By how many percent B's is above A's, on average over the rounds.
+    /// Mean difference of B to A over the rounds, in percent of A.
     pub percent: f64,
-    /// The 95 % interval of that; `None` with fewer than three rounds.
+    /// 95 % interval of that difference; `None` with fewer than three rounds.
     pub interval: Option<[f64; 2]>,
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     pub more_is_better: bool,
 }
 
-/// Fewer rounds than that give no interval.
+/// Minimum number of rounds for an interval.
 const ROUNDS_MIN: usize = 3;
 
 impl Ab {
-    /// Of the rounds that both stacks have played.
+    /// Compares the rounds that both stacks have played.
     pub fn of(stacks: [Stack; 2], rounds: Vec<[RunRecord; 2]>) -> Self {
         Self {
             differences: differences(&rounds),
@@ -61,7 +61,7 @@ impl Ab {
     }
 }
 
-/// A figure: its name, its unit, whether more is better, and how it is read from a run.
+/// A figure: its name, its unit, whether more is better, and how to read it from a run.
 type Figure = (
     &'static str,
     &'static str,
@@ -116,8 +116,8 @@ fn differences(rounds: &[[RunRecord; 2]]) -> Vec<Difference> {
     FIGURES.iter().filter_map(difference).collect()
 }
 
-/// By how many percent the second is above the first: the mean of the ratios' logarithms, since a ratio and its inverse
-/// weigh the same then.
+/// The difference of the second value to the first in percent, with its interval. Computed as the mean of the
+/// logarithms of the ratios, so that a ratio and its inverse have the same weight.
 fn between(pairs: &[[f64; 2]]) -> Option<(f64, Option<[f64; 2]>)> {
     let log = |[a, b]: &[f64; 2]| (*a > 0.0 && *b > 0.0).then(|| (b / a).ln());
     let logs: Vec<f64> = pairs.iter().map(log).collect::<Option<_>>()?;
@@ -137,7 +137,7 @@ mod tests {
         let (percent, interval) = between(&[[1.0, 2.0], [2.0, 1.0]]).unwrap();
         assert!(percent.abs() < 1e-9);
         assert_eq!(interval, None);
-        // Twice as much in each of four rounds: no doubt about it.
+        // The ratio is 2 in each of four rounds: the interval has no width.
         let (percent, interval) = between(&[[1.0, 2.0]; 4]).unwrap();
         assert!((percent - 100.0).abs() < 1e-9);
         let [low, high] = interval.unwrap();

@@ -1,18 +1,18 @@
-//! Which actors are to be asked: who has got an answer, whose time has come, and who watches. The run loop asks nobody else,
-//! so that a completion costs the same however many actors there are.
+//! The agenda of the run loop: the actors to ask next, because they got an answer, their time has come, or they watch.
+//! No other actors are asked, so the cost of a completion does not depend on the number of actors.
 
 use fathom_base::Time;
 use std::collections::BTreeSet;
 
-/// Who is due, and who waits until when.
+/// The actors that are due, and the times that the others wait for.
 pub(super) struct Agenda {
-    /// To be asked next, in any order; an actor may stand there twice.
+    /// Actors to be asked next, in any order; an actor may occur twice.
     due: Vec<usize>,
-    /// Those that are asked whenever anything happens.
+    /// Actors that are asked whenever anything happens.
     watching: BTreeSet<usize>,
-    /// Those that wait for a time, the first one first.
+    /// Actors that wait for a time, in order of time.
     timers: BTreeSet<(Time, usize)>,
-    /// By actor.
+    /// The wait of each actor.
     waits: Vec<Wait>,
 }
 
@@ -23,7 +23,7 @@ struct Wait {
 }
 
 impl Agenda {
-    /// All actors are due.
+    /// Creates an agenda on which all actors are due.
     pub(super) fn new(actors: usize) -> Self {
         let nothing = Wait {
             until: Time::MAX,
@@ -37,12 +37,12 @@ impl Agenda {
         }
     }
 
-    /// An actor is asked next, whatever it waits for.
+    /// Makes an actor due, whatever it waits for.
     pub(super) fn wake(&mut self, actor: usize) {
         self.due.push(actor);
     }
 
-    /// An actor waits until a time of the device's clock, and for whatever happens if it watches.
+    /// Makes an actor wait until a time on the device's clock, and also for any event if it watches.
     pub(super) fn wait(&mut self, actor: usize, until: Time, watches: bool) {
         let new = Wait { until, watches };
         let old = std::mem::replace(&mut self.waits[actor], new);
@@ -63,12 +63,12 @@ impl Agenda {
         }
     }
 
-    /// An actor waits for the drive to take a request, and is woken then.
+    /// Makes an actor wait until the device accepts its request, when it is woken.
     pub(super) fn block(&mut self, actor: usize) {
         self.wait(actor, Time::MAX, false);
     }
 
-    /// Puts those to be asked now into `who`, each once and in order of their numbers.
+    /// Puts the actors to be asked now into `who`, each once and in order of their numbers.
     pub(super) fn take(&mut self, now: Time, who: &mut Vec<usize>) {
         who.clear();
         who.append(&mut self.due);
@@ -79,7 +79,7 @@ impl Agenda {
         who.dedup();
     }
 
-    /// The first time that an actor waits for; [`Time::MAX`] where none does.
+    /// The earliest time that an actor waits for; [`Time::MAX`] if none does.
     pub(super) fn next(&self) -> Time {
         self.timers.first().map_or(Time::MAX, |(until, _)| *until)
     }
@@ -108,7 +108,7 @@ mod tests {
         agenda.wake(0);
         agenda.wake(1);
         assert_eq!(taken(&mut agenda, 5), [0, 1, 2]);
-        // Asked and waiting for another time.
+        // It was asked and waits for another time.
         agenda.wait(2, Time(7), false);
         assert_eq!(agenda.next(), Time(7));
         agenda.block(2);

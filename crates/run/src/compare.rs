@@ -1,7 +1,8 @@
-//! Runs side by side: how their response times relate, with intervals, and what differs between what was run. It does not say that
-//! a difference is caused by what differs.
+//! Comparison of runs: the ratios of their response times with intervals, and the differences between their settings.
+//! It does not claim that a difference in settings causes a difference in times.
 //!
-//! [`fathom_stats::ratio`] has the statistics. Where both runs played the same accesses, they are compared access by access.
+//! [`fathom_stats::ratio`] has the statistics. If both runs played the same accesses, they are compared access by
+//! access.
 
 mod changes;
 mod pairs;
@@ -16,34 +17,34 @@ use crate::figures::Side;
 use crate::record::RunRecord;
 use serde::Serialize;
 
-/// A run with what it is called.
+/// A named run.
 #[derive(Debug)]
 pub struct Named {
-    /// What the user calls it.
+    /// The user's name for it.
     pub name: String,
-    /// What was measured.
+    /// The record of the run.
     pub run: RunRecord,
-    /// Its accesses, where they were kept.
+    /// The response times of its accesses, if they were kept.
     pub responses: Option<Responses>,
 }
 
-/// Runs beside the first of them.
+/// A comparison of runs with the first of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Every run; the first is the base.
     pub runs: Vec<Compared>,
 }
 
-/// One run beside the base.
+/// One run compared with the base.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// What the user calls it.
+    /// The user's name for it.
     pub name: String,
-    /// What differs from the base; empty for the base itself.
+    /// Differences from the base in the settings; empty for the base itself.
     pub changes: Vec<Change>,
-    /// Why the ratios may not tell what they seem to.
+    /// Reasons why the ratios may be misleading.
     pub warnings: Vec<String>,
-    /// The kinds of access that the run had.
+    /// Figures by kind of access.
     pub sides: Vec<ComparedSide>,
     /// Accesses per second.
     pub accesses_per_second: f64,
@@ -62,11 +63,11 @@ pub struct ComparedSide {
     pub side: &'static str,
     /// Its figures.
     pub figures: Side,
-    /// Its mean response time divided by the base's; `None` for the base and where the base had no such access.
+    /// Mean response time divided by that of the base; `None` for the base, and if the base had no such access.
     pub ratio: Option<Ratio>,
 }
 
-/// Every run beside the first.
+/// Compares every run with the first.
 pub fn compare(runs: &[Named]) -> Comparison {
     let base = runs.first();
     let compared = runs.iter().enumerate().map(|(index, run)| {
@@ -98,7 +99,7 @@ fn compared(run: &Named, base: Option<&Named>) -> Compared {
     }
 }
 
-/// The accesses of both, where they are the same ones.
+/// Pairs the accesses of both runs if they are the same.
 fn pairs_of(base: &Named, run: &Named) -> Option<Pairs> {
     let (a, b) = (&base.run.plan, &run.run.plan);
     let same = a.seed == b.seed && a.workload.same_accesses(&b.workload);

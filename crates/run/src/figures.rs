@@ -1,4 +1,4 @@
-//! What a run gives: figures with their units in their names.
+//! The figures of a run, with their units in their names.
 
 use fathom_base::{Dur, Time};
 use fathom_block::{DriveStats, QueueWork};
@@ -6,31 +6,31 @@ use fathom_stats::batches::Interval;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Figures of one kind of access. Response times count from when an access was asked for, service times from
-/// when the drive took it.
+/// Figures of one kind of access. Response times count from when an access was asked for, service times from when the
+/// drive accepted it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Accesses.
+    /// Number of accesses.
     pub count: u64,
-    /// Bytes.
+    /// Bytes transferred.
     pub bytes: u64,
     /// Mean response time with its 95 % interval by batch means.
     pub response_ns: Interval,
-    /// Mean service time.
+    /// Mean service time, in nanoseconds.
     pub service_mean_ns: f64,
-    /// Quantiles of the response time, to three digits.
+    /// Median response time, to three digits. The other quantiles have the same precision.
     pub p50_ns: u64,
-    /// 90 %.
+    /// 90 % quantile.
     pub p90_ns: u64,
-    /// 99 %.
+    /// 99 % quantile.
     pub p99_ns: u64,
-    /// 99.9 %.
+    /// 99.9 % quantile.
     pub p999_ns: u64,
-    /// The longest, exactly.
+    /// Maximum response time, exact.
     pub max_ns: u64,
 }
 
-/// For people: how many, and how long they took, in milliseconds.
+/// Formats the number of accesses and their response times in milliseconds.
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = |ns: u64| ns as f64 / 1e6;
@@ -46,33 +46,33 @@ impl fmt::Display for Side {
     }
 }
 
-/// A stretch of the timeline: the accesses that were done in it.
+/// A bucket of the timeline: the accesses completed in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// Accesses.
+    /// Number of accesses.
     pub count: u64,
-    /// Bytes.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// The sum of their response times.
+    /// Sum of the response times.
     pub response_ns: u64,
-    /// The longest of them.
+    /// Maximum response time.
     pub max_ns: u64,
-    /// What the drive had done when it began.
+    /// The work of the drive before the bucket began.
     pub drive: DriveStats,
-    /// What had waited in the block layer when it began, if there is one.
+    /// The waiting in the block layer before the bucket began, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Waiting>,
 }
 
-/// How much had waited in a block layer up to a moment. Between two moments the difference, over the time between them, is
-/// how many requests there were on average.
+/// Waiting in a block layer accumulated up to a moment. The difference between two moments, divided by the time between
+/// them, is the mean number of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The moment, on the drive's clock.
     pub at: Time,
-    /// Requests times nanoseconds that they were not done, from when they were submitted.
+    /// Sum of the times from submission to completion, up to this moment: requests times nanoseconds.
     pub held_ns: u64,
-    /// Requests times nanoseconds that the drive had them.
+    /// Sum of the times at the drive, up to this moment: requests times nanoseconds.
     pub in_flight_ns: u64,
 }
 
@@ -85,7 +85,7 @@ impl Waiting {
         }
     }
 
-    /// Requests that were not done, and that the drive had, on average until a later moment.
+    /// Mean numbers of incomplete requests and of requests at the drive, from this moment until a later one.
     pub fn until(&self, later: &Waiting) -> Option<(f64, f64)> {
         let ns = later.at.0.checked_sub(self.at.0).filter(|ns| *ns > 0)? as f64;
         let mean = |from: u64, to: u64| to.saturating_sub(from) as f64 / ns;
@@ -97,7 +97,7 @@ impl Waiting {
 }
 
 impl Bucket {
-    /// This stretch and the next one as one.
+    /// Joins this bucket with the next one.
     pub(super) fn join(&self, next: Option<&Bucket>) -> Bucket {
         let Some(next) = next else { return *self };
         Bucket {
@@ -120,8 +120,7 @@ pub struct Quantile {
     pub ns: u64,
 }
 
-/// Response times from the shortest to the longest, in steps that narrow towards the longest. Empty where there
-/// was no such access.
+/// Quantiles of the response time, in steps that narrow towards the longest. Empty if there was no such access.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Reads and writes.
@@ -132,25 +131,25 @@ pub struct Distribution {
     pub writes: Vec<Quantile>,
 }
 
-/// What one of several processes got.
+/// Figures of one of several processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// Accesses.
+    /// Number of accesses.
     pub count: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// The sum of response times.
+    /// Sum of the response times, in nanoseconds.
     pub response_ns: u64,
-    /// The longest.
+    /// Maximum response time, in nanoseconds.
     pub max_ns: u64,
-    /// From the start of the run to its last completion.
+    /// Time from the start of the run to the last completion of the process.
     pub finished: Dur,
-    /// Bytes done in each stretch of the timeline, of the first few processes.
+    /// Bytes completed in each bucket of the timeline; only for the first processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<u64>,
 }
 
-/// What was measured on a run.
+/// The measurements of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Reads and writes.
@@ -159,7 +158,7 @@ pub struct Totals {
     pub reads: Option<Side>,
     /// Writes.
     pub writes: Option<Side>,
-    /// How response times are distributed.
+    /// The distributions of response times.
     #[serde(default)]
     pub distribution: Distribution,
     /// Flushes and trims together.
@@ -170,23 +169,23 @@ pub struct Totals {
     /// Trims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Side>,
-    /// What each process got, where there are several.
+    /// Figures by process, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Process>,
-    /// From the start to the last completion.
+    /// Time from the start to the last completion.
     pub duration: Dur,
-    /// How long of that the device had at least one access, of what it had taken and not completed. Where there is a block
-    /// layer, it is the device.
+    /// Time in which the device had at least one accepted and incomplete access. With a block layer, that is the
+    /// device.
     #[serde(default)]
     pub busy: Dur,
-    /// The width of a stretch of the timeline.
+    /// Width of a bucket of the timeline.
     pub bucket: Dur,
-    /// From the start to the end.
+    /// The timeline, from the start to the end.
     pub timeline: Vec<Bucket>,
 }
 
 impl Totals {
-    /// Accesses of every kind.
+    /// Number of accesses of every kind.
     pub fn count(&self) -> u64 {
         self.all.map_or(0, |side| side.count) + self.others
     }
@@ -196,8 +195,9 @@ impl Totals {
         self.count() as f64 * 1e9 / (self.duration.0.max(1)) as f64
     }
 
-    /// Jain's index of what the processes got, bytes a second until each was done: 1 where all got the same, `1 / n` where
-    /// one of n got all (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` with fewer than two processes.
+    /// Jain's fairness index of the throughput of the processes, each in bytes per second until its last completion: 1
+    /// if all got the same, `1 / n` if one of n got everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None`
+    /// with fewer than two processes.
     pub fn fairness(&self) -> Option<f64> {
         let rate = |process: &Process| process.bytes as f64 / process.finished.0.max(1) as f64;
         let rates: Vec<f64> = self.processes.iter().map(rate).collect();
@@ -207,7 +207,7 @@ impl Totals {
         (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
-    /// Bytes per second.
+    /// Bytes per second, of reads and writes.
     pub fn bytes_per_second(&self) -> f64 {
         self.all.map_or(0, |side| side.bytes) as f64 * 1e9 / (self.duration.0.max(1)) as f64
     }

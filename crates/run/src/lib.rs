@@ -1,9 +1,9 @@
-//! A workload on a device: the run loop, what it measures on its way, and how two runs compare.
+//! Playing a workload on a device: the run loop, the measurements it takes, and the comparison of runs.
 //!
-//! The loop is the same over a modelled drive and a real one: the device is the clock. Accesses stream, nothing
-//! is held but what is in flight; an access that the device cannot take yet is not read from its source yet, and
-//! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
-//! steps and the arrival of `fathom_workload::step` say. It opens no file, starts no thread and reads no clock.
+//! The loop is the same for modelled and real drives: the device is the clock. Accesses are streamed, and only those in
+//! flight are held in memory. If the device is busy, the loop does not read further accesses from the source; the
+//! response time of an access counts from when it was asked for. The loop neither shapes nor schedules accesses: the
+//! steps and the arrival of `fathom_workload::step` do that. It opens no file, starts no thread and reads no clock.
 //!
 //! ```
 //! use fathom_base::Dur;
@@ -11,7 +11,7 @@
 //! use fathom_run::{Precondition, measure, prepare};
 //! use fathom_workload::{generate::Config, program::closed_loop};
 //!
-//! // Any device will do, such as a drive of `fathom_model`; this one takes 20 microseconds for everything.
+//! // Any device will do, such as a drive of `fathom_model`. This one takes 20 microseconds for every request.
 //! let mut drive = NullDevice::new(DeviceInfo::default(), Dur::us(20));
 //! prepare(&mut drive, Precondition::Filled, 1)?;
 //! let mut load = Config::of("zipf".parse()?);

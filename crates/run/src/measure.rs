@@ -1,4 +1,4 @@
-//! A program on a device, measured: what a library's user calls.
+//! Measurement of a program on a device: the entry point for users of the library.
 
 use crate::figures::Totals;
 use crate::play::{PlayError, play};
@@ -6,16 +6,16 @@ use crate::recorder::Recorder;
 use fathom_block::program::Program;
 use fathom_block::{DriveStats, Subject};
 
-/// What was measured of a run.
+/// The measurements of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Response times, throughput and how they went over time.
+    /// Response times, throughput and their timeline.
     pub totals: Totals,
-    /// What the drive did during the run; `None` for one that does not tell.
+    /// The work of the drive during the run; `None` for a drive without counters.
     pub work: Option<DriveStats>,
 }
 
-/// Plays a program to its end on a device that is ready, and measures it.
+/// Plays a program to its end on a prepared device and measures it.
 ///
 /// # Errors
 /// As [`play()`].

@@ -1,47 +1,48 @@
-//! What the run loop tells of a run while it goes on.
+//! The interface through which the run loop reports a run in progress.
 
 use fathom_base::{Dur, Time};
 use fathom_block::{Access, DriveStats, QueueWork};
 
-/// An access that is done.
+/// A completed access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// Which access of the workload, counted from 0.
+    /// The number of the access in the workload, from 0.
     pub number: u64,
-    /// Which process asked for it, counted from 0; all is one process unless the program has several.
+    /// The process that asked for it, from 0. Always 0 unless the program has several processes.
     pub process: u32,
-    /// What it was. Its time is that of the workload.
+    /// The access. Its time is that of the workload.
     pub access: Access,
-    /// When it was asked for, on the device's clock.
+    /// When the access was asked for, on the device's clock.
     pub asked: Time,
-    /// When the device took it.
+    /// When the device accepted it.
     pub submitted: Time,
-    /// When it was done.
+    /// When it completed.
     pub completed: Time,
-    /// Where it was done before that, it counts in no figure.
+    /// The access counts in no figure if it completed before this time.
     pub counts: Time,
-    /// How long, in all so far, the device has had at least one access: from when it took one until it had none.
+    /// Total time so far in which the device had at least one access.
     pub busy: Dur,
 }
 
-/// What was done up to a moment.
+/// The work done up to a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    /// By the drive, where it can tell.
+    /// The counters of the drive, if it has any.
     pub drive: Option<DriveStats>,
-    /// By the block layer above it, if there is one.
+    /// The counters of the block layer above the drive, if there is one.
     pub queue: Option<QueueWork>,
 }
 
-/// Watches a workload play.
+/// Observes a workload while it is played.
 pub trait Observer {
-    /// The workload begins; `moment` is what was done before.
+    /// Called at the start of the workload; `moment` is the work done before.
     fn begin(&mut self, _start: Time, _moment: Moment) {}
 
-    /// An access is done. `moment` tells what the drive and the block layer above it have done so far.
+    /// Called for each completed access. `moment` returns the work done so far by the drive and the block layer above
+    /// it.
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment);
 
-    /// Whether to give up.
+    /// Returns true to end the run.
     fn interrupted(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What is run: a workload, the drive, and everything else that is needed to repeat it.
+//! The plan of a run: the workload, the drive, and everything else that is needed to repeat it.
 
 use crate::prepare::Precondition;
 use fathom_iosched::QueueConfig;
@@ -8,30 +8,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::num::NonZeroU32;
 
-/// What to run, beside the drive. A run is started from a workload that can be opened, and recorded with a [`WorkloadRecord`].
+/// The settings of a run, apart from the drive file. A run is started with a workload that can be opened, and recorded
+/// with a [`WorkloadRecord`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan<W> {
-    /// What the user calls the drive.
+    /// The user's name for the drive.
     pub target: String,
-    /// The accesses.
+    /// The workload, which supplies the accesses.
     pub workload: W,
-    /// How they are handed over.
+    /// How accesses are submitted.
     pub arrival: Arrival,
-    /// What is done to the drive before.
+    /// How the drive is prepared before the run.
     pub precondition: Precondition,
-    /// Of every random choice.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The block layer above the drive; accesses go to the drive as they are where there is none.
+    /// The block layer above the drive. Without one, accesses go to the drive unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueConfig>,
-    /// Where there is no block layer: accesses that the drive has at a time; its own depth where it says nothing, or more.
-    /// A block layer has a depth of its own.
+    /// Maximum number of accesses in flight without a block layer, which has a depth of its own. Default and upper
+    /// bound: the depth of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<NonZeroU32>,
 }
 
 impl<W> Plan<W> {
-    /// The same with another workload.
+    /// Returns the same plan with another workload.
     pub fn with<V>(&self, workload: V) -> Plan<V> {
         Plan {
             workload,
@@ -45,44 +46,44 @@ impl<W> Plan<W> {
     }
 }
 
-/// A workload as it was asked for, as plain data: whoever reads a record needs no trace, nor what reads one.
+/// The settings of a workload as plain data. A reader of a record needs neither the trace nor the code that reads it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorkloadRecord(Map<String, Value>);
 
-/// Where the name stands.
+/// The key of the workload's name.
 const NAME: &str = "name";
-/// Of these, a program has one.
+/// A workload with one of these keys is a program.
 const PROGRAMS: [&str; 3] = ["jobs", "job", "program"];
 
 impl WorkloadRecord {
-    /// Of a workload, whose keys become those of the record.
+    /// Creates the record of a workload, with the same keys.
     ///
     /// # Errors
-    /// Where it cannot be put as JSON, such as a path that is not UTF-8.
+    /// The workload cannot be represented as JSON, such as a path that is not UTF-8.
     pub fn of(workload: &impl Serialize) -> Result<Self, serde_json::Error> {
         serde_json::from_value(serde_json::to_value(workload)?)
     }
 
-    /// The workload again.
+    /// Parses the workload.
     ///
     /// # Errors
-    /// Where a key is not one of such a workload.
+    /// A key does not belong to such a workload.
     pub fn parse<W: DeserializeOwned>(&self) -> Result<W, serde_json::Error> {
         serde_json::from_value(Value::Object(self.0.clone()))
     }
 
-    /// What it is called; empty where it has no name.
+    /// The name of the workload, or an empty string.
     pub fn name(&self) -> &str {
         self.0.get(NAME).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whether it is a program, which hands its accesses over itself.
+    /// Returns true for a program, which submits its accesses itself.
     pub fn is_program(&self) -> bool {
         PROGRAMS.iter().any(|key| self.0.contains_key(*key))
     }
 
-    /// Whether both give the same accesses with the same seed. What they are called does not matter.
+    /// Returns true if both give the same accesses with the same seed. Names are ignored.
     pub(crate) fn same_accesses(&self, other: &Self) -> bool {
         let of = |record: &Self| {
             let mut keys = record.0.clone();

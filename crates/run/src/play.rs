@@ -1,5 +1,5 @@
-//! The run loop: asks those actors of a program that are due what they want, hands that to a device, and tells the program of
-//! what is done.
+//! The run loop: asks the actors of a program that are due for requests, submits these to a device, and reports
+//! completions to the program.
 
 use crate::agenda::Agenda;
 use crate::observer::{Moment, Observer, Played};
@@ -9,35 +9,35 @@ use fathom_block::Access;
 use fathom_block::program::{self, Done, Next, Program};
 use fathom_block::{Completion, Device, IoError, Op, Request, Subject, Tag};
 
-/// A workload that could not be played to its end.
+/// The reason why a workload was not played to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError<E: std::error::Error> {
-    /// The program failed: its source of accesses, or what it read.
+    /// The program failed: its source of accesses, or a check of the data read.
     #[error(transparent)]
     Program(E),
     /// The device failed an access.
     #[error("access {}: {error}", number + 1)]
     Device {
-        /// Which access, counted from 0.
+        /// The number of the access, from 0.
         number: u64,
-        /// What the device said.
+        /// The error of the device.
         error: IoError,
-        /// Accesses that were in flight then, and are given up.
+        /// Number of other accesses that were in flight and are abandoned.
         lost: usize,
     },
-    /// The device took an access and does not complete it.
+    /// The device accepted accesses and never completes them.
     #[error("the drive stopped: {in_flight} accesses never complete")]
     Stopped {
-        /// How many.
+        /// Number of incomplete accesses.
         in_flight: usize,
     },
-    /// The user wants no more.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// How long the loop waits before it looks whether the user wants no more. A model does so much in a moment, even where it
-/// is busy without the host.
+/// Maximum time on the device's clock between two checks for an interruption. A model covers this in an instant, even
+/// while it is busy without the host.
 const AT_ONCE: Dur = Dur::ms(1_000_000);
 
 struct InFlight {
@@ -56,14 +56,14 @@ fn moment_of(device: &dyn Subject) -> Moment {
     }
 }
 
-/// How long the device has had anything to do.
+/// The busy time of the device.
 #[derive(Default)]
 struct Busy {
-    /// Accesses that it has.
+    /// Number of accesses at the device.
     at_device: usize,
-    /// Since when it has one.
+    /// Start of the current busy period.
     since: Time,
-    /// Before that.
+    /// Total busy time before it.
     total: Dur,
 }
 
@@ -75,7 +75,7 @@ impl Busy {
         self.at_device += 1;
     }
 
-    /// It is done with one; how long it has been busy in all.
+    /// Records a completion and returns the total busy time.
     fn gave(&mut self, completed: Time) -> Dur {
         self.at_device = self.at_device.saturating_sub(1);
         let busy = self.total + completed.since(self.since);
@@ -91,9 +91,9 @@ struct Loop<'a, P: ?Sized> {
     program: &'a mut P,
     observer: &'a mut dyn Observer,
     agenda: Agenda,
-    /// Those to be asked, of which this is the room.
+    /// The actors to be asked; kept to reuse its memory.
     who: Vec<usize>,
-    /// By actor, whether the device could not take its request: it waits until it can.
+    /// By actor, whether the device refused its request. The actor then waits until the device accepts it.
     blocked: Vec<bool>,
     refused: Refused,
     in_flight: Slab<InFlight>,
@@ -103,10 +103,10 @@ struct Loop<'a, P: ?Sized> {
     busy: Busy,
 }
 
-/// Plays a program until it is over. Equal programs give equal runs on a modelled device.
+/// Plays a program to its end. Equal programs give equal runs on a modelled device.
 ///
 /// # Errors
-/// [`PlayError`] with the access; what is in flight then is given up.
+/// [`PlayError`] with the access that failed. Accesses in flight at that time are abandoned.
 pub fn play<P: Program + ?Sized>(
     device: &mut dyn Subject,
     program: &mut P,
@@ -145,7 +145,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         }
     }
 
-    /// Nothing is asked for, awaited or in flight.
+    /// Ends the run when nothing is due, awaited or in flight.
     fn over(&self) -> Result<(), PlayError<P::Error>> {
         match self.refused.len() {
             0 => Ok(()),
@@ -153,7 +153,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         }
     }
 
-    /// Every actor that is due asks for what it wants, in order of their numbers; whether the device was offered anything.
+    /// Asks every actor that is due, in order of their numbers. Returns whether any request was offered to the device.
     fn ask_due(&mut self) -> Result<bool, PlayError<P::Error>> {
         self.offer_refused();
         let mut who = std::mem::take(&mut self.who);
@@ -165,7 +165,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         asked
     }
 
-    /// Those that wait for the device go first, in turn.
+    /// Offers the requests that wait for the device, in order, before new ones.
     fn offer_refused(&mut self) {
         let Self {
             refused,
@@ -190,7 +190,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         );
     }
 
-    /// One actor asks until it waits for something; whether it asked for anything.
+    /// Asks one actor until it waits for something. Returns whether it made a request.
     fn ask(&mut self, actor: usize) -> Result<bool, PlayError<P::Error>> {
         let mut any = false;
         let (until, watches) = loop {
@@ -219,7 +219,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         Ok(any)
     }
 
-    /// Makes a request of what an actor asks for.
+    /// Turns the request of an actor into one for the device.
     fn enter(&mut self, actor: usize, request: program::Request) -> Request {
         let access = request.access;
         let id = self.in_flight.insert(InFlight {
@@ -243,7 +243,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         }
     }
 
-    /// Waits until `until` or a completion, and tells of what is done.
+    /// Waits until `until` or a completion, and reports what completed.
     fn collect(&mut self, until: Time) -> Result<(), PlayError<P::Error>> {
         let mut done = std::mem::take(&mut self.done);
         loop {
@@ -251,7 +251,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
                 return Err(PlayError::Interrupted);
             }
             let now = self.device.now();
-            // A drive that has stopped goes on to the end of time; a real one does not come so far.
+            // A stopped model advances to the end of time; a real drive never gets there.
             if until == Time::MAX && now >= Time::END {
                 let in_flight = self.in_flight.len();
                 return Err(PlayError::Stopped { in_flight });
@@ -262,7 +262,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
                 break;
             }
         }
-        // What is done together with one that failed is done all the same.
+        // Report the accesses that completed together with one that failed, too.
         let settled = done.drain(..).map(|completion| self.settle(&completion));
         let settled = settled.fold(Ok(()), Result::and);
         self.done = done;

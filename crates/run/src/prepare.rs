@@ -1,30 +1,29 @@
-//! What is done to a drive before a run, so that it starts as a drive in use.
+//! Preparation of a drive before a run, so that it behaves like a drive in use.
 
 use fathom_base::{BadValue, Bytes, Dur, Rng, Time};
 use fathom_block::{IoError, Op, Request, Subject};
 use serde::{Deserialize, Serialize};
 
-/// The state in which a run finds its drive.
+/// The state of a drive at the start of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Precondition {
-    /// As it is: a real drive, or a model that holds data from the start.
+    /// Unchanged: a real drive, or a model that holds data from the start.
     AsIs,
-    /// As it was made, without data.
+    /// New, without data.
     Fresh,
     /// Written once from beginning to end.
     Filled,
-    /// Filled, then written at random in pieces of `bytes` each until so many times its capacity has been
-    /// written.
+    /// Filled, then overwritten at random in pieces of `bytes` until `times` times the capacity has been written.
     Random {
-        /// Times the capacity.
+        /// Multiple of the capacity.
         times: f64,
         /// Length of a write.
         bytes: Bytes,
     },
 }
 
-/// `as-is`, `fresh`, `filled`, or `random:TIMES` in pieces of 4 KiB.
+/// Parses `as-is`, `fresh`, `filled`, or `random:TIMES` in pieces of 4 KiB.
 impl std::str::FromStr for Precondition {
     type Err = BadValue;
 
@@ -62,17 +61,17 @@ impl Precondition {
     }
 }
 
-/// Requests in flight while a drive is prepared.
+/// Number of requests in flight during the preparation.
 const DEPTH: usize = 32;
-/// Bytes of a sequential write.
+/// Length of a sequential write, in bytes.
 const FILL_BYTES: u64 = 1 << 20;
-/// How long a drive is left alone at the end.
+/// Idle time of the drive at the end.
 const REST: Dur = Dur(1_000_000_000);
 
 /// Brings a drive into a state and lets it come to rest.
 ///
 /// # Errors
-/// What the drive answered to a write.
+/// The error of the first write that fails.
 pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Result<(), IoError> {
     let info = drive.info();
     let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);

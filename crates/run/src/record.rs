@@ -1,4 +1,4 @@
-//! A run as it is kept: what was asked for, of which drive, and what came of it. A run's `run.json` is this.
+//! The record of a run: its plan, its drive and its results, as stored in `run.json`.
 
 use crate::figures::{Side, Totals};
 use crate::plan::{Plan, WorkloadRecord};
@@ -8,69 +8,70 @@ use fathom_iosched::QueueStats;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the host waited for room. The mean over all original writes is `total_ns` over their number.
+/// The time that the host waited for room in the write buffer. The mean over all original writes is `total_ns` divided
+/// by their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostWait {
-    /// Original writes that waited at all.
+    /// Number of original writes that had to wait.
     pub waited: u64,
-    /// The sum of what they waited, in nanoseconds.
+    /// Total waiting time, in nanoseconds.
     pub total_ns: u64,
-    /// The longest.
+    /// Longest waiting time, in nanoseconds.
     pub max_ns: u64,
 }
 
-/// What went through a write buffer in front of the drive.
+/// The work of a write buffer in front of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reshaped {
-    /// Writes that came.
+    /// Number of writes received.
     pub requests: u64,
-    /// Their pages.
+    /// Number of pages received.
     pub pages: u64,
-    /// Pages that replaced one in the buffer.
+    /// Number of pages that replaced one in the buffer.
     pub hits: u64,
-    /// Times that something left.
+    /// Number of evicted batches.
     pub batches: u64,
-    /// How many batches had that many pages of the buffer's.
+    /// Number of batches by their number of pages from the buffer.
     pub batch_pages: BTreeMap<u32, u64>,
-    /// Pages written, those that pad blocks included.
+    /// Number of pages written, including those that pad blocks.
     pub pages_written: u64,
-    /// Pages read to pad blocks.
+    /// Number of pages read to pad blocks.
     pub pages_read: u64,
-    /// What the host waits for room, where the writes have times of their own (an open arrival).
+    /// Waiting time of the host for room, if the writes have times of their own (an open arrival).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostWait>,
 }
 
 impl Reshaped {
-    /// Pages that left the buffer, without what pads blocks.
+    /// Number of pages evicted from the buffer, without those that pad blocks.
     pub fn left(&self) -> u64 {
         let batches = self.batch_pages.iter();
         batches.map(|(&pages, &n)| u64::from(pages) * n).sum()
     }
 
-    /// What the host waits for an original write on average, in nanoseconds; hits, and what finds room, count as 0.
+    /// Mean waiting time of an original write, in nanoseconds. Hits, and writes that find room, count as 0.
     pub fn host_wait_ns(&self) -> Option<f64> {
         let host = self.host.filter(|_| self.requests > 0)?;
         Some(host.total_ns as f64 / self.requests as f64)
     }
 }
 
-/// A drive that failed on the way.
+/// A run that ended because the drive failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutShort {
-    /// Which access failed, counted from 0.
+    /// The number of the access that failed, from 0.
     pub number: u64,
-    /// How.
+    /// The error.
     pub error: String,
-    /// What to do.
+    /// Advice for the user.
     pub help: String,
-    /// Accesses that were in flight then: some may have reached the drive.
+    /// Number of other accesses in flight at that time; some may have reached the drive.
     pub lost: usize,
 }
 
 impl CutShort {
-    /// Of a drive that failed an access that it might have done; `None` for anything else, such as an access past its
-    /// end.
+    /// Returns the record of a failed access that was valid. `None` for any other error, such as an access past the end
+    /// of the drive.
     pub fn of<E: std::error::Error>(error: &PlayError<E>) -> Option<Self> {
         let PlayError::Device {
             number,
@@ -101,54 +102,54 @@ impl CutShort {
     }
 }
 
-/// Something that a program has counted.
+/// A counter of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
-    /// What.
+    /// The name of the counter.
     pub name: String,
-    /// How much.
+    /// The value.
     pub value: f64,
-    /// Of what; empty for a number of things.
+    /// The unit; empty for a number of things.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }
 
-/// A whole run: what was asked, of which drive, and what came of it.
+/// The record of a run: its plan, its drive and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Fathom's version.
+    /// Version of Fathom.
     pub fathom: String,
-    /// What was asked for, with what a first pass over the workload has found.
+    /// The plan, with the findings of a first pass over the workload.
     pub plan: Plan<WorkloadRecord>,
-    /// The drive file with every default, of a modelled drive.
+    /// The drive file of a modelled drive, with every default.
     pub drive: Option<String>,
-    /// What was measured.
+    /// The measurements.
     pub totals: Totals,
-    /// What went through a write buffer in front of the drive.
+    /// The work of a write buffer in front of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reshaped: Option<Reshaped>,
-    /// What went through the block layer above the drive.
+    /// The counters of the block layer above the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueStats>,
-    /// What a program has counted.
+    /// The counters of a program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<Counted>,
-    /// What the drive did during the run.
+    /// The work of the drive during the run.
     pub work: Option<DriveStats>,
-    /// The wear of its blocks at the end.
+    /// The wear of the drive's blocks at the end.
     pub wear: Option<Wear>,
-    /// How the run ended where it did not come to its end; its figures are about what completed.
+    /// The failure that ended the run early. The figures cover the completed accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<CutShort>,
     /// Notes on what was left out: lines skipped, accesses dropped or changed by a step.
     pub notes: Vec<String>,
-    /// What a reader must know before the figures.
+    /// Warnings to show before the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl RunRecord {
-    /// The kinds of access that the run had, with their names; "all" are reads and writes.
+    /// The kinds of access that occurred, with their names; "all" means reads and writes.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
         let totals = &self.totals;
         [

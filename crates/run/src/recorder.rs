@@ -1,4 +1,4 @@
-//! What is measured while a workload plays: response times, throughput, a timeline; in constant memory.
+//! Measurements during a run: response times, throughput and a timeline, in constant memory.
 
 use crate::figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
 use crate::observer::{Moment, Observer, Played};
@@ -7,21 +7,21 @@ use fathom_block::{DriveStats, Op};
 use fathom_stats::batches::Batches;
 use hdrhistogram::Histogram;
 
-/// When neighbouring buckets of the timeline are joined.
+/// Maximum number of buckets in the timeline; above it, neighbouring buckets are joined.
 const BUCKETS_MAX: usize = 512;
-/// The width of a bucket at first, in nanoseconds.
+/// Initial width of a bucket, in nanoseconds.
 const BUCKET_NS: u64 = 1_000;
-/// So many processes have a timeline of their own: more lines than that tell nothing.
+/// Number of processes that get a timeline of their own: more lines cannot be told apart.
 const TIMELINES_MAX: usize = 16;
 /// Significant decimal digits of a quantile.
 const DIGITS: u8 = 3;
 
-/// How far the tail of a distribution goes: 1 access in 10 to the power of this.
+/// Extent of the tail of a distribution: up to 1 access in 10 to the power of this.
 const TAIL_DECADES: i32 = 6;
 
-/// Takes every access of a run that counts, besides the figures: a file, say.
+/// Receives every access that counts in the figures, for example to write a file.
 pub trait Sink {
-    /// Takes an access of a run that began at `start`; false where it takes no more, which ends the run.
+    /// Takes an access of a run that began at `start`. Returning false ends the run.
     fn push(&mut self, start: Time, played: &Played) -> bool;
 }
 
@@ -47,7 +47,7 @@ impl Times {
 
     fn add(&mut self, played: &Played) {
         let response = played.completed.since(played.asked).0;
-        // The histogram resizes itself; it refuses no value of 63 bits.
+        // The histogram resizes itself and accepts every value of 63 bits.
         let _ = self.histogram.record(response);
         self.batches.push(response as f64);
         self.bytes += played.access.len;
@@ -77,12 +77,13 @@ impl Times {
 }
 
 impl Times {
-    /// The histogram gives the upper end of a step, which the longest may not reach.
+    /// The quantile in nanoseconds. The histogram returns the upper end of a step, which may exceed the maximum.
     fn quantile(&self, share: f64) -> u64 {
         self.histogram.value_at_quantile(share).min(self.max_ns)
     }
 
-    /// Every twentieth of the accesses, then the tail: a decade in three steps, while it holds an access.
+    /// The distribution: every 5 % of the accesses, then the tail in three steps per decade as long as a step holds an
+    /// access.
     fn distribution(&self) -> Vec<Quantile> {
         let count = self.batches.count();
         let body = (0..19).map(|i| f64::from(i) / 20.0);
@@ -102,7 +103,7 @@ impl Times {
     }
 }
 
-/// A histogram that grows as far as it must.
+/// Creates a histogram that grows as needed.
 #[allow(
     clippy::expect_used,
     reason = "it fails for more than five digits only"
@@ -120,13 +121,13 @@ pub struct Recorder<'a> {
     all: Times,
     flushes: Times,
     trims: Times,
-    /// By process.
+    /// Figures by process.
     processes: Vec<Process>,
-    /// What was done before the first access that counts.
+    /// The work done before the first access that counts.
     before: Moment,
-    /// How long the device was busy before that, and until now.
+    /// Busy time of the device before that access, and until now.
     busy: (Dur, Dur),
-    /// The first time from which on anything counts, as long as nothing did.
+    /// The earliest time from which an access may count, until one does.
     first: Option<Time>,
     any: bool,
     buckets: Vec<Bucket>,
@@ -139,17 +140,17 @@ pub struct Recorder<'a> {
     told: Time,
 }
 
-/// How many accesses are done between two that are told, at most, and how much of the drive's time goes by.
+/// The progress callback is called after this number of accesses, or after this time on the drive's clock.
 const TOLD_EVERY: (u64, Dur) = (1 << 10, Dur::ms(100));
 
 impl<'a> Recorder<'a> {
-    /// Tells how many accesses are done, now and then.
+    /// Sets a callback that gets the number of completed accesses from time to time.
     pub fn telling(mut self, seen: Option<&'a dyn Fn(u64)>) -> Self {
         self.seen = seen;
         self
     }
 
-    /// Tells how many accesses are done, where it is time.
+    /// Calls the progress callback if it is due.
     fn tell(&mut self, now: Time) {
         let Some(seen) = self.seen else {
             return;
@@ -161,7 +162,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// A recorder that has seen nothing. `stop` is asked now and then whether to give up.
+    /// Creates an empty recorder. `stop` is called from time to time and returns true to end the run.
     pub fn new(stop: fn() -> bool) -> Self {
         Self {
             start: Time::ZERO,
@@ -187,7 +188,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Hands every access that counts on, too.
+    /// Passes every access that counts to `sink` as well.
     pub fn keep(mut self, sink: &'a mut dyn Sink) -> Self {
         self.sink = Some(sink);
         self
@@ -213,7 +214,7 @@ impl<'a> Recorder<'a> {
         process.finished = process.finished.max(played.completed.since(self.start));
     }
 
-    /// Which stretch of the timeline a time is in. Stretches are joined until it is one of them.
+    /// Returns the index of the bucket for a time. Joins buckets until the time fits into the timeline.
     fn stretch(&mut self, at: Time) -> usize {
         let since = at.since(self.start).0;
         while since / self.bucket_ns >= BUCKETS_MAX as u64 {
@@ -244,8 +245,8 @@ impl<'a> Recorder<'a> {
         &mut self.buckets[index]
     }
 
-    /// Whether an access counts. What is done while its process warms up (`ramp_time` of fio) does not; the run begins where
-    /// the first of its processes is warm.
+    /// Returns whether an access counts. Accesses in the warm-up of their process (`ramp_time` of fio) do not. The run
+    /// begins when the first of its processes is warm.
     fn counts(&mut self, played: &Played, moment: &dyn Fn() -> Moment) -> bool {
         let counts = played.completed >= played.counts;
         if !self.any {
@@ -267,12 +268,12 @@ impl<'a> Recorder<'a> {
         counts
     }
 
-    /// What the drive had done before the first access that counts.
+    /// The work of the drive before the first access that counts.
     pub fn before(&self) -> Option<DriveStats> {
         self.before.drive
     }
 
-    /// The figures of the run.
+    /// Returns the figures of the run.
     pub fn finish(self) -> Totals {
         Totals {
             all: self.all.side(),
@@ -333,7 +334,7 @@ impl Observer for Recorder<'_> {
         bucket.response_ns += response;
         bucket.max_ns = bucket.max_ns.max(response);
         if self.buckets.len() > before.max(1) {
-            // What the drive has done until a new bucket begins.
+            // The work of the drive until a new bucket begins.
             let moment = moment();
             if let Some(last) = self.buckets.last_mut() {
                 last.drive = moment.drive.unwrap_or_default();

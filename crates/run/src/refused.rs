@@ -1,20 +1,20 @@
-//! Requests that the device could not take, in the order in which they wait for it.
+//! Requests that the device refused, in the order in which they wait.
 //!
-//! What a device has refused once it refuses until something completes, and a block layer has room for reads apart from all
-//! else ([`fathom_block::Busy`]). So one refusal answers for everything of its kind, and a round costs what the device
-//! takes and not how many wait.
+//! A device that has refused a request refuses all until something completes, and a block layer may refuse reads and
+//! other requests separately ([`fathom_block::Busy`]). So one refusal applies to all requests of its kind, and the cost
+//! of a round depends on the number of accepted requests, not on the number of waiting ones.
 
 use fathom_block::{Op, Request};
 use std::collections::VecDeque;
 
-/// The kinds that a device may have room for on their own.
+/// Number of kinds for which a device may have separate room.
 const KINDS: usize = 4;
 
-/// Who waits, and with what.
+/// The waiting requests with their actors.
 #[derive(Default)]
 pub(super) struct Refused {
     waiting: [VecDeque<Held>; KINDS],
-    /// Numbers those that wait, from the first on.
+    /// The number of the next request to wait, counted from 0.
     next: u64,
     len: usize,
 }
@@ -35,7 +35,7 @@ fn kind(op: Op) -> usize {
 }
 
 impl Refused {
-    /// An actor's request waits behind all others.
+    /// Queues an actor's request behind all others.
     pub(super) fn push(&mut self, actor: usize, request: Request) {
         self.waiting[kind(request.op)].push_back(Held {
             number: self.next,
@@ -46,13 +46,13 @@ impl Refused {
         self.len += 1;
     }
 
-    /// How many wait.
+    /// Number of waiting requests.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Offers those that wait to a device, in turn; what is refused again keeps its place. `submit` hands a request back
-    /// that it could not take; `taken` is told whose request it took.
+    /// Offers the waiting requests to a device in order; a request that is refused again keeps its place. `submit`
+    /// returns the request if the device refuses it. `taken` is called with the actor of each accepted request.
     pub(super) fn offer(
         &mut self,
         mut submit: impl FnMut(Request) -> Option<Request>,
@@ -97,7 +97,8 @@ mod tests {
         refused
     }
 
-    /// Offers to a device that has room for so many reads and so many of all else; who got in, and how often it was asked.
+    /// Offers the requests to a device with room for `room[0]` reads and `room[1]` others. Returns the actors whose
+    /// requests were accepted, and the number of submissions.
     fn offer(refused: &mut Refused, mut room: [usize; 2]) -> (Vec<usize>, usize) {
         let (mut taken, mut asked) = (Vec::new(), 0);
         let submit = |request: Request| {

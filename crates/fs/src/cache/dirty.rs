@@ -1,12 +1,12 @@
-//! Dirty pages in the order in which they are written: files as they became dirty, pages by offset.
+//! Dirty pages in the order of write-back: files in the order in which they became dirty, pages by offset.
 
 use crate::files::{FileId, PageKey};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pages to be written.
+/// The pages to be written back.
 #[derive(Clone, Debug, Default)]
 pub struct DirtyList {
-    /// Files by when they came.
+    /// Files by the time at which they were added.
     order: BTreeMap<u64, FileId>,
     pages: BTreeMap<FileId, Pages>,
     next: u64,
@@ -14,18 +14,18 @@ pub struct DirtyList {
 
 #[derive(Clone, Debug)]
 struct Pages {
-    /// When the file came.
+    /// The sequence number of the file.
     came: u64,
     pages: BTreeSet<u32>,
 }
 
 impl DirtyList {
-    /// Whether nothing is to be written.
+    /// Returns true if no page is to be written.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// Adds a page, its file behind all others if it has none here.
+    /// Adds a page. If its file has no page in the list, the file goes behind all others.
     pub fn add(&mut self, key: PageKey) {
         let file = self.pages.entry(key.file).or_insert_with(|| {
             self.next += 1;
@@ -38,7 +38,7 @@ impl DirtyList {
         file.pages.insert(key.page);
     }
 
-    /// Takes a page out, if it is here.
+    /// Removes a page if it is in the list.
     pub fn remove(&mut self, key: PageKey) {
         if let Some(file) = self.pages.get_mut(&key.file) {
             file.pages.remove(&key.page);
@@ -48,14 +48,14 @@ impl DirtyList {
         }
     }
 
-    /// Takes all pages of a file out.
+    /// Removes all pages of a file.
     pub fn forget(&mut self, file: FileId) {
         if let Some(pages) = self.pages.remove(&file) {
             self.order.remove(&pages.came);
         }
     }
 
-    /// Everything of another list, behind what is here.
+    /// Moves all pages of another list behind those of this one.
     pub fn append(&mut self, other: &mut DirtyList) {
         for file in std::mem::take(&mut other.order).into_values() {
             let pages = other.pages.remove(&file).map(|file| file.pages);
@@ -65,7 +65,7 @@ impl DirtyList {
         }
     }
 
-    /// The first page that may be written now.
+    /// Returns the first page that may be written now.
     pub fn first(&self, may: impl Fn(PageKey) -> bool) -> Option<PageKey> {
         self.order.values().find_map(|&file| {
             let pages = self.pages.get(&file)?.pages.iter();
@@ -74,7 +74,7 @@ impl DirtyList {
         })
     }
 
-    /// How many pages, from `first` on and at most `most`, are here one behind the other and may be written now.
+    /// Number of consecutive pages from `first` on, at most `most`, that are in the list and may be written now.
     pub fn run(&self, first: PageKey, most: u32, may: impl Fn(PageKey) -> bool) -> u32 {
         let pages = self.pages.get(&first.file);
         let behind = pages

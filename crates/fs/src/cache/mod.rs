@@ -1,9 +1,9 @@
-//! A page cache: which pages of which files are in memory, in what state, and which is evicted first.
+//! A page cache: the pages of files in memory, their states, and the order of eviction.
 //!
-//! Pages of 4 KiB, least recently used first out. A page that is being loaded, is dirty, is held by the journal or is
-//! being written does not leave; where nothing else is left the cache grows over its capacity, which the limit on dirty
-//! pages keeps from happening. A page that was written back counts as used then. It holds no data, and it knows neither
-//! the drive nor the time: `fathom_platform` reads and writes for it.
+//! Pages have 4 KiB and are evicted in LRU order. A page that is being loaded, is dirty, is held by the journal or is
+//! being written is not evicted. If no other page is left, the cache exceeds its capacity; the limit on dirty pages
+//! prevents that. The end of a write-back counts as a use of the page. The cache stores no data and models neither the
+//! drive nor time: `fathom_platform` reads and writes for it.
 
 mod dirty;
 mod read_ahead;
@@ -16,21 +16,21 @@ use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// What is going on with a page in memory.
+/// The state of a page in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// It is being read.
+    /// The page is being read.
     pub loading: bool,
-    /// It differs from the drive and may be written.
+    /// The page differs from the drive and may be written.
     pub dirty: bool,
-    /// It differs from the drive and must not be written before the journal is.
+    /// The page differs from the drive and must not be written before the journal is.
     pub held: bool,
-    /// It is being written.
+    /// The page is being written.
     pub writing: bool,
 }
 
 impl State {
-    /// Nothing is: it may leave.
+    /// Returns true if the page may be evicted.
     fn idle(self) -> bool {
         self == State::default()
     }
@@ -40,17 +40,17 @@ impl State {
 struct Page {
     key: PageKey,
     state: State,
-    /// Neighbours among those that may leave: towards the more, and the less recently used.
+    /// Neighbours in the list of evictable pages: the next more and the next less recently used one.
     newer: u32,
     older: u32,
 }
 
-/// The pages in memory.
+/// The page cache.
 #[derive(Clone, Debug)]
 pub struct Cache {
     pages: Vec<Page>,
     vacant: Vec<u32>,
-    /// Which page of a file is where; [`NONE`] where it is not in memory.
+    /// The slots of each file's pages; [`NONE`] for a page that is not in memory.
     files: BTreeMap<FileId, Vec<u32>>,
     newest: u32,
     oldest: u32,
@@ -59,7 +59,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Empty, for so many pages.
+    /// Creates an empty cache with a capacity in pages.
     pub fn new(capacity: u32) -> Self {
         Self {
             pages: Vec::new(),
@@ -72,12 +72,12 @@ impl Cache {
         }
     }
 
-    /// Pages in memory.
+    /// Number of pages in memory.
     fn resident(&self) -> u32 {
         (self.pages.len() - self.vacant.len()) as u32
     }
 
-    /// Pages that are dirty.
+    /// Number of dirty pages.
     pub fn dirty(&self) -> u32 {
         self.dirty
     }
@@ -87,12 +87,12 @@ impl Cache {
         (place != NONE).then_some(place)
     }
 
-    /// The state of a page in memory.
+    /// Returns the state of a page, or `None` if it is not in memory.
     pub fn get(&self, key: PageKey) -> Option<State> {
         self.find(key).map(|place| self.pages[place as usize].state)
     }
 
-    /// A page was used.
+    /// Records a use of a page.
     pub fn touch(&mut self, key: PageKey) {
         if let Some(place) = self.find(key)
             && self.pages[place as usize].state.idle()
@@ -102,7 +102,7 @@ impl Cache {
         }
     }
 
-    /// Changes the state of a page, which is brought into memory if it is not there.
+    /// Changes the state of a page. A page that is not in memory is added first.
     pub fn set(&mut self, key: PageKey, change: impl FnOnce(&mut State)) {
         let place = self.find(key).unwrap_or_else(|| self.insert(key));
         let was = self.pages[place as usize].state;
@@ -119,7 +119,7 @@ impl Cache {
         self.shrink();
     }
 
-    /// A file is gone, and its pages with it. Tells how many were dirty.
+    /// Drops all pages of a deleted file. Returns how many were dirty.
     pub fn forget(&mut self, file: FileId) -> u32 {
         let mut dropped = 0;
         for place in self.files.remove(&file).unwrap_or_default() {
@@ -136,7 +136,7 @@ impl Cache {
         dropped
     }
 
-    /// Brings a page in, as one that may leave.
+    /// Adds a page as an evictable one.
     fn insert(&mut self, key: PageKey) -> u32 {
         let page = Page {
             key,
@@ -163,7 +163,7 @@ impl Cache {
         place
     }
 
-    /// Lets the least recently used pages go until the capacity is kept, or none may leave.
+    /// Evicts the least recently used pages until the capacity is kept or no page may be evicted.
     fn shrink(&mut self) {
         while self.resident() > self.capacity && self.oldest != NONE {
             let place = self.oldest;

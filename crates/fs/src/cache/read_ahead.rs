@@ -1,36 +1,37 @@
-//! Reading ahead of a process that reads a file in order.
+//! Read-ahead for a process that reads a file sequentially.
 //!
-//! After `ondemand_readahead` of Linux 2.6.23 (`mm/readahead.c`, F. Wu): a read at the start of a file, or behind the
-//! read before it, opens a window of four times what it asks for (16 KiB for one page), or of the longest for more than
-//! a quarter of it. When the reader comes to the page that is marked, one window's length before the end, the next
-//! window is asked for in advance, twice as long (four times below a sixteenth of the longest) up to the longest. A read
-//! elsewhere takes what it asks for and no more. The mark is kept here, with the reader, and not with the page, so that
-//! a reader does not go on with a window of another one.
+//! After `ondemand_readahead` of Linux 2.6.23 (`mm/readahead.c`, F. Wu). A read at the start of a file, or after the
+//! previous read, opens a window: four times the request (16 KiB for one page), twice a request of more than a 32nd of
+//! the longest window, or the longest window for a request of more than a quarter of it. When the reader reaches the
+//! marked page, one window length before the end, the next window is requested in advance. It is twice as long (four
+//! times if the present one is below a sixteenth of the longest), up to the longest. A read elsewhere loads what it
+//! asks for and no more. The mark is kept with the reader and not with the page, so a reader does not continue the
+//! window of another one.
 
-/// Pages to be brought in.
+/// A range of pages to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The first one.
+    /// The first page.
     pub page: u32,
-    /// How many; they may reach over the end of the file.
+    /// Number of pages. The range may extend beyond the end of the file.
     pub pages: u32,
 }
 
-/// One reader of one file, from when it has opened it.
+/// The read-ahead state of one reader of one file since it opened the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadAhead {
     start: u32,
     size: u32,
-    /// How many pages of the window are ahead of the mark.
+    /// Number of pages of the window from the mark on.
     ahead: u32,
-    /// The longest window, in pages.
+    /// Maximum window, in pages.
     most: u32,
-    /// The page that was read last.
+    /// The last page that was read.
     last: Option<u32>,
 }
 
 impl ReadAhead {
-    /// A file that was just opened. The longest window in pages is a power of two.
+    /// Creates the state for a file that was just opened. The maximum window `most`, in pages, is a power of two.
     pub fn new(most: u32) -> Self {
         Self {
             start: 0,
@@ -41,12 +42,13 @@ impl ReadAhead {
         }
     }
 
-    /// A page was read.
+    /// Records that a page was read.
     pub fn read(&mut self, page: u32) {
         self.last = Some(page);
     }
 
-    /// A page is not in memory, and the call that reads it wants so many from there on.
+    /// Returns the pages to load for a page that is not in memory; `wanted` is the number of pages from it on that the
+    /// call reads.
     pub fn missing(&mut self, page: u32, wanted: u32) -> Window {
         let wanted = wanted.max(1);
         let expected =
@@ -73,7 +75,7 @@ impl ReadAhead {
         self.window()
     }
 
-    /// The reader comes to a page that is in memory, or on its way: what to ask for in advance.
+    /// Returns the window to load in advance, if any, when the reader reaches a page that is in memory or being loaded.
     pub fn reached(&mut self, page: u32) -> Option<Window> {
         let marked = self.size > 0 && page > 0 && page == self.start + self.size - self.ahead;
         marked.then(|| self.advance())
@@ -94,7 +96,7 @@ impl ReadAhead {
         }
     }
 
-    /// `get_init_ra_size`.
+    /// The length of the first window: `get_init_ra_size`.
     fn first_size(&self, wanted: u32) -> u32 {
         let size = wanted.min(self.most).next_power_of_two();
         if size <= self.most / 32 {
@@ -111,7 +113,7 @@ impl ReadAhead {
 mod tests {
     use super::*;
 
-    /// The windows of a reader that finds nothing in memory but what it has asked for.
+    /// The windows of a reader if only the pages that it loads are in memory.
     fn windows(most: u32, call: u32, pages: u32) -> Vec<(u32, u32)> {
         let mut reader = ReadAhead::new(most);
         let (mut loaded, mut asked) = (0, Vec::new());

@@ -1,47 +1,48 @@
-//! A drive that is filled with files before anything is measured, and aged.
+//! Filling a drive with files before a measurement, and aging it.
 
 use super::space::{BLOCK_BYTES, Extent, Full, GROUP_BLOCKS, Space};
 use fathom_base::{Bytes, Rng};
 use serde::{Deserialize, Serialize};
 
-/// Lengths of files, each as likely as any other.
+/// A range of file lengths with a uniform distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// The shortest, at least one byte.
+    /// Minimum length, at least one byte.
     pub min: Bytes,
-    /// The longest.
+    /// Maximum length.
     pub max: Bytes,
 }
 
 impl Sizes {
-    /// Draws one, in bytes: uniform from `min` up to below `max` as Postmark draws, or `min` where they are equal.
+    /// Draws a length in bytes, uniform from `min` to below `max` as Postmark does, or `min` if both are equal.
     pub fn draw(self, rng: &mut Rng) -> u64 {
         self.min.0 + rng.below(self.max.0.saturating_sub(self.min.0))
     }
 }
 
-/// How often a drive is overfilled and thinned out.
+/// Number of times that a drive is overfilled and thinned out.
 const ROUNDS: u32 = 4;
 
-/// Something that is filled with files.
+/// Something that can be filled with files.
 pub(super) trait Fill {
-    /// What is known of a file.
+    /// The handle of a file.
     type File;
 
-    /// The blocks in it.
+    /// The block allocator.
     fn space(&self) -> &Space;
 
-    /// Adds a file with at most as many bytes as there is room for.
+    /// Adds a file, no longer than there is room for.
     fn add(&mut self, sizes: Sizes, rng: &mut Rng) -> Result<Self::File, Full>;
 
     /// Deletes a file.
     fn remove(&mut self, file: Self::File);
 }
 
-/// Fills with files until `share` of the usable blocks is used, so that what is free lies scattered: half of what is to
-/// stay free is filled as well, and files are deleted at random until enough is free; several times. Gives the files
-/// that are left. What is used then is at most `share`, by less than one file, unless more was used before.
+/// Fills the drive with files until `share` of the usable blocks is used and the free blocks are fragmented. Several
+/// times, half of the blocks that are to stay free are filled as well, and random files are deleted until enough blocks
+/// are free. Returns the remaining files. The used share is then at most `share` and less than one file below it,
+/// unless more was used before.
 pub(super) fn fill<F: Fill>(
     drive: &mut F,
     share: f64,
@@ -63,7 +64,7 @@ pub(super) fn fill<F: Fill>(
     Ok(files)
 }
 
-/// Files in groups at random, of which nothing is known but where they lie.
+/// Files in random groups; only their extents are known.
 impl Fill for Space {
     type File = Box<[Extent]>;
 
@@ -84,7 +85,7 @@ impl Fill for Space {
     }
 }
 
-/// How many files begin in each group.
+/// Number of files that begin in each group.
 pub(super) fn by_group(space: &Space, files: &[Box<[Extent]>]) -> Vec<u64> {
     let mut counts = vec![0; space.groups() as usize];
     for first in files.iter().filter_map(|extents| extents.first()) {

@@ -1,15 +1,15 @@
-//! Where files lie on a drive: a stand-in for a file system's allocator.
+//! The places of files on a drive: a simplified allocator of a file system.
 //!
-//! The rules are few, and are ext3's in outline (4-KiB blocks). The drive's range is cut into groups of 128 MiB. Each
-//! begins with its block bitmap, its inode bitmap and its inode table. A file goes to the group of its directory, first
-//! fit behind the file's last block (a new file: from the beginning of the group), in pieces where there is no room in
-//! one, and to the next groups where a group has no blocks or no inodes left (ext3 tries others first). Directories are spread evenly over the groups, as ext3 spreads
-//! those at the top. A directory is a file whose blocks hold so many entries each. The journal is a file of the size
-//! that `mke2fs` gives it.
+//! The rules follow ext3 in outline, with 4-KiB blocks. The drive's range is divided into groups of 128 MiB. Each group
+//! begins with its block bitmap, its inode bitmap and its inode table. A file goes into the group of its directory,
+//! first fit after the last block of the file (for a new file, from the beginning of the group). It is split if there
+//! is no room in one piece, and continues in the next groups if a group has no blocks or no inodes left (ext3 tries
+//! other groups first). Directories are spread evenly over the groups, as ext3 spreads top-level ones. A directory is a
+//! file whose blocks hold a fixed number of entries each. The journal is a file of the size that `mke2fs` chooses.
 //!
-//! What it is not: there are no indirect blocks, no reservation windows, no super blocks and their copies, inodes are
-//! shared where all are taken, directories do not shrink, and nothing is stored. Blocks of a deleted file come back only when
-//! [`Volume::release`] is told so: ext3 gives them to nobody before the deletion is committed.
+//! Left out: indirect blocks, reservation windows, super blocks and their copies. Inodes are shared if all are in use,
+//! directories do not shrink, and no data is stored. Blocks of a deleted file become free only with
+//! [`Volume::release`]: ext3 does not reuse them before the deletion is committed.
 
 mod fill;
 mod space;

@@ -1,45 +1,45 @@
-//! Free blocks in a bitmap, by group, and first fit among them.
+//! The block allocator: free blocks in a bitmap, by group, and a first-fit search among them.
 
-/// The block of the file system and the page of the cache, in bytes.
+/// Size of a block of the file system and of a page of the cache, in bytes.
 pub const BLOCK_BYTES: u64 = 4096;
-/// Blocks in a group: as many as a bitmap of one 4-KiB block has bits, 128 MiB.
+/// Number of blocks in a group: the bits in a bitmap of one 4-KiB block, 128 MiB.
 pub(super) const GROUP_BLOCKS: u64 = 32_768;
-/// A piece shorter than this is taken only where the group has no longer one behind the goal, as ext3 looks for a free
-/// byte in the group's bitmap before it takes single bits (`find_next_usable_block`).
+/// A shorter free run is taken only if the group has no longer one after the goal. Likewise, ext3 looks for a free byte
+/// in the group's bitmap before it takes single bits (`find_next_usable_block`).
 const WORTHWHILE: u64 = 8;
 
-/// Blocks that lie one behind the other, counted from the beginning of the range.
+/// A run of consecutive blocks, counted from the beginning of the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
-    /// The first one.
+    /// The first block.
     pub start: u64,
-    /// How many, at least one.
+    /// Number of blocks, at least one.
     pub blocks: u64,
 }
 
 impl Extent {
-    /// The first block after it.
+    /// The first block after the run.
     pub fn end(self) -> u64 {
         self.start + self.blocks
     }
 }
 
-/// Less is free than is wanted.
+/// The error of an allocation that exceeds the free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{wanted} blocks of 4 KiB are wanted and {free} are free")]
 pub struct Full {
-    /// Blocks wanted.
+    /// Number of blocks wanted.
     pub wanted: u64,
-    /// Blocks free.
+    /// Number of free blocks.
     pub free: u64,
 }
 
-/// What is known of the free blocks of one group.
+/// The free blocks of one group.
 #[derive(Clone, Debug)]
 struct Group {
     free: u64,
-    /// For each length from 1 to [`WORTHWHILE`]: no run before this block is as long; [`NOWHERE`] for none in the group.
-    /// Keeps first fit from looking through the same short runs again.
+    /// For each length from 1 to [`WORTHWHILE`]: a block before which no free run is that long, or [`NOWHERE`] if there
+    /// is none in the group. Spares the first-fit search the short runs that it has already passed.
     none_before: [u64; WORTHWHILE as usize],
 }
 
@@ -49,7 +49,7 @@ const WORD: u64 = u64::BITS as u64;
 /// The blocks of a range, in groups.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// A bit for each block, set where it is free. Groups begin at whole words.
+    /// One bit for each block, set if it is free. Groups begin at whole words.
     bits: Vec<u64>,
     groups: Vec<Group>,
     blocks: u64,
@@ -58,8 +58,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// `blocks` in groups of [`GROUP_BLOCKS`], the first `reserved` of each of which are never free. A rest of at most
-    /// twice `reserved` at the end makes no group.
+    /// Creates `blocks` free blocks in groups of [`GROUP_BLOCKS`]. The first `reserved` blocks of each group are never
+    /// free. A remainder of at most twice `reserved` at the end is dropped.
     pub(super) fn new(blocks: u64, reserved: u64) -> Self {
         let rest = blocks % GROUP_BLOCKS;
         let blocks = if rest > 2 * reserved {
@@ -91,34 +91,34 @@ impl Space {
         space
     }
 
-    /// How many groups.
+    /// Number of groups.
     pub fn groups(&self) -> u64 {
         self.groups.len() as u64
     }
 
-    /// All blocks, those that are never free included.
+    /// Number of blocks, including the reserved ones.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Blocks that files can have.
+    /// Number of blocks that files can use.
     pub fn usable(&self) -> u64 {
         self.usable
     }
 
-    /// Blocks that no file has.
+    /// Number of free blocks.
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// Blocks of a group that no file has.
+    /// Number of free blocks in a group.
     pub(super) fn free_in(&self, group: u64) -> u64 {
         self.groups
             .get(group as usize)
             .map_or(0, |group| group.free)
     }
 
-    /// How many pieces the free blocks are in.
+    /// Number of runs of free blocks.
     pub fn free_pieces(&self) -> usize {
         let mut before = 0;
         let begin = |&word: &u64| {
@@ -129,10 +129,10 @@ impl Space {
         self.bits.iter().map(begin).sum()
     }
 
-    /// Takes `wanted` blocks, first fit from `goal` on, and appends where they are.
+    /// Allocates `wanted` blocks, first fit from `goal` on, and appends their extents to `taken`.
     ///
     /// # Errors
-    /// [`Full`]; nothing is taken then.
+    /// [`Full`]; nothing is allocated then.
     pub(super) fn allocate(
         &mut self,
         goal: u64,
@@ -146,7 +146,7 @@ impl Space {
         let first = (goal / GROUP_BLOCKS).min(self.groups() - 1);
         let mut left = wanted;
         for step in 0..=self.groups() {
-            // The last one is the first one again, from its beginning.
+            // The last step visits the first group again, from its beginning.
             let group = (first + step) % self.groups();
             let from = if step == 0 { goal } else { 0 };
             for least in [WORTHWHILE, 1] {
@@ -160,8 +160,8 @@ impl Space {
         Ok(())
     }
 
-    /// Takes up to `left` blocks from `from` on in a group, in pieces of at least `least` or all that is left, and
-    /// tells what is still wanted.
+    /// Allocates up to `left` blocks in a group from `from` on, in runs of at least `least` blocks or of all that is
+    /// left. Returns how many are still wanted.
     fn take(
         &mut self,
         group: u64,
@@ -186,7 +186,8 @@ impl Space {
         left
     }
 
-    /// The first `enough` (at most [`WORTHWHILE`]) free blocks or more, up to `most`, at or behind `from` in a group.
+    /// Finds the first free run at or after `from` in a group with at least `enough` blocks (at most [`WORTHWHILE`]),
+    /// cut to `most` blocks.
     fn find(&mut self, group: u64, from: u64, enough: u64, most: u64) -> Option<Extent> {
         let known = self.groups[group as usize].none_before[enough as usize - 1];
         if known == NOWHERE {
@@ -213,7 +214,7 @@ impl Space {
         found
     }
 
-    /// The first block from `from` on that is free, or is not; `end` where none is before it.
+    /// The first block at or after `from` that is free, or used if `free` is false; `end` if there is none before it.
     fn next(&self, from: u64, end: u64, free: bool) -> u64 {
         let flip = if free { 0 } else { u64::MAX };
         let mut block = from;
@@ -239,7 +240,7 @@ impl Space {
         }
     }
 
-    /// Gives blocks back.
+    /// Frees the blocks of an extent.
     pub fn release(&mut self, extent: Extent) {
         self.mark(extent, true);
         self.free += extent.blocks;
@@ -249,7 +250,7 @@ impl Space {
             let end = extent.end().min((index + 1) * GROUP_BLOCKS);
             let group = &mut self.groups[index as usize];
             group.free += end - start;
-            // A run that it makes longer may begin as many blocks before it as such a run has.
+            // A run that becomes long enough by this extent begins less than `WORTHWHILE` blocks before it.
             let earliest = start.saturating_sub(WORTHWHILE).max(index * GROUP_BLOCKS);
             for known in &mut group.none_before {
                 *known = (*known).min(earliest);

@@ -1,40 +1,40 @@
-//! A range of a drive with groups, directories, files and a journal.
+//! A file system on a range of a drive: groups, directories, files and a journal.
 
 use super::fill::{self, Fill, Sizes};
 use super::space::{BLOCK_BYTES, Extent, Full, GROUP_BLOCKS, Space};
 use fathom_base::{Bytes, Rng};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks at the beginning of a group: two bitmaps, and an inode of 128 bytes for every 8 KiB of the group
-/// (`mke2fs` 1.40).
+/// Number of metadata blocks at the beginning of a group: two bitmaps, and an inode of 128 bytes for every 8 KiB of the
+/// group (`mke2fs` 1.40).
 const GROUP_METADATA: u64 = 2 + INODES_PER_GROUP / INODES_PER_BLOCK;
 const INODES_PER_GROUP: u64 = GROUP_BLOCKS * BLOCK_BYTES / 8192;
 const INODES_PER_BLOCK: u64 = BLOCK_BYTES / 128;
-/// Entries of a directory in a block: names of about a dozen characters.
+/// Number of directory entries in a block, for names of about a dozen characters.
 const ENTRIES_PER_BLOCK: u64 = 200;
-/// The least that can be laid out, in bytes.
+/// Minimum size of a volume, in bytes.
 pub const LEAST_BYTES: u64 = 16 << 20;
 
-/// A file, a directory, the journal or the metadata of the groups; never used twice.
+/// Identifies a file, a directory, the journal or the metadata of the groups. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// Bitmaps and inode tables of all groups, one behind the other, as if they were a file.
+/// The bitmaps and inode tables of all groups, one after the other, addressed like a file.
 pub const METADATA: FileId = FileId(0);
 
-/// A page of a file, counted from 0.
+/// Identifies a page of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageKey {
-    /// Of which file.
+    /// The file.
     pub file: FileId,
-    /// Which page.
+    /// The index of the page, from 0.
     pub page: u32,
 }
 
-/// A piece of a file.
+/// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// The first page of the file that is in it.
+    /// The first page of the file in this piece.
     page: u32,
     extent: Extent,
 }
@@ -45,9 +45,9 @@ struct File {
     pages: u32,
     bytes: u64,
     directory: usize,
-    /// Which entry of the directory is its.
+    /// The index of its entry in the directory.
     slot: u64,
-    /// Its group, and which inode of that group is its.
+    /// Its group, and the index of its inode in the group.
     inode: (u64, u64),
 }
 
@@ -58,7 +58,7 @@ struct Directory {
     slots: Numbers,
 }
 
-/// Numbers that are given out, the least free one first.
+/// An allocator of numbers that returns the lowest free one.
 #[derive(Clone, Debug, Default)]
 struct Numbers {
     next: u64,
@@ -74,19 +74,19 @@ impl Numbers {
     }
 }
 
-/// Pages of metadata that an operation changes.
+/// The pages of metadata that an operation changes.
 pub type Touched = Vec<PageKey>;
 
-/// What a deletion leaves behind.
+/// The result of a deletion.
 #[derive(Clone, Debug)]
 pub struct Deleted {
     /// The metadata that it changes.
     pub touched: Touched,
-    /// The blocks, to be given to [`Volume::release`].
+    /// The blocks of the file, for [`Volume::release`].
     pub extents: Vec<Extent>,
 }
 
-/// A range of a drive with groups, directories, files and a journal.
+/// A file system on a range of a drive: groups, directories, files and a journal.
 #[derive(Clone, Debug)]
 pub struct Volume {
     /// The first byte of the range.
@@ -94,13 +94,13 @@ pub struct Volume {
     space: Space,
     files: BTreeMap<FileId, File>,
     directories: Vec<Directory>,
-    /// Inodes of each group.
+    /// The inodes of each group.
     inodes: Vec<Numbers>,
     journal: FileId,
     next: u32,
 }
 
-/// Pages of the journal, by the blocks of the file system (`ext2fs_default_journal_size` of e2fsprogs).
+/// Number of pages of the journal for a file system of `blocks` blocks (`ext2fs_default_journal_size` of e2fsprogs).
 fn journal_pages(blocks: u64) -> u64 {
     match blocks {
         0..32_768 => 1024,
@@ -112,11 +112,11 @@ fn journal_pages(blocks: u64) -> u64 {
 }
 
 impl Volume {
-    /// Lays out `len` bytes from byte `start` with so many directories and no files. The range is cut down to whole
-    /// groups, the last of which may be a short one.
+    /// Lays out `len` bytes from byte `start` with empty directories. The range is cut to whole groups, except for a
+    /// shorter last group.
     ///
     /// # Errors
-    /// [`Full`] where there is no room for the journal and the directories, as below [`LEAST_BYTES`].
+    /// [`Full`] if there is no room for the journal and the directories, as for less than [`LEAST_BYTES`].
     pub fn new(start: Bytes, len: Bytes, directories: usize) -> Result<Self, Full> {
         let end = start.0.saturating_add(len.0) / BLOCK_BYTES * BLOCK_BYTES;
         let first = start.0.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES);
@@ -148,8 +148,8 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Fills the range with files in groups at random until `share` (0 to 1) of what is behind the groups' metadata is
-    /// used, within one file; what is free lies scattered.
+    /// Fills the range with files in random groups until `share` (0 to 1) of the blocks outside the metadata is used,
+    /// to within one file. The free blocks are fragmented.
     pub fn fill(&mut self, share: f64, sizes: Sizes, rng: &mut Rng) {
         let files = fill::fill(&mut self.space, share, sizes, rng).unwrap_or_default();
         let counts = fill::by_group(&self.space, &files);
@@ -158,10 +158,10 @@ impl Volume {
         }
     }
 
-    /// As [`Volume::fill`], with files in directories at random that stay known: gives them.
+    /// Like [`Volume::fill`], with files in random directories. Returns these files.
     ///
     /// # Errors
-    /// [`Full`] where a directory must grow and cannot.
+    /// [`Full`] if a directory must grow and cannot.
     pub fn fill_with(
         &mut self,
         share: f64,
@@ -171,17 +171,17 @@ impl Volume {
         fill::fill(self, share, sizes, rng)
     }
 
-    /// The directories, from 0.
+    /// Number of directories; they are numbered from 0.
     pub fn directories(&self) -> usize {
         self.directories.len()
     }
 
-    /// How much is used and free.
+    /// Returns the block allocator, with the used and free space.
     pub fn space(&self) -> &Space {
         &self.space
     }
 
-    /// The journal, and how many pages it has.
+    /// Returns the journal and its number of pages.
     pub fn journal(&self) -> (FileId, u32) {
         (self.journal, self.pages(self.journal))
     }
@@ -203,7 +203,7 @@ impl Volume {
         id
     }
 
-    /// The first group from `group` on, around, with inodes and blocks left, or else `group`.
+    /// The first group from `group` on, wrapping around, that has free inodes and blocks; `group` if there is none.
     fn roomy(&self, group: u64) -> u64 {
         let groups = self.space.groups();
         let mut others = (0..groups).map(|step| (group + step) % groups);
@@ -215,11 +215,11 @@ impl Volume {
         roomy.unwrap_or(group)
     }
 
-    /// A new empty file in a directory, and the metadata that this changes: the inode's bitmap and table, the
-    /// directory's block and, where the directory grows, what that changes.
+    /// Creates an empty file in a directory. Returns it with the metadata that this changes: the inode bitmap and
+    /// table, the directory's block and, if the directory grows, the metadata of its growth.
     ///
     /// # Errors
-    /// [`Full`] where the directory must grow and cannot.
+    /// [`Full`] if the directory must grow and cannot.
     pub fn create(&mut self, directory: usize) -> Result<(FileId, Touched), Full> {
         let directory = directory % self.directories.len();
         let Directory {
@@ -247,7 +247,7 @@ impl Volume {
         Ok((id, touched))
     }
 
-    /// The inode's bitmap and table block, and the directory's block.
+    /// The pages of the inode's bitmap and table block, and of the directory's block.
     fn entry_pages(&self, id: FileId) -> Touched {
         let Some(file) = self.files.get(&id) else {
             return Vec::new();
@@ -263,17 +263,17 @@ impl Volume {
             .collect()
     }
 
-    /// The page of the inode table in which a file's inode is.
+    /// Returns the page of the inode table that holds a file's inode.
     pub fn inode_page(&self, id: FileId) -> Option<PageKey> {
         let (group, index) = self.files.get(&id)?.inode;
         let block = index % INODES_PER_GROUP / INODES_PER_BLOCK;
         Some(metadata_page(group, 2 + block))
     }
 
-    /// Makes a file at least `bytes` long, and tells the bitmaps that this changes.
+    /// Extends a file to at least `bytes` bytes. Returns the bitmaps that this changes.
     ///
     /// # Errors
-    /// [`Full`]; the file stays as it is.
+    /// [`Full`]; the file is unchanged.
     pub fn grow(&mut self, id: FileId, bytes: u64) -> Result<Touched, Full> {
         let Some(file) = self.files.get_mut(&id) else {
             return Ok(Vec::new());
@@ -303,7 +303,7 @@ impl Volume {
         Ok(touched)
     }
 
-    /// Deletes a file. Its blocks stay taken until they are released.
+    /// Deletes a file. Its blocks stay allocated until they are released.
     pub fn delete(&mut self, id: FileId) -> Option<Deleted> {
         let mut touched = self.entry_pages(id);
         let file = self.files.remove(&id)?;
@@ -319,35 +319,36 @@ impl Volume {
         Some(Deleted { touched, extents })
     }
 
-    /// Blocks of a deleted file may be used again.
+    /// Frees the blocks of a deleted file.
     pub fn release(&mut self, extents: &[Extent]) {
         for &extent in extents {
             self.space.release(extent);
         }
     }
 
-    /// The length of a file in bytes; 0 for none.
+    /// The length of a file in bytes; 0 if it does not exist.
     pub fn size(&self, id: FileId) -> u64 {
         self.files.get(&id).map_or(0, |file| file.bytes)
     }
 
-    /// The length of a file in pages; 0 for none.
+    /// The length of a file in pages; 0 if it does not exist.
     pub fn pages(&self, id: FileId) -> u32 {
         self.files.get(&id).map_or(0, |file| file.pages)
     }
 
-    /// The pieces of a file, in its order.
+    /// The extents of a file, in file order.
     pub fn extents(&self, id: FileId) -> impl Iterator<Item = Extent> + '_ {
         let pieces = self.files.get(&id).map(|file| file.pieces.as_slice());
         pieces.unwrap_or_default().iter().map(|piece| piece.extent)
     }
 
-    /// Every file, directory and the journal.
+    /// All files and directories, and the journal.
     pub fn ids(&self) -> impl Iterator<Item = FileId> + '_ {
         self.files.keys().copied()
     }
 
-    /// Where a page lies on the drive, in bytes, and how many pages from it on lie there in one piece, at most `most`.
+    /// Returns the byte offset of a page on the drive and the number of pages from it on that are contiguous there, at
+    /// most `most`. `None` if the page does not exist.
     pub fn run(&self, key: PageKey, most: u32) -> Option<(u64, u32)> {
         let (block, pages) = if key.file == METADATA {
             let page = u64::from(key.page);
@@ -366,7 +367,7 @@ impl Volume {
     }
 }
 
-/// Files in directories at random.
+/// Adds files in random directories.
 impl Fill for Volume {
     type File = FileId;
 

@@ -1,4 +1,4 @@
-//! The way out: what the drive is given, and what is done.
+//! The path to the drive: dispatch and completion.
 
 use super::{BlockQueue, Part, Place, WHOLE, pool, stats};
 use crate::{Era, Merging};
@@ -6,7 +6,7 @@ use fathom_base::Time;
 use fathom_block::{Busy, Completion, Device, Op, Request, RequestId, Tag};
 
 impl<D: Device> BlockQueue<D> {
-    /// Gives the drive as many requests as it takes.
+    /// Dispatches until the drive is full or nothing is ready.
     pub(super) fn pump(&mut self) {
         let now = self.elapse();
         loop {
@@ -35,9 +35,9 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// Whether one request more is taken from the scheduler than the drive has room for, as by all schedulers of today: that
-    /// there is no tag left is found with the request in hand (`__blk_mq_do_dispatch_sched`, `blk_mq_dispatch_rq_list`,
-    /// 6.18). Without a scheduler a request has its tag from the beginning.
+    /// Returns whether the queue takes one more request from the scheduler than the drive has room for. All current
+    /// schedulers do: Linux notices that no tag is left with the request already in hand (`__blk_mq_do_dispatch_sched`,
+    /// `blk_mq_dispatch_rq_list`, 6.18). Without a scheduler a request has its tag from the beginning.
     fn takes_ahead(&self) -> bool {
         self.era == Era::Multi && self.merges.how != Merging::Latest { of_kind: false }
     }
@@ -76,11 +76,11 @@ impl<D: Device> BlockQueue<D> {
         })
     }
 
-    /// A request to the drive is done.
+    /// Handles a completion from the drive.
     pub(super) fn settle(&mut self, completion: &Completion) {
         self.in_flight -= 1;
         self.pools.full = [false; 2];
-        // `scsi_run_queue`, `blk_run_queue`: a completion takes the timer plug away.
+        // `scsi_run_queue`, `blk_run_queue`: a completion removes the timer plug.
         self.plug.until = Time::MAX;
         if completion.id.0 & WHOLE != 0 {
             let slot = (completion.id.0 & !WHOLE) as u32;
@@ -115,7 +115,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// The last piece of a request is done: so is the request, and those enter that waited for it.
+    /// Completes a request after its last piece, and lets the requests enter that waited for it.
     fn finish(&mut self, slot: u32) {
         let Some(parent) = self.parents.remove(slot) else {
             return;
@@ -124,7 +124,7 @@ impl<D: Device> BlockQueue<D> {
         self.order.done(slot, parent.request.offset, &mut freed);
         self.ready.push(parent.finish());
         for slot in freed.drain(..) {
-            // Its pieces take room from now on.
+            // From here on its pieces occupy room instead.
             if let Some(parent) = self.parents.get(slot)
                 && matches!(parent.request.op, Op::Read | Op::Write)
             {

@@ -1,4 +1,5 @@
-//! The way in: a request is split, and its pieces are merged with what is held, or plugged, or handed to the scheduler.
+//! The path into the queue: a request is split, and each piece is merged with a held request, plugged, or passed to the
+//! scheduler.
 
 use super::{BlockQueue, Part, Parts, Piece, Place, pool};
 use crate::{Era, Io, IoKey};
@@ -6,7 +7,7 @@ use fathom_base::Time;
 use fathom_block::{Device, Op, Request};
 
 impl<D: Device> BlockQueue<D> {
-    /// A request that may enter does: nothing earlier meets it.
+    /// Lets in a request that conflicts with no earlier one.
     pub(super) fn enter(&mut self, slot: u32) {
         let Some(parent) = self.parents.get_mut(slot) else {
             return;
@@ -26,7 +27,7 @@ impl<D: Device> BlockQueue<D> {
             parent.submitted,
         );
         let mut offset = begin;
-        // Not done before its last piece is in: what is merged may not complete while this goes on.
+        // Nothing completes within this loop, so the request cannot complete before its last piece is placed.
         while offset < end {
             let len = self.room(op, offset).min(end - offset);
             let part = Part {
@@ -51,7 +52,7 @@ impl<D: Device> BlockQueue<D> {
         self.note_waiter(op, tag);
     }
 
-    /// A read or a write as a scheduler sees it, before it is split.
+    /// Returns a read or a write as a scheduler sees it, before it is split.
     fn io(era: Era, priorities: &super::Priorities, request: &Request, queued: Time) -> Io {
         let tag = request.tag;
         let priority = priorities.get(&tag.process).copied().unwrap_or_default();
@@ -69,8 +70,9 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// Whether there is a request for one that is not merged: of its direction under the schedulers of 2.6, of all today,
-    /// where the scheduler may let less have them all (`limit_depth`). A flush is neither a write nor asynchronous to Linux.
+    /// Returns whether there is room for a request that is not merged: in the pool of its direction under the
+    /// schedulers of 2.6, in the common pool under current ones, where the scheduler may set a lower limit
+    /// (`limit_depth`). Linux treats a flush neither as a write nor as asynchronous.
     pub(super) fn has_room(&self, request: &Request) -> bool {
         let all: u32 = match self.era {
             Era::Single => return self.pools.used[pool(request.op)] < self.pools.each,
@@ -87,7 +89,7 @@ impl<D: Device> BlockQueue<D> {
             && (request.op == Op::Read || self.pools.used[pool(request.op)] < limit)
     }
 
-    /// Whether a request needs no room of its own, since all of it is merged with what is held.
+    /// Returns true if a request can be merged as a whole with a held one and therefore needs no room.
     pub(super) fn needs_no_room(&self, request: &Request) -> bool {
         let io = Self::io(self.era, &self.priorities, request, Time::ZERO);
         matches!(request.op, Op::Read | Op::Write)
@@ -95,7 +97,7 @@ impl<D: Device> BlockQueue<D> {
             && self.partner(&io).is_some()
     }
 
-    /// The longest request that may begin at a place: a positive multiple of the drive's logical block.
+    /// The longest request that may begin at an offset, in bytes: a positive multiple of the drive's logical block.
     pub(super) fn room(&self, op: Op, offset: u64) -> u64 {
         let block = u64::from(self.info.logical_block_bytes);
         let wanted = self.config.split.room(op, offset);
@@ -105,7 +107,7 @@ impl<D: Device> BlockQueue<D> {
         (room - room % block).max(block)
     }
 
-    /// A piece joins one that is held, or is held itself.
+    /// Merges a piece with a held request, or adds it as a new one.
     fn place(&mut self, io: Io, part: Part) {
         if let Some((held, end)) = self.partner(&io) {
             return self.merge(&held, end, &io, part);

@@ -1,25 +1,25 @@
-//! What a new request is merged with, and what becomes one then.
+//! Merging: finds the request that a new one is merged with, and joins the two.
 //!
-//! As in Linux it is looked for in the plug list of its task, then in what the scheduler holds. In the list: today the last
-//! request alone (`blk_attempt_plug_merge`, `block/blk-merge.c`, since 5.16; from 6.13 up to a fix in 6.16 the first one),
-//! and of a scheduler of old all, the last first (2.6.39, `attempt_plug_merge`, `block/blk-core.c`). In the scheduler: as
-//! its [`Merging`] says.
+//! As in Linux, the plug list of the task is searched first, then the requests in the scheduler. In the plug list,
+//! current Linux looks only at the last request (`blk_attempt_plug_merge`, `block/blk-merge.c`, since 5.16; from 6.13
+//! up to a fix in 6.16 at the first one), and Linux 2.6 at all, starting from the last (2.6.39, `attempt_plug_merge`,
+//! `block/blk-core.c`). In the scheduler, its [`Merging`] decides.
 
 use super::{BlockQueue, Part, Place};
 use crate::{Era, Io, IoKey, Merging};
 use fathom_block::{Device, Op};
 
-/// How many of the latest requests are looked at (`blk_bio_list_merge`).
+/// Number of latest requests that are searched (`blk_bio_list_merge`).
 const LATEST: usize = 8;
 
-/// At which end of a request another one joins it.
+/// The end of a request at which another one joins it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Back,
     Front,
 }
 
-/// At which end of `held` a request is adjacent to it, if it is.
+/// The end of `held` at which `new` is adjacent to it, if any.
 fn adjacent(held: &Io, new: &Io) -> Option<End> {
     if held.op != new.op {
         None
@@ -33,7 +33,7 @@ fn adjacent(held: &Io, new: &Io) -> Option<End> {
 }
 
 impl<D: Device> BlockQueue<D> {
-    /// What a new request is merged with, and at which end.
+    /// Finds the held request that a new one can be merged with, and at which end.
     pub(super) fn partner(&self, io: &Io) -> Option<(Io, End)> {
         if !self.config.merge || io.fua {
             return None;
@@ -60,7 +60,7 @@ impl<D: Device> BlockQueue<D> {
             }
             Merging::Latest { of_kind } => {
                 let list = &self.merges.latest[usize::from(of_kind && io.op != Op::Read)];
-                // One that is adjacent and does not fit ends the search (`BIO_MERGE_FAILED`).
+                // An adjacent request that does not fit ends the search (`BIO_MERGE_FAILED`).
                 let mut held = list.iter().rev().filter_map(|&key| self.held(key));
                 let held = held.find(|held| !held.fua && adjacent(held, io).is_some())?;
                 self.fits(&held, io, true)
@@ -68,7 +68,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// At which end a new request fits a held one: it is adjacent and both may become one.
+    /// The end at which a new request can be merged with a held one: they are adjacent and allowed to become one.
     fn fits(&self, held: &Io, new: &Io, in_scheduler: bool) -> Option<(Io, End)> {
         let end = adjacent(held, new)?;
         let first = match end {
@@ -79,7 +79,8 @@ impl<D: Device> BlockQueue<D> {
             .then_some((*held, end))
     }
 
-    /// Whether two adjacent requests may become one that begins where `first` does. The scheduler has no say in plug lists.
+    /// Returns whether two adjacent requests may become one that begins where `first` does. The scheduler is not asked
+    /// about requests in plug lists.
     fn may_join(&self, held: &Io, new: &Io, first: &Io, in_scheduler: bool) -> bool {
         // `blk_rq_merge_ok`.
         let alike = (held.class, held.priority) == (new.class, new.priority);
@@ -91,7 +92,7 @@ impl<D: Device> BlockQueue<D> {
             && (!in_scheduler || self.scheduler.may_merge(held, new))
     }
 
-    /// A new piece joins one that is held.
+    /// Merges a new piece with a held request.
     pub(super) fn merge(&mut self, held: &Io, end: End, io: &Io, part: Part) {
         let Some(piece) = self.pieces.get_mut(held.key.0) else {
             return;
@@ -113,7 +114,8 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// `attempt_back_merge`, `attempt_front_merge`: what has grown may reach the next request of the scheduler.
+    /// `attempt_back_merge`, `attempt_front_merge`: joins a request that has grown with its next neighbour in the
+    /// scheduler if they have become adjacent.
     fn join_neighbour(&mut self, grown: &Io, end: End) {
         let [former, latter] = match self.merges.how {
             Merging::ByPlace => [
@@ -136,8 +138,8 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// A request that comes from a plug list joins one that ends where it begins, and both may join a third
-    /// (`elv_attempt_insert_merge`, `block/elevator.c`). Whether it did.
+    /// Merges a request from a plug list with one in the scheduler that ends where it begins; the result may then be
+    /// merged with a third one (`elv_attempt_insert_merge`, `block/elevator.c`). Returns whether it was merged.
     pub(super) fn merge_inserted(&mut self, slot: u32) -> bool {
         if matches!(self.merges.how, Merging::Latest { .. }) {
             return false;
@@ -159,7 +161,7 @@ impl<D: Device> BlockQueue<D> {
         merged
     }
 
-    /// Two that are adjacent become one, which is where `first` was.
+    /// Joins two adjacent requests. The result takes the place of `first`.
     fn join(&mut self, first: &Io, second: &Io) -> Io {
         self.forget(second);
         let Some(gone) = self.pieces.remove(second.key.0) else {
@@ -180,7 +182,7 @@ impl<D: Device> BlockQueue<D> {
         self.pieces.get(key.0).map(|piece| piece.io)
     }
 
-    /// The scheduler holds a request that may grow.
+    /// Records that the scheduler holds a request that others may be merged with.
     pub(super) fn note_mergeable(&mut self, io: &Io) {
         let Merging::Latest { of_kind } = self.merges.how else {
             self.merges.mergeable.insert(io);
@@ -195,7 +197,7 @@ impl<D: Device> BlockQueue<D> {
         list.push_back(io.key);
     }
 
-    /// A request does not grow any more.
+    /// Removes a request from those that others may be merged with.
     pub(super) fn forget(&mut self, io: &Io) {
         self.merges.mergeable.remove(io);
         if self.merges.last == Some(io.key) {
@@ -206,7 +208,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// What is held becomes longer by `new`; it begins at `offset` now.
+    /// Extends a held request by `new`; it begins at `offset` afterwards.
     fn grow(&mut self, held: &Io, new: &Io, offset: u64) -> Io {
         let grown = Io {
             offset,

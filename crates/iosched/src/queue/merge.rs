@@ -1,12 +1,11 @@
-//! Finding what a request can be merged with: by where it ends, and by where it begins.
+//! An index of the requests that can be merged with, by their end and by their start.
 
 use crate::{Io, IoKey};
 use fathom_block::Op;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Requests that may grow: those in the plug and those that the scheduler holds. Only ever asked for one place, so that
-/// the maps need no order.
+/// The requests held by the scheduler that may still grow. Only single offsets are looked up, so hash maps suffice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mergeable {
     by_end: FxHashMap<(Op, u64), IoKey>,
@@ -14,13 +13,13 @@ pub(super) struct Mergeable {
 }
 
 impl Mergeable {
-    /// A request may grow from now on. Reads may lie over one another; the last one is found.
+    /// Adds a request. Several reads may have the same start or end; the one added last is found.
     pub(super) fn insert(&mut self, io: &Io) {
         self.by_end.insert((io.op, io.end()), io.key);
         self.by_start.insert((io.op, io.offset), io.key);
     }
 
-    /// A request does not grow any more.
+    /// Removes a request.
     pub(super) fn remove(&mut self, io: &Io) {
         for (map, place) in [
             (&mut self.by_end, io.end()),

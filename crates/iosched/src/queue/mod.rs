@@ -1,20 +1,21 @@
-//! The block layer: a device that wraps a device, and asks a scheduler what goes next.
+//! The block layer: a device that wraps a device and lets a scheduler decide which request goes next.
 //!
-//! The way of a request, as in Linux (Documentation/block/biodoc.rst): it is split at the longest request that may begin
-//! where it begins; every piece is merged with one that is held and adjacent, or becomes one of its own; it waits in the
-//! plug, then in the scheduler, until the drive has room. It completes with its last piece. Which requests are looked at
-//! for merging depends on the scheduler ([`crate::Merging`], [`Era`]).
+//! A request passes through these steps, as in Linux (Documentation/block/biodoc.rst). It is split into pieces no
+//! longer than the longest request that may begin at their offset. Each piece is merged with an adjacent held request
+//! or becomes a request of its own. That waits in the plug, then in the scheduler, until the drive has room. The
+//! submitted request completes with its last piece. The scheduler decides which requests are searched for a merge
+//! ([`crate::Merging`], [`Era`]).
 //!
-//! - Requests that overlap, and are not both reads, pass one after another: the next one enters when the one before it is
-//!   done. So what is read is what was written last, whatever the scheduler.
-//! - A flush goes to the drive ahead of what is held, for it concerns only what is done. A trim does, too, once what it
-//!   overlaps is done. A FUA write is marked as such down to the drive and never merged (`rq_mergeable`).
-//! - Merging may join what two processes asked for; the scheduler can forbid that.
-//! - Under the schedulers of 2.6 reads have a pool of their own, and all else has another: the queue is busy for one
-//!   direction while it has room for the other. Under those of today there is one pool ([`Scheduler::limit`]).
-//!   [`DeviceInfo::queue_depth`] is what is in all pools; where requests are merged it takes more.
+//! - Overlapping requests that are not both reads are serialized: the later one enters when the earlier one completes.
+//!   So a read returns the latest written data under any scheduler.
+//! - Flushes bypass the scheduler: they cover completed writes only. So do trims, once the requests that they overlap
+//!   are complete. A FUA write keeps its flag down to the drive and is never merged (`rq_mergeable`).
+//! - Requests of two processes may be merged; the scheduler can forbid that.
+//! - Under the schedulers of 2.6 reads have one pool of requests and everything else has another: the queue can be busy
+//!   for one direction and have room for the other. Under current ones there is one pool ([`Scheduler::limit`]).
+//!   [`DeviceInfo::queue_depth`] is the size of all pools together; if requests are merged, the queue takes more.
 //!
-//! It does not cache, nor does it sort the plug lists.
+//! The queue has no cache and does not sort plug lists.
 
 mod config;
 mod drive;
@@ -40,9 +41,9 @@ use parts::{Parent, Part, Parts, Piece, Place};
 use state::{Counts, Merges, Plugged, Pools};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The longest request that the queue takes; it is split.
+/// Maximum length of a submitted request, in bytes. The queue splits requests that are too long for the drive.
 const LONGEST: u64 = 1 << 30;
-/// In the number of a request to the drive: a flush or a trim, which has no pieces.
+/// Flag in the id of a request to the drive: a flush or a trim, which has no pieces.
 const WHOLE: u64 = 1 << 63;
 
 /// A drive behind a block layer.
@@ -63,37 +64,37 @@ pub struct BlockQueue<D> {
     pools: Pools,
     /// Flushes and trims that wait for room in the drive.
     whole: VecDeque<u32>,
-    /// It goes first: what the drive has handed back, or what was taken from the scheduler ahead of time.
+    /// The request that is dispatched first: one that the drive refused, or one taken from the scheduler ahead of time.
     next: Option<Request>,
     in_flight: u32,
-    /// Done, and not given out yet.
+    /// Completions that were not returned yet.
     ready: Vec<Completion>,
     came: Vec<Completion>,
     freed: Vec<u32>,
     counts: Counts,
 }
 
-/// The priorities of processes.
+/// The priorities of processes, by number.
 type Priorities = BTreeMap<u32, Priority>;
 
-/// In which of the two pools a request is.
+/// The index of the pool that a request belongs to.
 fn pool(op: Op) -> usize {
     usize::from(op != Op::Read)
 }
 
 impl<D: Device> BlockQueue<D> {
-    /// A queue with nothing in it.
+    /// Creates an empty queue with the configured scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] names the setting that cannot be.
+    /// [`BadValue`] names the invalid setting.
     pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadValue> {
         let scheduler = config.scheduler.over(inner.info()).build()?;
         let name = config.scheduler.name();
         Self::with_scheduler(inner, config, scheduler).map_err(|bad| bad.of(name))
     }
 
-    /// A queue with nothing in it, under a scheduler of one's own; what `config` says of a scheduler only decides how many
-    /// requests there may be.
+    /// Creates an empty queue with a custom scheduler. The scheduler in `config` is not used, except that it determines
+    /// the number of requests in the pools.
     ///
     /// # Errors
     /// As [`BlockQueue::new`].
@@ -155,17 +156,18 @@ impl<D: Device> BlockQueue<D> {
         })
     }
 
-    /// The drive.
+    /// Returns the drive.
     pub fn inner(&self) -> &D {
         &self.inner
     }
 
-    /// What it is set to.
+    /// Returns the settings.
     pub fn config(&self) -> &QueueConfig {
         &self.config
     }
 
-    /// What is wrong with a request, if anything: it is not passed on, for a part of it might be right.
+    /// Returns why a request is invalid, if it is. The queue must reject it as a whole, since some pieces of it could
+    /// be valid.
     fn refusal(&self, request: &Request) -> Option<IoErrorKind> {
         let data = request.data.as_ref();
         match self.info.check(request) {
@@ -177,7 +179,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// When something has to be done though nothing completes.
+    /// The next time at which the queue has to act even if nothing completes.
     fn next_timer(&self) -> Time {
         let now = self.inner.now();
         match self.scheduler.next_timer() {
@@ -251,14 +253,14 @@ impl<D: Device> Device for BlockQueue<D> {
             }
             self.came = came;
             if !self.ready.is_empty() {
-                // The drive is not left idle while the caller looks at what is done.
+                // Keeps the drive busy while the caller handles the completions.
                 self.pull_plug_if_due();
                 self.pump();
                 done.append(&mut self.ready);
                 return;
             }
             let now = self.inner.now();
-            // A drive that has lost a request must not turn this into an endless loop.
+            // Prevents an endless loop if a drive loses a request.
             if now >= until || (nothing_came && target == Time::MAX) {
                 return;
             }

@@ -1,7 +1,8 @@
-//! The order of requests that overlap: none enters before an earlier one that it could be told apart from is done.
+//! The order of overlapping requests: a request enters only when all earlier requests that conflict with it are
+//! complete.
 //!
-//! Two requests meet where they share a byte and are not both reads. The schedulers may order what they hold as they
-//! like, because requests that meet are never held together.
+//! Two requests meet, that is conflict, if they share a byte and are not both reads. Requests that meet are never held
+//! by the scheduler together, so a scheduler may order its requests in any way.
 
 use fathom_block::{Op, Request};
 use std::collections::BTreeMap;
@@ -11,25 +12,25 @@ struct Open {
     end: u64,
     op: Op,
     sequence: u64,
-    /// Earlier requests that it meets.
+    /// Number of earlier requests that it meets and that are not complete.
     waits_for: u32,
 }
 
-/// Requests that are not done, by where they begin.
+/// The requests that are not complete, by start and slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     open: BTreeMap<(u64, u32), Open>,
-    /// The longest of all that were ever open: how far to the left a request may begin that reaches a place.
+    /// The longest request ever admitted, in bytes. A request that reaches an offset begins at most this far below it.
     longest: u64,
     sequence: u64,
-    /// How many of them are no reads: while there are none, a read meets nothing.
+    /// Number of open requests that are not reads. At 0, a new read meets nothing.
     changing: u32,
-    /// How many of them wait for another: while there are none, one that is done need not look for them.
+    /// Number of open requests that wait for another. At 0, a completed request need not search for them.
     waiting: u32,
 }
 
 impl Order {
-    /// A request has come; whether it may enter at once.
+    /// Adds a new request. Returns whether it may enter at once.
     pub(super) fn admit(&mut self, slot: u32, request: &Request) -> bool {
         let (start, end) = (request.offset, request.end());
         let met = match request.op {
@@ -50,7 +51,8 @@ impl Order {
         met == 0
     }
 
-    /// A request is done; the slots of those that may enter now are added to `free`, in order of arrival.
+    /// Removes a completed request and appends the slots of the requests that may enter now to `free`, in order of
+    /// arrival.
     pub(super) fn done(&mut self, slot: u32, start: u64, free: &mut Vec<u32>) {
         let Some(gone) = self.open.remove(&(start, slot)) else {
             return;
@@ -78,7 +80,8 @@ impl Order {
         free.extend(ready.into_iter().map(|(_, slot)| slot));
     }
 
-    /// From the right: beyond the first that is too far to the left to reach `start`, there is none.
+    /// The open requests that a range meets. The search goes downwards and ends at the first request that begins too
+    /// far below `start` to reach it.
     fn meeting(&self, start: u64, end: u64, op: Op) -> impl Iterator<Item = ((u64, u32), Open)> {
         let from = start.saturating_sub(self.longest);
         let near = self.open.range(..(end, 0)).rev();

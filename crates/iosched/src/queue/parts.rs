@@ -1,4 +1,4 @@
-//! What was asked for and what it became: requests as submitted, and the pieces that go to the drive.
+//! Submitted requests and the pieces that go to the drive.
 
 use crate::Io;
 use fathom_base::Time;
@@ -9,27 +9,27 @@ use fathom_block::{Completion, IoErrorKind, Op, Request};
 pub(super) struct Parent {
     pub(super) request: Request,
     pub(super) submitted: Time,
-    /// Pieces of it that are not done.
+    /// Number of pieces that are not complete.
     pub(super) left: u32,
-    /// When the last piece so far was done.
+    /// When the latest of the completed pieces completed.
     pub(super) completed: Time,
     pub(super) failed: Option<IoErrorKind>,
-    /// What was read so far, where the drive keeps bytes.
+    /// The data read so far, if the drive stores data.
     read: Option<Box<[u8]>>,
 }
 
-/// Where a stretch of a piece comes from.
+/// A range of a submitted request that belongs to a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The slot of the request.
+    /// The slot of the submitted request.
     pub(super) parent: u32,
-    /// Where it begins in that request, in bytes.
+    /// The start of the range in that request, in bytes.
     pub(super) at: u64,
     /// Its length, in bytes.
     pub(super) len: u64,
 }
 
-/// Where a piece is.
+/// Where a piece is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Plug,
@@ -37,7 +37,7 @@ pub(super) enum Place {
     Drive,
 }
 
-/// What a piece consists of, in order of address: one part, unless something was merged, so that one takes no allocation.
+/// The parts of a piece in order of address. Without merges there is one part and no allocation.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     first: Part,
@@ -69,7 +69,7 @@ impl Parts {
     }
 }
 
-/// A piece: what a scheduler and the drive see, and what it consists of.
+/// A piece as the scheduler and the drive see it, with its parts.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) io: Io,
@@ -89,14 +89,14 @@ impl Parent {
         }
     }
 
-    /// The bytes of a part of a write, where it has any.
+    /// The data of a part of a write, if the request has data.
     pub(super) fn bytes(&self, part: &Part) -> Option<&[u8]> {
         let from = part.at as usize;
         let data = self.request.data.as_ref()?;
         data.get(from..from + part.len as usize)
     }
 
-    /// A part is done; `data` is what was read there.
+    /// Records the completion of a part; `data` is the data read.
     pub(super) fn part_done(&mut self, part: &Part, completion: &Completion, data: Option<&[u8]>) {
         self.left -= 1;
         self.completed = self.completed.max(completion.completed);
@@ -116,7 +116,7 @@ impl Parent {
         }
     }
 
-    /// The completion of the request.
+    /// Returns the completion of the request.
     pub(super) fn finish(self) -> Completion {
         let request = self.request;
         let failed = self.failed.map(|kind| request.error(kind));

@@ -1,7 +1,8 @@
-//! The plug: requests that are held back for a little, so that more can join them.
+//! The plug: holds requests back for a short time so that others can be merged with them.
 //!
-//! `batch` is a list for each task, in front of the scheduler (Linux since 2.6.39). `timer` holds nothing back from the
-//! scheduler: a queue that was empty is closed towards the drive (Linux 2.6.23, `block/ll_rw_blk.c`, `block/elevator.c`).
+//! `batch` is a list for each task, before the scheduler (Linux since 2.6.39). `timer` passes all requests to the
+//! scheduler at once, but closes a queue that was empty towards the drive (Linux 2.6.23, `block/ll_rw_blk.c`,
+//! `block/elevator.c`).
 
 use super::config::{BATCH_MAX, FLUSH_BYTES};
 use super::{BlockQueue, Place, Plug};
@@ -10,7 +11,7 @@ use fathom_base::Time;
 use fathom_block::{Device, Op, Tag};
 
 impl<D: Device> BlockQueue<D> {
-    /// A new request goes into the plug, or to the scheduler.
+    /// Adds a new request to the plug or to the scheduler.
     pub(super) fn add(&mut self, slot: u32, io: &Io) {
         match self.config.plug {
             Plug::Off => self.hand_over(slot),
@@ -22,12 +23,12 @@ impl<D: Device> BlockQueue<D> {
                 self.plug.tasks.push(io.process, slot);
             }
             Plug::Timer { requests, delay } => {
-                // `__make_request`: `elv_queue_empty`, then `blk_plug_device`, which leaves a timer that runs.
+                // `__make_request`: `elv_queue_empty`, then `blk_plug_device`, which does not restart a running timer.
                 if self.waiting() == 0 && !self.is_closed() {
                     self.plug.until = self.inner.now() + delay;
                 }
                 self.hand_over(slot);
-                // `elv_insert`: what has a request, less what the drive has.
+                // `elv_insert`: the allocated requests less those at the drive.
                 if self.is_closed() && self.waiting() >= requests as usize {
                     self.open();
                 }
@@ -35,24 +36,25 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// `blk_add_rq_to_plug`: a request of 128 KiB at the head of a list ends it (6.18, where the head is the oldest).
+    /// `blk_add_rq_to_plug`: a first request of at least 128 KiB ends a plug list (6.18, where the head is the oldest
+    /// request).
     fn is_long(&self, slot: Option<&u32>) -> bool {
         let piece = slot.and_then(|&slot| self.pieces.get(slot));
         let long = piece.is_some_and(|piece| piece.io.len >= FLUSH_BYTES);
         long && self.config.merge && self.era == Era::Multi
     }
 
-    /// Requests that the drive has not got, without those in plug lists.
+    /// Number of requests that were not dispatched, without those in plug lists.
     fn waiting(&self) -> usize {
         self.scheduler.len() + self.whole.len() + usize::from(self.next.is_some())
     }
 
-    /// Whether the timer plug holds the drive back.
+    /// Returns whether the timer plug blocks dispatch.
     pub(super) fn is_closed(&self) -> bool {
         self.plug.until != Time::MAX
     }
 
-    /// `__generic_unplug_device`: the timer plug goes, and the drive gets what it has room for.
+    /// `__generic_unplug_device`: removes the timer plug and dispatches.
     pub(super) fn open(&mut self) {
         if self.is_closed() {
             self.plug.until = Time::MAX;
@@ -60,10 +62,12 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// A request that a task made is in: whether the timer plug goes at once, or as soon as somebody waits.
+    /// Notes that a task has submitted a request, and decides whether the timer plug goes at once or when somebody
+    /// waits.
     ///
-    /// At once for a write that is waited for (`bio_sync`, `__make_request`) and for direct I/O, each of which runs the
-    /// queue at its end (`blk_run_address_space`, `direct_io_worker`, `fs/direct-io.c`).
+    /// At once for a write that somebody waits for (`bio_sync`, `__make_request`) and for direct I/O: both run the
+    /// queue at their end (`blk_run_address_space`, `direct_io_worker`, `fs/direct-io.c`). For other reads, when the
+    /// submitter waits.
     pub(super) fn note_waiter(&mut self, op: Op, tag: Tag) {
         if !self.is_closed() {
             return;
@@ -75,7 +79,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// The submitter waits: its plug list goes to the scheduler, or the timer plug goes if it is time.
+    /// Called when the submitter waits: moves the plug lists to the scheduler, and removes the timer plug if it is due.
     pub(super) fn pull_plug_if_due(&mut self) {
         if self.plug.tasks.used > 0 {
             for index in 0..self.plug.tasks.used {
@@ -106,7 +110,7 @@ impl<D: Device> BlockQueue<D> {
         self.plug.tasks.lists[index] = pieces;
     }
 
-    /// The scheduler gets a request.
+    /// Passes a request to the scheduler.
     fn hand_over(&mut self, slot: u32) {
         let Some(piece) = self.pieces.get_mut(slot) else {
             return;

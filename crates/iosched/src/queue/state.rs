@@ -1,4 +1,4 @@
-//! What the queue keeps besides its requests: plug lists, room, what may be merged, counters.
+//! State of the queue besides its requests: plug lists, pools, merge candidates and counters.
 
 use super::merge::Mergeable;
 use super::stats::Lengths;
@@ -8,19 +8,19 @@ use fathom_block::QueueWork;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// The plug lists of all tasks that have plugged anything, the first to begin first.
+/// The plug lists of all tasks that have plugged requests, in the order in which they were started.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskLists {
-    /// Requests in the order in which they came.
+    /// The slots of each list, in order of arrival.
     pub(super) lists: Vec<Vec<u32>>,
-    /// How many of them are in use; the others are kept for their memory.
+    /// Number of lists in use. The others are kept to reuse their memory.
     pub(super) used: usize,
-    /// Which one is of which task. Only ever asked for one, so that it needs no order.
+    /// The index of each task's list. Only single tasks are looked up, so a hash map suffices.
     pub(super) of_task: FxHashMap<u32, usize>,
 }
 
 impl TaskLists {
-    /// The list of a task, empty if it has none.
+    /// Returns the list of a task, empty if it has none.
     pub(super) fn of(&self, task: u32) -> &[u32] {
         let index = self.of_task.get(&task);
         index.map_or(&[], |&index| &self.lists[index])
@@ -39,13 +39,13 @@ impl TaskLists {
     }
 }
 
-/// What is plugged.
+/// The state of the plugs.
 #[derive(Clone, Debug)]
 pub(super) struct Plugged {
     pub(super) tasks: TaskLists,
-    /// When the timer plug goes at the latest; `Time::MAX` where there is none.
+    /// When the timer plug ends at the latest; `Time::MAX` without a timer plug.
     pub(super) until: Time,
-    /// Whether somebody who has submitted waits, once he has submitted all.
+    /// Whether the timer plug ends when the submitter waits, because a submitted read is waited for.
     pub(super) awaited: bool,
 }
 
@@ -59,34 +59,35 @@ impl Default for Plugged {
     }
 }
 
-/// The two pools of requests: reads, and all else. Today the two share one room.
+/// The two pools of requests, one for reads and one for everything else. Under current schedulers the two share one
+/// limit.
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
-    /// The requests of a pool: see [`QueueConfig::requests`](super::QueueConfig::requests).
+    /// The size of a pool; see [`QueueConfig::requests`](super::QueueConfig::requests).
     pub(super) each: u32,
-    /// Requests in them, as they are after merging.
+    /// Number of requests in each pool, after merging.
     pub(super) used: [u32; 2],
-    /// Whether one was refused for want of room since the last completion.
+    /// Whether a request was refused for lack of room since the last completion.
     pub(super) full: [bool; 2],
 }
 
-/// What a new request may be merged with.
+/// The requests that a new one may be merged with.
 #[derive(Clone, Debug)]
 pub(super) struct Merges {
     pub(super) how: Merging,
     pub(super) mergeable: Mergeable,
-    /// The request that was last merged, or came first since.
+    /// The request that was merged last or, if it is gone, the first one inserted since then.
     pub(super) last: Option<IoKey>,
-    /// The latest requests that may grow, where the queue looks at no others, by kind if need be.
+    /// The latest requests that may grow, for [`Merging::Latest`]; in one list, or one for each kind.
     pub(super) latest: [VecDeque<IoKey>; 2],
 }
 
-/// What went through.
+/// The counters.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// Since when the queue is there.
+    /// When the queue was created.
     pub(super) since: Time,
     pub(super) work: QueueWork,
-    /// The lengths of the reads and of the writes that the drive was given.
+    /// The lengths of the dispatched reads and writes.
     pub(super) lengths: [Lengths; 2],
 }

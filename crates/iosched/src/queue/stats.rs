@@ -1,5 +1,4 @@
-//! What went through a queue: how requests were merged and split, what the drive was given, and how many there were at a
-//! time.
+//! Counters of a queue: merges, splits, dispatched requests and the number of requests over time.
 
 use crate::Io;
 use fathom_base::Time;
@@ -7,37 +6,37 @@ use fathom_block::{Given, Op, QueueWork};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Requests of one kind that the drive was given.
+/// Dispatched requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatched {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Their bytes.
+    /// Total length, in bytes.
     pub bytes: u64,
-    /// How many began at a multiple of the alignment that the queue was told to count by.
+    /// Number of requests whose start is a multiple of [`QueueConfig::alignment`](super::QueueConfig::alignment).
     pub aligned: u64,
-    /// How many had that many bytes.
+    /// Number of requests by length in bytes.
     pub by_len: BTreeMap<u64, u64>,
 }
 
-/// LBA-bundles that a scheduler dispatched: writes of one logical block that went in a row, whatever reads went between.
-/// One that has not come to its end is not among them.
+/// LBA-bundles that a scheduler dispatched. A bundle is a run of writes to one logical block, with reads allowed in
+/// between. Unfinished bundles are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundled {
-    /// How many.
+    /// Number of bundles.
     pub count: u64,
-    /// Their writes, as the drive was given them: several that were merged are one.
+    /// Number of writes in them as dispatched: merged writes count as one.
     pub writes: u64,
-    /// Their bytes.
+    /// Total length, in bytes.
     pub bytes: u64,
-    /// How many had that many writes.
+    /// Number of bundles by number of writes.
     pub by_writes: BTreeMap<u64, u64>,
-    /// How many had that many bytes.
+    /// Number of bundles by length in bytes.
     pub by_bytes: BTreeMap<u64, u64>,
 }
 
 impl Bundled {
-    /// A bundle of so many writes and bytes is done.
+    /// Counts a finished bundle.
     pub(crate) fn add(&mut self, writes: u64, bytes: u64) {
         self.count += 1;
         self.writes += writes;
@@ -47,28 +46,28 @@ impl Bundled {
     }
 }
 
-/// Counters of a queue. What has no unit in its name is a number of requests.
+/// Counters of a queue. Fields without a unit in the name are numbers of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueStats {
-    /// Reads and writes that were submitted.
+    /// Submitted reads and writes.
     pub submitted: u64,
-    /// What they were split into.
+    /// Pieces that they were split into.
     pub pieces: u64,
-    /// Pieces that joined the end of another request.
+    /// Pieces merged at the end of another request.
     pub back_merges: u64,
-    /// Pieces that joined the beginning of another request.
+    /// Pieces merged at the beginning of another request.
     pub front_merges: u64,
-    /// Requests that became adjacent by a merge, and one.
+    /// Joins of two requests that became adjacent by a merge.
     pub joined: u64,
-    /// Requests that had to wait for an earlier one that they overlap.
+    /// Requests that had to wait for an earlier, overlapping one.
     pub held_back: u64,
-    /// Reads that the drive was given.
+    /// Dispatched reads.
     pub reads: Dispatched,
-    /// Writes that the drive was given.
+    /// Dispatched writes.
     pub writes: Dispatched,
-    /// The sum, over all requests that the drive was given, of how many it then had.
+    /// Sum of the number of requests in flight, taken at each dispatch of a read or write.
     pub depth_sum: u64,
-    /// How long the queue has been there, in ns of the drive's clock.
+    /// Age of the queue, in ns of the drive's clock.
     #[serde(default)]
     pub elapsed_ns: u64,
     /// As [`QueueWork::held_ns`].
@@ -77,20 +76,20 @@ pub struct QueueStats {
     /// As [`QueueWork::in_flight_ns`].
     #[serde(default)]
     pub in_flight_ns: u64,
-    /// The bundles of writes, where the scheduler makes any.
+    /// The bundles of writes, if the scheduler makes bundles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundles: Option<Bundled>,
 }
 
 impl QueueStats {
-    /// Requests that the drive had, on average over those it was given.
+    /// Mean number of requests in flight at a dispatch.
     pub fn mean_depth(&self) -> f64 {
         let count = self.reads.count + self.writes.count;
         self.depth_sum as f64 / count.max(1) as f64
     }
 }
 
-/// Time has passed in which there were so many.
+/// Adds the time since the last call to the integrals, with the numbers of held and in-flight requests during it.
 #[inline]
 pub(super) fn elapse(work: &mut QueueWork, now: Time, held: usize, in_flight: u32) {
     let ns = now.since(work.at).0;
@@ -100,7 +99,7 @@ pub(super) fn elapse(work: &mut QueueWork, now: Time, held: usize, in_flight: u3
     work.in_flight_ns = sum(work.in_flight_ns, u64::from(in_flight));
 }
 
-/// The drive was given a read or a write, and has so many with it.
+/// Counts a dispatched read or write; `in_flight` includes it.
 #[inline]
 pub(super) fn dispatch(work: &mut QueueWork, io: &Io, alignment: u64, in_flight: u32) {
     let side = match io.op {
@@ -113,11 +112,11 @@ pub(super) fn dispatch(work: &mut QueueWork, io: &Io, alignment: u64, in_flight:
     work.depth_sum += u64::from(in_flight);
 }
 
-/// How many requests had which length: a short list in order of length, for most have one of a few.
+/// A histogram of request lengths: a short sorted list, since most requests have one of a few lengths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lengths {
     counts: Vec<(u64, u64)>,
-    /// Where the last one was counted: the next one often has the same length.
+    /// The index counted last: the next request often has the same length.
     last: usize,
 }
 
@@ -143,7 +142,7 @@ impl Lengths {
         }
     }
 
-    /// With the counters of these requests.
+    /// Combines the lengths with these counters.
     pub(super) fn with(&self, given: Given) -> Dispatched {
         Dispatched {
             count: given.count,

@@ -1,4 +1,4 @@
-//! What went through a queue so far, for those who ask.
+//! Access to the counters of a queue.
 
 use super::stats::{QueueStats, elapse};
 use super::{BlockQueue, pool};
@@ -6,7 +6,7 @@ use fathom_base::Time;
 use fathom_block::{Device, DriveStats, Op, QueueWork, Subject};
 
 impl<D: Device> BlockQueue<D> {
-    /// What went through so far.
+    /// Returns all counters.
     pub fn stats(&self) -> QueueStats {
         let work = self.work();
         QueueStats {
@@ -26,7 +26,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
-    /// The counters now, without lengths and bundles: this copies a few numbers.
+    /// Returns the counters without lengths and bundles. Cheap: copies a few numbers.
     pub fn work(&self) -> QueueWork {
         let mut work = self.counts.work;
         elapse(
@@ -38,7 +38,7 @@ impl<D: Device> BlockQueue<D> {
         work
     }
 
-    /// Counts what there was since the last time, before that changes; the time.
+    /// Updates the time integrals before the numbers of requests change. Returns the current time.
     pub(super) fn elapse(&mut self) -> Time {
         let now = self.inner.now();
         elapse(

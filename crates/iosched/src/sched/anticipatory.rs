@@ -1,23 +1,25 @@
-//! Anticipatory: an elevator that keeps the drive idle a little after a read, in case its process reads on nearby.
+//! Anticipatory: an elevator that keeps the drive idle for a short time after a read, in case its process reads nearby.
 //!
-//! Linux 2.6.23, `block/as-iosched.c`; read as it is in 2.6.24, for want of
-//! 2.6.23 itself; `irbw` 2.3 and 3. What is waited for (sync: reads, and writes that are waited for; "reads" below) and
-//! what is not ("writes") go in *batches*, each for a while; within a batch by nearness (`seek.rs`), going back 512 MiB at
-//! most at twice the cost. Once in a `read_expire` or `write_expire` the oldest goes if it has waited as long.
+//! Linux 2.6.23, `block/as-iosched.c`; the source of 2.6.23 was not available, and that of 2.6.24 was read; `irbw` 2.3
+//! and 3. Sync requests (reads, and writes that somebody waits for; "reads" below) and async ones ("writes") go in
+//! *batches*, each for a limited time. Within a batch the nearest request goes (`seek.rs`), going back 512 MiB at most
+//! at twice the cost. Once per `read_expire` or `write_expire` the oldest request goes if it has waited that long.
 //!
-//! In a batch of reads, when the last read of a process is done and it has no other, the drive is kept idle for up to
-//! `antic_expire`. That ends at once when the process asks, when another asks as near as one may hope for (near is 4 MiB,
-//! and twice that for each tick waited), or when the oldest read has expired. It does not begin for a process that
-//! usually thinks longer, nor for a new one while new ones do, or while more than half of them never read again.
+//! In a batch of reads, the drive is kept idle for up to `antic_expire` when the last read of a process completes and
+//! the process has no other. The wait ends at once when the process makes a request, when another process makes one
+//! that is near enough (4 MiB, doubled for each tick waited), or when the oldest read has expired. There is no wait for
+//! a process with a longer think time. For a new process there is none while other new ones think longer, or while more
+//! than half of them never read again.
 //!
-//! Writes are counted, not timed, as a drive takes them into its cache; how many a batch has is adjusted until
-//! a batch takes `write_batch_expire`. Between batches the drive runs dry.
+//! A batch of writes is limited by their number, not by time, since a drive takes writes into its cache. The number is
+//! adjusted until a batch takes `write_batch_expire`. Between batches the drive runs dry.
 //!
-//! As in 2.6.32, not as in 2.6.24: a batch of writes that had to wait for the last reads has its time from when they are
-//! done. Before, it kept the time of the batch of reads, which is over, so that it ended before it had begun: where the drive has several
-//! requests at a time, reads that never end kept writes back for ever. Left out, because a queue of requests knows no
-//! exit of a process: that a wait ends with the process, and the probability that another takes the place of one that is
-//! gone, which counts as zero. Ticks are those of 250 Hz, as the expiry of 124 ms that `irbw` 3 tells of is 31 of them.
+//! One thing is as in 2.6.32, not as in 2.6.24: if a batch of writes has to wait for the last reads, its time begins
+//! when they complete. Before, it kept the end time of the batch of reads, which was over, so it ended before it had
+//! begun; on a drive with several requests in flight an endless stream of reads kept writes back for ever. Left out,
+//! because a queue of requests does not see a process exit: a wait does not end when its process exits, and the
+//! probability that another process takes the place of an exited one counts as zero. Ticks are those of 250 Hz, since
+//! the expiry of 124 ms in `irbw` 3 is 31 of them.
 
 mod batch;
 mod wait;
@@ -29,30 +31,30 @@ use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
 use std::collections::BTreeMap;
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About = About::new(
     "an elevator that keeps the drive idle after a read, in case its process reads nearby",
 );
 
 keys! {
-    /// The names and the defaults of Linux, as they are at 250 Hz but for `antic_expire`.
+    /// The tunables of Linux with their names and their defaults at 250 Hz, except for `antic_expire`.
     pub struct Tunables {
-        /// How long a read waits before it goes whatever is anticipated (`HZ / 8`). `irbw` 3 tries 124 to 4 ms.
+        /// Time after which a waiting read goes regardless of anticipation (`HZ / 8`). `irbw` 3 tries 124 to 4 ms.
         pub read_expire: Dur = Dur::ms(124),
-        /// The same for a write (`HZ / 4`).
+        /// Time after which a waiting write goes next (`HZ / 4`).
         pub write_expire: Dur = Dur::ms(248),
-        /// How long reads go on while writes wait (`HZ / 2`).
+        /// Maximum time of a batch of reads while writes wait (`HZ / 2`).
         pub read_batch_expire: Dur = Dur::ms(500),
-        /// How long writes go on while reads wait, as a goal (`HZ / 8`).
+        /// Target time of a batch of writes while reads wait (`HZ / 8`).
         pub write_batch_expire: Dur = Dur::ms(124),
-        /// How long the next read of a process is waited for (`HZ / 150` at 1000 Hz; one tick of 4 ms at 250 Hz). With
-        /// 0, nothing is anticipated.
+        /// Maximum time that the drive is kept idle for the next read of a process (`HZ / 150` at 1000 Hz; one tick of
+        /// 4 ms at 250 Hz). With 0, never.
         pub antic_expire: Dur = Dur::ms(6),
     }
 }
 
 impl Policy for Tunables {
-    /// Half a second of reads before writes.
+    /// Covers half a second of reads before writes.
     const STARVATION: Dur = Dur::ms(1_000);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -65,55 +67,55 @@ const SYNC: usize = 1;
 
 /// A tick of the kernel's clock at 250 Hz.
 const TICK: Dur = Dur::ms(4);
-/// The longest time of thinking that is told from longer ones (`MAX_THINKTIME`).
+/// Upper limit of a recorded think time (`MAX_THINKTIME`).
 const THINK_MAX: Dur = Dur::ms(20);
-/// The farthest that the head goes back (`MAXBACK`, 1024 * 1024 sectors), in bytes.
+/// Maximum distance that the head goes back (`MAXBACK`, 1024 * 1024 sectors), in bytes.
 const BACK_MAX: u64 = 512 << 20;
-/// What is near at once (8192 sectors), in bytes.
+/// Maximum distance of a near request before any wait (8192 sectors), in bytes.
 const NEAR: u64 = 4 << 20;
 
-/// A process, as far as its requests tell.
+/// The observed behaviour of a process.
 #[derive(Clone, Debug, Default)]
 struct Process {
     habit: Habit,
-    /// Requests of its that are held.
+    /// Number of held requests of the process.
     queued: u32,
-    /// Whether it has read before.
+    /// Whether the process has read before.
     started: bool,
-    /// Whether a read of its was done.
+    /// Whether a read of the process has completed.
     answered: bool,
 }
 
-/// Of processes that had read once: the time to their second read, and the way there.
+/// Means over all processes for their second read: the think time before it and the seek distance to it.
 #[derive(Clone, Debug, Default)]
 struct Newcomers {
     think: Mean,
     seek: Mean,
-    /// How many of them never read again, of 256.
+    /// Share of them that never read again, of 256.
     exit_share: u64,
 }
 
 /// Whether the drive is kept idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// No.
+    /// Not waiting.
     Off,
-    /// It will be when the last read is done.
+    /// The wait begins when the last read completes.
     ForEnd,
-    /// Until then.
+    /// Waiting until this time.
     Until(Time),
-    /// It was, and what goes next goes without.
+    /// A wait has ended, and the next request goes without one.
     Over,
 }
 
-/// What a batch does next.
+/// The next action within a batch.
 enum Step {
     Give(Place),
     Idle,
     Ended,
 }
 
-/// See the module.
+/// The anticipatory scheduler; see the module.
 #[derive(Clone, Debug)]
 pub struct Anticipatory {
     tunables: Tunables,
@@ -124,31 +126,31 @@ pub struct Anticipatory {
     processes: Vec<Process>,
     by_number: BTreeMap<u32, usize>,
     newcomers: Newcomers,
-    /// Which kind goes now, and until when.
+    /// The kind of the current batch, and the time when it ends.
     side: usize,
     batch_ends: Time,
-    /// Waits for the last requests of the other kind.
+    /// The batch waits for the last requests of the other kind to complete.
     is_changing: bool,
-    /// Waits for its first completion.
+    /// The batch waits for its first completion.
     is_new: bool,
-    /// Writes of a batch, and of this one that are left.
+    /// Number of writes in a batch, and number left in this one.
     write_count: u64,
     writes_left: u64,
-    /// Whether this batch of writes had nobody to give way to.
+    /// Whether this batch of writes ran out of writes or of its share while no reads waited.
     writes_idled: bool,
     fifo_checked: [Time; 2],
     wait: Wait,
-    /// Whose read went last, if it was a read, and when it was done.
+    /// The process of the last request if that was a read, and when that read completed.
     awaited: Option<usize>,
     answered_at: Option<Time>,
     in_flight: u32,
 }
 
 impl Anticipatory {
-    /// An empty elevator.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// None: every setting can be.
+    /// None: every setting is valid.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let head = Head {
             at: 0,
@@ -202,7 +204,8 @@ impl Anticipatory {
         self.queues[side].remove(&mut self.pool, at)
     }
 
-    /// What a read tells about a process: its own, or one as near as its own; `as_update_iohist`.
+    /// Updates the habits of a process from a read of its own, or from a near read of another process;
+    /// `as_update_iohist`.
     fn learn(&mut self, process: usize, now: Time, io: &Io) {
         let this = &mut self.processes[process];
         if this.started || this.answered {
@@ -229,7 +232,7 @@ impl Anticipatory {
 
     fn give(&mut self, side: usize, at: Place) -> Option<Io> {
         self.heads[side].at = self.pool.get(at.1)?.end();
-        // From here on, even if something else was to come next.
+        // From this request on, even if another one was to come next.
         self.next[side] = self.heads[side].next(&self.pool, &self.queues[side], at);
         let io = self.queues[side].remove(&mut self.pool, at)?;
         let process = self.process(io.process);

@@ -1,29 +1,28 @@
-//! BFQ, budget fair queueing: every process gets its share of what is transferred, whatever the drive makes of it.
+//! BFQ, budget fair queueing: every process gets its share of the data transferred, whatever the speed of the drive.
 //!
 //! Linux 6.12, `block/bfq-iosched.c` and `block/bfq-wf2q.c`, which were read; `tests/kernel.rs` compares the order of
 //! dispatch with that of a kernel.
 //!
-//! A queue for what each process waits for (sync), one for each priority for what nobody waits for (async). A queue has
-//! the drive until it has used up its *budget*, a number of sectors, or its time, or has nothing more to ask. Which queue
-//! is next is B-WF2Q+ (`wf2q.rs`), by weights of 10 times 8 less the priority, within a class of
-//! priority. The budget follows what the queue made of
-//! the last one, and a queue that made little of its time is charged for the time (`turn.rs`). Within a queue requests go
-//! by nearness (`seek.rs`), and the oldest goes once a turn if it has expired. What nobody waits for is charged three
-//! times, unless weights differ.
+//! Each process has a queue for its sync requests (reads, and writes that somebody waits for). Each class and priority
+//! has a queue for async requests. A queue has the drive until it has used up its *budget*, a number of sectors, or its
+//! time, or has no more requests. B-WF2Q+ (`wf2q.rs`) chooses the next queue by weights of 10 * (8 - priority), within a
+//! priority class. The budget adapts to the use of the last one, and a queue that made little use of its time is charged
+//! for the time (`turn.rs`). Within a queue the nearest request goes (`seek.rs`); once per turn the oldest goes if it
+//! has expired. Async requests are charged three times, unless weights differ.
 //!
-//! With `low_latency`, what seems to be interactive or soft real-time weighs 30 times as much or more (`raise.rs`). A
-//! queue that asks again soon after it ran dry takes the drive from the one that has it (`BFQQE_PREEMPTED`): it keeps its
-//! budget and its place in virtual time. A sync queue that has run dry keeps the drive idle for up to `slice_idle`
-//! where shares depend on it, or where that costs no throughput: not on a drive without a head that queues (`rate.rs`
-//! sees whether it does). Meanwhile some requests of others go (`inject.rs`).
+//! With `low_latency`, queues that seem interactive or soft real-time weigh at least 30 times as much (`raise.rs`). A
+//! queue that makes a request soon after it ran dry preempts the one being served (`BFQQE_PREEMPTED`): it keeps its
+//! budget and its place in virtual time. A sync queue that has run dry keeps the drive idle for up to `slice_idle` if
+//! shares depend on it, or if idling costs no throughput. On a drive without a head that queues requests it does cost
+//! throughput (`rate.rs` detects queuing). Meanwhile some requests of other queues go (`inject.rs`).
 //!
-//! On a drive without a head, a process whose first request comes within 180 ms of that of the one before it and has its
-//! priority shares its queue (`bfq_do_early_stable_merge`).
+//! On a drive without a head, a process shares the queue of the previous process if its first request comes within 180
+//! ms of that one's and has the same priority (`bfq_do_early_stable_merge`).
 //!
-//! What is left out: merging the queues of cooperating processes on a drive with a head or without a queue; groups, the
-//! several actuators, metadata; `strict_guarantees`; the end of a process; the
-//! share of the requests that one group may have (`bfqq_request_over_limit`). A budget that is set is in force from the
-//! first turn on; in Linux, after some ten. Times are not rounded to ticks.
+//! Left out: merging the queues of cooperating processes on a drive with a head or without a queue; groups, several
+//! actuators, metadata; `strict_guarantees`; the exit of a process; the limit on a group's share of the requests
+//! (`bfqq_request_over_limit`). A budget that is set applies from the first turn on; in Linux, after some ten. Times
+//! are not rounded to ticks.
 
 mod enter;
 mod inject;
@@ -47,39 +46,39 @@ use raised::Burst;
 use rate::{Depth, Rate};
 use std::collections::BTreeMap;
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("a share of the throughput for each process by weight, in budgets of sectors");
 
 keys! {
-    /// The names and the defaults of Linux.
+    /// The tunables of Linux with their names and defaults.
     pub struct Tunables {
-        /// How long the drive is kept idle for the next request of a process. With 0, never.
+        /// Maximum time that the drive is kept idle for the next request of a process. With 0, never.
         pub slice_idle: Dur = Dur::ms(8),
-        /// The longest turn (`HZ / 8`, which a kernel of 250 Hz shows as 124). Not 0.
+        /// Maximum time of a turn (`HZ / 8`, which a kernel of 250 Hz shows as 124). Not 0.
         pub timeout_sync: Dur = Dur::ms(125),
-        /// Whether what seems to be interactive or soft real-time is preferred.
+        /// Whether queues that seem interactive or soft real-time are preferred.
         pub low_latency: bool = true,
-        /// The largest budget, at least 16 KiB; 0, the default, is what the drive transfers in `timeout_sync` at its peak
-        /// rate, and 8 MiB (`bfq_default_max_budget`) before that is known.
+        /// Maximum budget, at least 16 KiB. With 0, the default, it is the amount that the drive transfers in
+        /// `timeout_sync` at its peak rate, and 8 MiB (`bfq_default_max_budget`) until that is known.
         pub max_budget: Bytes = Bytes(0),
-        /// After how long what is waited for goes first in its queue.
+        /// Time after which a waiting sync request goes first in its queue.
         pub fifo_expire_sync: Dur = Dur::ms(125),
-        /// The same for what nobody waits for.
+        /// Time after which a waiting async request goes first in its queue.
         pub fifo_expire_async: Dur = Dur::ms(250),
-        /// How far the head goes back.
+        /// Maximum distance that the head goes back.
         pub back_seek_max: Bytes = Bytes::mib(16),
-        /// How many bytes ahead are as good as one byte back, from 1.
+        /// Number of bytes ahead that cost as much as one byte back, from 1.
         pub back_seek_penalty: u64 = 2,
-        /// Whether the drive has a head that seeks. Unless given, what the drive says of itself, as in Linux
-        /// (`queue/rotational`); no where it says nothing.
+        /// Whether the drive has a head that seeks. Unless given, as the drive reports it, as in Linux
+        /// (`queue/rotational`); no if it does not report it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub rotational: Option<bool> = None,
     }
 }
 
 impl Policy for Tunables {
-    /// Turns of one other process, of an eighth of a second and a tenth.
+    /// Covers turns of one other process, of an eighth and a tenth of a second.
     const STARVATION: Dur = Dur::ms(500);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -98,24 +97,24 @@ impl Tunables {
     }
 }
 
-/// The largest budget before the peak rate is known (`bfq_default_max_budget`), and after how many turns that counts, in
-/// the fixed point of `budgets_assigned` (`bfq_stats_min_budgets`).
+/// The maximum budget until the peak rate is known (`bfq_default_max_budget`), and the number of turns after which it
+/// counts as known, in the fixed point of `budgets_assigned` (`bfq_stats_min_budgets`).
 const DEFAULT_BUDGET: Bytes = Bytes::mib(8);
 const KNOWN_BUDGETS: u32 = 194;
-/// A budget is at least this part of the largest (`bfq_min_budget`).
+/// A budget is at least this fraction of the maximum (`bfq_min_budget`).
 const MIN_BUDGET_PART: u64 = 32;
-/// How many times what nobody waits for is charged (`bfq_async_charge_factor`).
+/// Factor by which async requests are charged (`bfq_async_charge_factor`).
 const ASYNC_CHARGE: u64 = 3;
 
-/// A process that waits for its requests.
+/// A process with sync requests.
 #[derive(Clone, Copy, Debug)]
 struct Process {
     queue: u32,
-    /// Its requests that are not done.
+    /// Number of its requests that are not complete.
     requests: u32,
 }
 
-/// How many queues are busy: all, those of each class, those that are raised.
+/// The numbers of busy queues: all, of each class, and raised ones.
 #[derive(Clone, Debug, Default)]
 struct Busy {
     all: u32,
@@ -123,43 +122,44 @@ struct Busy {
     raised: u32,
 }
 
-/// Whether the drive waits for the queue whose turn it is.
+/// The state of idling for the queue being served.
 #[derive(Clone, Debug, Default)]
 struct Wait {
     waits: bool,
     since: Time,
     until: Option<Time>,
-    /// Requests of others went meanwhile.
+    /// Whether requests of other queues went during the wait.
     injected: bool,
-    /// The next request is watched: which one it is, and since when.
+    /// Whether the next request is to be timed for the injection limit, the request being timed, and the start of the
+    /// measurement.
     on_dispatch: bool,
     request: Option<IoKey>,
     request_since: Time,
 }
 
-/// See the module.
+/// The scheduler BFQ; see the module.
 #[derive(Clone, Debug)]
 pub struct Bfq {
     tunables: Tunables,
-    /// In sectors.
+    /// Maximum budget, in sectors.
     max_budget: u64,
     pool: Pool,
     queues: Vec<Queue>,
     processes: BTreeMap<u32, Process>,
-    /// The queues of what nobody waits for, by class and priority.
+    /// The queues for async requests, by class and priority.
     unwaited: BTreeMap<(Class, u8), u32>,
     created_last: Option<u32>,
     time: Wf2q,
-    /// How many queues that want service have that weight.
+    /// Number of busy queues of each weight.
     weights: BTreeMap<u64, u32>,
     busy: Busy,
     burst: Burst,
     rate: Rate,
     depth: Depth,
-    /// Turns so far, as a mean that forgets: up to 249.
+    /// Number of turns so far, as a decaying mean that reaches 249.
     budgets: u32,
     in_flight: u32,
-    /// The queue whose turn it is, and since when.
+    /// The queue being served, and when its turn began.
     serving: Option<u32>,
     turn_began: Time,
     wait: Wait,
@@ -168,10 +168,10 @@ pub struct Bfq {
 }
 
 impl Bfq {
-    /// Nothing is held.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where turns have no time, a budget is too small, or going back costs less than going ahead.
+    /// [`BadValue`] if a turn has no time, a budget is too small, or going back costs less than going ahead.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         check(tunables)?;
         let budget = match tunables.max_budget {
@@ -255,7 +255,7 @@ impl Scheduler for Bfq {
         }
     }
 
-    /// It was merged with the one below it, if that is adjacent: where it was next, that one is now.
+    /// The request was merged with the one below it if that is adjacent. If it was to go next, that one goes next now.
     fn remove(&mut self, io: &Io) {
         let Some(id) = self.known(io) else {
             return;
@@ -273,7 +273,7 @@ impl Scheduler for Bfq {
         {
             queue.next = Some(below);
         }
-        // Without a look at ages: the time is not known here.
+        // Skips the check of ages, since the time is not known here.
         self.take(id, place(io), Time::ZERO);
     }
 
@@ -308,7 +308,7 @@ impl Scheduler for Bfq {
         Era::Multi
     }
 
-    /// `bfq_limit_depth` and `bfq_depth_updated` (6.18): less for writes while a queue is raised that wants service.
+    /// `bfq_limit_depth` and `bfq_depth_updated` (6.18): the limit on writes is lower while a raised queue is busy.
     fn limit(&self, requests: u32, sync: bool) -> u32 {
         let sixteenths = match (self.busy.raised > 0, sync) {
             (false, false) => 8,
@@ -323,7 +323,7 @@ impl Scheduler for Bfq {
         self.held
     }
 
-    /// Requests of two queues stay apart: `bfq_allow_bio_merge`.
+    /// Requests of two queues are not merged: `bfq_allow_bio_merge`.
     fn may_merge(&self, held: &Io, new: &Io) -> bool {
         let same_owner = match held.sync {
             true => held.process == new.process,

@@ -1,67 +1,68 @@
-//! LBA-bundles: what the two schedulers of `irbw` 4.2 have in common.
+//! LBA-bundles: the grouping of writes that the two schedulers of `irbw` 4.2 share.
 //!
-//! `irbw` 4.1: "we can arrange write requests into bundles the size of a logical block so that write requests falling in
-//! a logical block belong to the same bundle", "aligned along the logical block boundary", "sort all requests within a
-//! bundle and then write them sequentially at once". Reads stay as they come. The age of a bundle is that of its oldest
+//! `irbw` 4.1: "we can arrange write requests into bundles the size of a logical block so that write requests falling
+//! in a logical block belong to the same bundle", "aligned along the logical block boundary", "sort all requests within
+//! a bundle and then write them sequentially at once". Reads are not grouped. The age of a bundle is that of its oldest
 //! request (4.2).
 //!
-//! The paper does not say what becomes of a write for a bundle that is being written. Here a bundle takes nothing more
-//! once its first write has gone, neither a request nor a merge: else a stream of writes to one place would never let the
-//! next bundle begin, and what comes late may lie before what is written already. A late write begins a new bundle,
-//! which takes its place by its own age. Nor does the paper say how full a bundle must be: it goes when its turn comes,
-//! with what it has got.
+//! The paper does not say what happens to a write for a bundle that is being written. Here a bundle accepts neither
+//! requests nor merges once its first write was dispatched. Otherwise a stream of writes to one place would keep the
+//! next bundle from ever beginning, and a late write could lie before data that is already written. A late write begins
+//! a new bundle, which is ordered by its own age. The paper does not say either how full a bundle must be: here it goes
+//! when its turn comes, with the writes it has.
 //!
-//! Nothing here decides between reads and bundles.
+//! This file does not choose between reads and bundles.
 
 use crate::{Bundled, Io, IoKey};
 use fathom_base::Time;
 use fathom_block::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When a request came, and a number that tells apart what came at one instant, in order.
+/// The age of a request: its arrival time, and a sequence number for requests that arrive at the same time.
 pub(super) type Age = (Time, u64);
 
-/// Writes of one logical block.
+/// The held writes of one logical block.
 #[derive(Clone, Debug)]
 struct Bundle {
-    /// By where they begin: they do not overlap.
+    /// The writes by offset. They do not overlap.
     writes: BTreeMap<u64, IoKey>,
-    /// That of its oldest write.
+    /// The age of the oldest write.
     age: Age,
 }
 
-/// A request that is held, and the number that it got when it came.
+/// A held request and its sequence number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     io: Option<Io>,
     number: u64,
 }
 
-/// Reads in order of age, and writes in bundles.
+/// The held requests: reads in order of age, and writes in bundles.
 #[derive(Clone, Debug)]
 pub struct Bundles {
     bundle: u64,
-    /// By key.
+    /// The requests by key.
     slots: Vec<Slot>,
     came: u64,
     held: usize,
     reads: BTreeMap<Age, IoKey>,
-    /// Bundles that have not begun, by their place in units of a bundle, and by age.
+    /// Bundles that have not begun, by their place in units of the bundle size, and the same in order of age.
     waiting: BTreeMap<u64, Bundle>,
     order: BTreeSet<(Age, u64)>,
-    /// The places of those of them that have given way: one, or a few where another has become older since.
+    /// The places of waiting bundles that have yielded. Several are possible, since another bundle may become the
+    /// oldest after one has yielded.
     yielded: BTreeSet<u64>,
-    /// What is left of the bundle that has begun, its age, and whether it has given way.
+    /// The bundle that has begun: the writes that are left, its age, and whether it has yielded.
     writing: BTreeMap<u64, IoKey>,
     writing_age: Age,
     writing_yielded: bool,
-    /// Of the bundle that has begun: the writes that have gone, and their bytes.
+    /// The writes of that bundle dispatched so far, and their bytes.
     written: (u64, u64),
     done: Bundled,
 }
 
 impl Bundles {
-    /// Nothing is held; the size of a bundle is in bytes, and not 0.
+    /// Creates an empty set; `bundle` is the size of a bundle in bytes and must not be 0.
     pub(super) fn new(bundle: u64) -> Self {
         Self {
             bundle,
@@ -85,7 +86,7 @@ impl Bundles {
         self.bundle
     }
 
-    /// The bundles that were written to their end.
+    /// The counters of finished bundles.
     pub(super) fn done(&self) -> &Bundled {
         &self.done
     }
@@ -100,29 +101,29 @@ impl Bundles {
         self.put(io);
     }
 
-    /// A request grew. It does not lie in the bundle that has begun, for [`Bundles::may_merge`] forbids that.
+    /// Replaces a request that has grown. It is not in the bundle that has begun: [`Bundles::may_merge`] forbids that.
     pub(super) fn changed(&mut self, before: &Io, io: Io) {
         if self.remove(before) {
             self.put(io);
         }
     }
 
-    /// The age of the oldest read.
+    /// Returns the age of the oldest read.
     pub(super) fn read_age(&self) -> Option<Age> {
         self.reads.first_key_value().map(|(&age, _)| age)
     }
 
-    /// The age of the oldest bundle that has not begun.
+    /// Returns the age of the oldest bundle that has not begun.
     pub(super) fn bundle_age(&self) -> Option<Age> {
         self.order.first().map(|&(age, _)| age)
     }
 
-    /// Whether a bundle has begun and is not at its end.
+    /// Returns true if a bundle has begun and is not finished.
     pub(super) fn is_writing(&self) -> bool {
         !self.writing.is_empty()
     }
 
-    /// The age of the bundle whose turn it is: the one that has begun, or else the oldest.
+    /// Returns the age of the current bundle: the one that has begun, or else the oldest.
     pub(super) fn turn_age(&self) -> Option<Age> {
         match self.is_writing() {
             true => Some(self.writing_age),
@@ -130,7 +131,7 @@ impl Bundles {
         }
     }
 
-    /// Whether the bundle whose turn it is has given way before; if not, it has now.
+    /// Returns whether the current bundle has already yielded, and marks it as having yielded.
     pub(super) fn has_yielded(&mut self) -> bool {
         if self.is_writing() {
             return std::mem::replace(&mut self.writing_yielded, true);
@@ -145,7 +146,7 @@ impl Bundles {
         self.let_go(key)
     }
 
-    /// Takes out the next write of the bundle that has begun, or else begins the oldest.
+    /// Takes out the next write of the bundle that has begun, or of the oldest bundle, which then begins.
     pub(super) fn pop_write(&mut self) -> Option<Io> {
         if !self.is_writing() {
             let (age, place) = self.order.pop_first()?;
@@ -172,7 +173,7 @@ impl Bundles {
         self.held
     }
 
-    /// A write ends where its bundle does.
+    /// A write may not cross the end of its bundle.
     pub(super) fn room(&self, op: Op, offset: u64) -> u64 {
         match op {
             Op::Write => self.bundle - offset % self.bundle,
@@ -180,7 +181,7 @@ impl Bundles {
         }
     }
 
-    /// A merged write lies in one bundle, and not in the one that has begun.
+    /// A merged write must lie in one bundle, and not in the one that has begun.
     pub(super) fn may_merge(&self, held: &Io, new: &Io) -> bool {
         if !held.is_write() {
             return true;
@@ -220,7 +221,7 @@ impl Bundles {
         }
     }
 
-    /// Takes out a request; whether there was such a one outside of the bundle that has begun.
+    /// Removes a request. Returns false if it is not held, or belongs to the bundle that has begun.
     pub(super) fn remove(&mut self, io: &Io) -> bool {
         let age = self.age(io);
         let found = match io.is_write() {
@@ -242,7 +243,8 @@ impl Bundles {
         if age > bundle.age {
             return true;
         }
-        // The oldest is gone, which only a merge does: the next one is looked for among the writes of this bundle.
+        // The oldest write was removed, which only a merge does: search the other writes of the bundle for the new
+        // oldest.
         self.order.remove(&(age, place));
         let left = bundle.writes.values();
         let slots = left.filter_map(|key| self.slots.get(key.0 as usize));

@@ -1,26 +1,27 @@
-//! CFQ, completely fair queueing: every process has its turn.
+//! CFQ, completely fair queueing: every process gets time slices of the drive in turn.
 //!
-//! Linux 2.6.23, `block/cfq-iosched.c`, read as it is in 2.6.24 for want of 2.6.23 itself; `irbw` 2.3. A queue for what
-//! each process waits for (sync: reads, and writes that are waited for), one for each class and priority for what nobody waits
-//! for. Queues have the drive in turn, each for a *slice* of time that begins with its first completion and is longer
-//! at a higher priority. Within a slice requests go by nearness (`seek.rs`); the oldest goes first once a slice if it
-//! has expired. When a sync queue runs dry within its slice, the drive is kept idle a little, in case its process,
-//! which has just been answered, asks again; not for a process that usually takes longer than that to ask.
+//! Linux 2.6.23, `block/cfq-iosched.c`; the source of 2.6.23 was not available, and that of 2.6.24 was read; `irbw`
+//! 2.3. Each process has a queue for its sync requests (reads, and writes that somebody waits for). Each class and
+//! priority has a queue for async requests. Queues get the drive in turn, each for a *slice* of time that begins with
+//! its first completion and is longer at a higher priority. Within a slice the nearest request goes (`seek.rs`); once
+//! per slice the oldest goes first if it has expired. When a sync queue runs dry within its slice, the drive is kept
+//! idle for a short time, since its process may make another request after the completion. There is no wait for a
+//! process whose think time is usually longer.
 //!
-//! As in that file, and worth knowing: `slice_async_rq` counts the requests of one *round* of up to `quantum`, so that
-//! at the default quantum it ends slices at priority 7 alone; what was left of a slice that was broken off is added to
-//! the queue's next turn, not taken from it; the real-time class goes first, but does not break off a slice of best
-//! effort; the idle class goes once nothing else has been answered for 100 ms, one request at a time.
+//! Details that follow that file: `slice_async_rq` counts the requests of one *round* of up to `quantum`, so at the
+//! default quantum it ends slices at priority 7 only. The rest of an interrupted slice delays the queue's next turn
+//! instead of advancing it. The real-time class goes first, but does not interrupt a slice of best effort. The idle
+//! class goes after no other class had a completion for 100 ms, one request at a time.
 //!
-//! Not as there: an async queue that has its turn, and whose oldest request has expired, does not lose it to a sync one
-//! before it gave a request. There, a process with several requests in the drive that asks anew whenever one is done
-//! keeps all that nobody waits for back for ever.
+//! One difference: an async queue that has its turn, and whose oldest request has expired, is not preempted by a sync
+//! one before it has dispatched a request. In Linux, a process that keeps several requests in flight and makes a new
+//! one at each completion blocks all async requests for ever.
 //!
-//! Left out, because the kernel knows it and a queue of requests does not: metadata requests, the exit of processes (a
-//! process that is gone is waited for once, for `slice_idle` at most, and its empty queue is kept), boosts for holders
-//! of file system locks, and the sorted dispatch list (one request is decided upon at a time; a round that has begun
-//! can be cut short). A process's habits are those of what it waits for: what nobody waits for comes from the kernel's
-//! flusher there, and from the process here.
+//! Left out, because a queue of requests lacks the kernel's knowledge: metadata requests; the exit of processes (the
+//! drive idles once for an exited process, for `slice_idle` at most, and its empty queue is kept); boosts for holders
+//! of file system locks; and the sorted dispatch list (requests are chosen one at a time, so a round that has begun can
+//! be cut short). The habits of a process cover its sync requests only: in Linux, async requests come from the kernel's
+//! flusher; here they come from the process.
 
 mod queue;
 mod turn;
@@ -33,37 +34,39 @@ use fathom_base::{About, BadValue, Bytes, Dur, Time, keys, want};
 use queue::{Queue, Turn};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About = About::new(
     "a time slice for each process in turn; the drive idles briefly for the process just served",
 );
 
 keys! {
-    /// The names and the defaults of Linux.
+    /// The tunables of Linux with their names and defaults.
     pub struct Tunables {
-        /// Requests of one queue in a round; it has no new round while the drive has so many of it, and others wait.
+        /// Maximum number of requests of one queue in a round. While that many are in flight and other queues wait, the
+        /// queue gets no new round.
         pub quantum: u32 = 4,
-        /// How long what is waited for may wait before its queue begins with it (`HZ / 8` at 250 Hz).
+        /// Time after which a waiting sync request goes first in its queue's slice (`HZ / 8` at 250 Hz).
         pub fifo_expire_sync: Dur = Dur::ms(124),
-        /// The same for what nobody waits for (`HZ / 4`).
+        /// Time after which a waiting async request goes first in its queue's slice (`HZ / 4`).
         pub fifo_expire_async: Dur = Dur::ms(248),
-        /// How far the head goes back.
+        /// Maximum distance that the head goes back.
         pub back_seek_max: Bytes = Bytes::mib(16),
-        /// How many bytes ahead are as good as one byte back, from 1.
+        /// Number of bytes ahead that cost as much as one byte back, from 1.
         pub back_seek_penalty: u64 = 2,
-        /// The slice of a sync queue of priority 4 (`HZ / 10`).
+        /// Slice of a sync queue of priority 4 (`HZ / 10`).
         pub slice_sync: Dur = Dur::ms(100),
-        /// The slice of an async queue of priority 4 (`HZ / 25`).
+        /// Slice of an async queue of priority 4 (`HZ / 25`).
         pub slice_async: Dur = Dur::ms(40),
-        /// A round of twice this, times 8 less the priority, ends the slice of an async queue.
+        /// Sets the share of an async queue: its slice ends after a round of 2 * `slice_async_rq` * (8 - priority)
+        /// requests if other queues wait.
         pub slice_async_rq: u32 = 2,
-        /// The longest wait for the next request of a process (`HZ / 125`). With 0, none.
+        /// Maximum time that the drive is kept idle for the next request of a process (`HZ / 125`). With 0, never.
         pub slice_idle: Dur = Dur::ms(8),
     }
 }
 
 impl Policy for Tunables {
-    /// Turns of one other process, of an eighth of a second and a tenth.
+    /// Covers turns of one other process, of an eighth and a tenth of a second.
     const STARVATION: Dur = Dur::ms(500);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -71,35 +74,35 @@ impl Policy for Tunables {
     }
 }
 
-/// Priorities, from 0, the highest.
+/// Number of priority levels; 0 is the highest.
 const PRIORITIES: u8 = 8;
-/// The longest wait for a process that seeks (`CFQ_MIN_TT`).
+/// Maximum time that the drive is kept idle for a process that seeks (`CFQ_MIN_TT`).
 const SEEKY_IDLE: Dur = Dur::ms(2);
-/// A drive that has had more requests than that at a time queues them itself (`hw_tag`).
+/// A drive that has had more than this number of requests in flight queues requests itself (`hw_tag`).
 const QUEUES_ITSELF: u32 = 4;
 
-/// How long nothing but the idle class has been answered before that has the drive (`CFQ_IDLE_GRACE`, `HZ / 10`).
+/// Time without a completion of another class after which the idle class is served (`CFQ_IDLE_GRACE`, `HZ / 10`).
 const IDLE_GRACE: Dur = Dur::ms(100);
 
-/// The turn before all others.
+/// The position before all other turns.
 const FRONT: i64 = i64::MIN;
 
 /// The queue that has its turn.
 #[derive(Clone, Copy, Debug)]
 struct Active {
     queue: usize,
-    /// Requests of this round.
+    /// Number of requests of this round.
     round: u32,
-    /// Until when the drive is kept idle for its process.
+    /// The time until which the drive is kept idle for the process of the queue.
     idle_until: Option<Time>,
 }
 
-/// See the module.
+/// The scheduler CFQ; see the module.
 #[derive(Clone, Debug)]
 pub struct Cfq {
     tunables: Tunables,
     pool: Pool,
-    /// Those of the priorities, then those of processes.
+    /// The queues of the classes and priorities, then those of processes.
     queues: Vec<Queue>,
     by_process: BTreeMap<u32, usize>,
     turns: BTreeSet<Turn>,
@@ -109,17 +112,17 @@ pub struct Cfq {
     held: usize,
     in_flight: u32,
     sync_in_flight: u32,
-    /// When a request of another class than idle was answered last.
+    /// When a request of a class other than idle completed last.
     answered: Time,
     /// Whether the drive is known to queue requests itself.
     drive_queues: bool,
 }
 
 impl Cfq {
-    /// No process yet.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where `quantum` or `back_seek_penalty` is 0.
+    /// [`BadValue`] if `quantum` or `back_seek_penalty` is 0.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let positive = [
             ("quantum", u64::from(tunables.quantum)),
@@ -153,7 +156,7 @@ impl Cfq {
         })
     }
 
-    /// The queue of a request, if its process has one.
+    /// Returns the queue of a request, if its process has one.
     fn find(&self, io: &Io) -> Option<usize> {
         match io.sync {
             true => self.by_process.get(&io.process).copied(),
@@ -164,7 +167,7 @@ impl Cfq {
         }
     }
 
-    /// The queue of a request, which is made if the process is new.
+    /// Returns the queue of a request; creates it for a new process.
     fn queue_of(&mut self, now: Time, io: &Io) -> usize {
         self.find(io).unwrap_or_else(|| {
             let queue = self.queues.len();
@@ -198,7 +201,7 @@ impl Cfq {
         Some(io)
     }
 
-    /// What a request of a process tells about it, and whether it is worth waiting for.
+    /// Updates the habits of a process from a request, and decides whether to keep the drive idle for it.
     fn learn(&mut self, queue: usize, now: Time, io: &Io) {
         let idle = self.tunables.slice_idle;
         let this = &mut self.queues[queue];
@@ -220,7 +223,7 @@ fn priority_of(io: &Io) -> u8 {
     io.priority.min(PRIORITIES - 1)
 }
 
-/// Nanoseconds that may become negative.
+/// Converts nanoseconds to a signed number.
 fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }

@@ -1,39 +1,39 @@
-//! Deadline: an elevator in one direction at a time, and a bound on how long a request waits for it.
+//! Deadline: an elevator in one direction, with a bound on the waiting time of a request.
 //!
-//! Linux 2.6.23, `block/deadline-iosched.c`; `irbw` 2.3. Requests are held
-//! twice, by place and by age, reads apart from writes. They go in *batches* of one kind that ascend without a gap; when
-//! a batch ends, reads are preferred unless they were preferred `writes_starved` times while writes waited. The next
-//! batch begins with the oldest of its kind if that has expired; else it goes on with the next place of the
-//! same kind; else it begins at the lowest place.
+//! Linux 2.6.23, `block/deadline-iosched.c`; `irbw` 2.3. Requests are held in order of place and in order of age, reads
+//! apart from writes. They go in *batches* of one kind that ascend without a gap. When a batch ends, reads are
+//! preferred unless they were preferred `writes_starved` times while writes waited. The next batch begins with the
+//! oldest request of its kind if that has expired, else with the next place of the same kind, else with the lowest
+//! place.
 //!
-//! The file was read as it is in 2.6.20 and in 2.6.24, for want of 2.6.23 itself. They differ in one thing: since 2.6.24
-//! a batch without a next place begins with the oldest request, not with the lowest. The former is followed here. In
-//! both, a batch ends where the next request is not adjacent ("end the batch on a non sequential request"); later
-//! kernels go on. As in the former, requests beyond the end of a batch are decided upon one by one until a new one
+//! The source of 2.6.23 itself was not available; those of 2.6.20 and 2.6.24 were read. They differ in one thing: since
+//! 2.6.24 a batch without a next place begins with the oldest request instead of the lowest. This file follows 2.6.20.
+//! In both versions a batch ends where the next request is not adjacent ("end the batch on a non sequential request");
+//! later kernels continue. As in 2.6.20, requests beyond the end of a batch are chosen one by one, until a new batch
 //! begins from an expired request, from the lowest place or in the other direction.
 //!
-//! Expiry is checked between batches only, so that it is soft. What is left out: nothing of the policy. Two reads of one
-//! place may be held here, where Linux lets the first go at once.
+//! Expiry is soft: it is checked between batches only. The policy is complete. One difference: two reads of the same
+//! place may be held here, where Linux dispatches the first at once.
 
 use super::{Place, Pool, SortedQueue, place};
 use crate::scheduler::Policy;
 use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("batches in one direction, in address order; expired requests start the next batch");
 
 keys! {
-    /// The names and the defaults of Linux.
+    /// The tunables of Linux with their names and defaults.
     pub struct Tunables {
-        /// How long a read waits before a batch begins with it (`HZ / 2`).
+        /// Time after which a waiting read starts the next batch (`HZ / 2`).
         pub read_expire: Dur = Dur::ms(500),
-        /// How long a write waits before a batch begins with it (`5 * HZ`).
+        /// Time after which a waiting write starts the next batch (`5 * HZ`).
         pub write_expire: Dur = Dur::ms(5000),
-        /// The most requests of one batch. With 0, every request is decided upon by itself.
+        /// Maximum number of requests in a batch. With 0, every request is chosen by itself.
         pub fifo_batch: u32 = 16,
-        /// How often reads are preferred while writes wait.
+        /// Number of times that reads are preferred while writes wait.
         pub writes_starved: u32 = 2,
         /// Whether a request may be merged in front of another one.
         pub front_merges: bool = true,
@@ -41,7 +41,7 @@ keys! {
 }
 
 impl Policy for Tunables {
-    /// Its expiry is five seconds, and a batch may be under way.
+    /// Covers the expiry of five seconds and a batch in progress.
     const STARVATION: Dur = Dur::ms(6_000);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -49,31 +49,31 @@ impl Policy for Tunables {
     }
 }
 
-/// Which of the two lines.
+/// The index of each of the two queues.
 const READ: usize = 0;
 const WRITE: usize = 1;
 
-/// See the module.
+/// The deadline scheduler; see the module.
 #[derive(Clone, Debug)]
 pub struct Deadline {
     tunables: Tunables,
     pool: Pool,
     queues: [SortedQueue; 2],
-    /// The request above the last one, of its kind.
+    /// The request above the last one of the same kind.
     next: Option<(usize, Place)>,
-    /// Requests of this batch so far.
+    /// Number of requests in this batch so far.
     batching: u32,
     /// The end of the last request, in bytes.
     head: u64,
-    /// How often reads were preferred since the last write.
+    /// Number of times that reads were preferred since the last write.
     starved: u32,
 }
 
 impl Deadline {
-    /// An empty elevator.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// None: every setting can be.
+    /// None: every setting is valid.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self {
             tunables: tunables.clone(),
@@ -86,7 +86,7 @@ impl Deadline {
         })
     }
 
-    /// The next request of this batch, if it goes on.
+    /// Returns the next request of this batch, or `None` if the batch has ended.
     fn go_on(&mut self) -> Option<(usize, Place)> {
         let (side, at) = self.next?;
         if at.0 != self.head {
@@ -95,7 +95,7 @@ impl Deadline {
         (self.batching < self.tunables.fifo_batch).then_some((side, at))
     }
 
-    /// Reads or writes, where a batch has ended.
+    /// Chooses reads or writes after the end of a batch.
     fn choose_side(&mut self) -> usize {
         let writes = !self.queues[WRITE].is_empty();
         if self.queues[READ].is_empty() || (writes && self.starved >= self.tunables.writes_starved)
@@ -107,7 +107,7 @@ impl Deadline {
         READ
     }
 
-    /// The request that goes next, where a batch has ended.
+    /// Chooses the next request after the end of a batch.
     fn begin(&mut self, now: Time) -> Option<(usize, Place)> {
         let side = self.choose_side();
         let oldest = self.queues[side].oldest(&self.pool)?;
@@ -192,7 +192,7 @@ mod tests {
             put(&mut d, Time::ZERO, read(key, offset * FAR));
         }
         assert_eq!(next(&mut d, Time::ZERO, 1), [0]);
-        // Behind the head, and older than none: they wait for the next sweep, which begins with the lower one.
+        // Both are behind the head and have not expired: they wait for the next sweep, which begins with the lower one.
         put(&mut d, Time::ZERO, read(3, 3 * FAR));
         put(&mut d, Time::ZERO, read(4, FAR));
         assert_eq!(next(&mut d, Time::ZERO, 9), [2, 1, 4, 3]);
@@ -207,7 +207,7 @@ mod tests {
         put(&mut d, Time(1), read(1, FAR));
         put(&mut d, Time(0) + Dur::ms(300), read(3, 4 * FAR));
         assert_eq!(next(&mut d, Time(0) + Dur::ms(300), 1), [2]);
-        // 1 lies behind the head. It is in time until 500 ms after it came, and goes first then.
+        // Request 1 is behind the head. It expires 500 ms after its arrival, and goes first then.
         let mut in_time = d.clone();
         assert_eq!(next(&mut in_time, Time(0) + Dur::ms(500), 2), [3, 1]);
         assert_eq!(next(&mut d, Time(1) + Dur::ms(500), 2), [1, 3]);
@@ -217,7 +217,7 @@ mod tests {
     fn writes_wait_for_two_batches_of_reads_and_no_more() {
         let mut d = deadline(Tunables::default());
         for key in 0..4 {
-            // None is adjacent, so that every read is a batch.
+            // No two are adjacent, so every read is a batch.
             put(&mut d, Time::ZERO, read(key, u64::from(key) * FAR));
         }
         put(&mut d, Time::ZERO, write(8, 0));

@@ -1,8 +1,8 @@
-//! Requests in the order in which they came, found and taken out by their key without a search.
+//! A queue of requests in order of arrival, with access by key in constant time.
 
 use crate::{Io, IoKey};
 
-/// The end of a list.
+/// The index that marks the end of a list.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ struct Slot {
     next: u32,
 }
 
-/// A list of requests. Every operation takes constant time; memory follows the highest key.
+/// A list of requests. Every operation takes constant time. The memory is proportional to the highest key.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     slots: Vec<Slot>,
@@ -37,7 +37,7 @@ impl Fifo {
         self.len
     }
 
-    /// Puts a request at the end.
+    /// Appends a request.
     #[inline]
     pub(crate) fn push(&mut self, io: Io) {
         let index = io.key.0 as usize;
@@ -67,26 +67,26 @@ impl Fifo {
         self.len += 1;
     }
 
-    /// The request that is longest in the list.
+    /// Returns the oldest request.
     #[inline]
     pub(crate) fn first(&self) -> Option<&Io> {
         self.slots.get(self.head as usize)?.io.as_ref()
     }
 
-    /// Takes out the request that is longest in the list.
+    /// Takes out the oldest request.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Io> {
         let key = self.first()?.key;
         self.take(key)
     }
 
-    /// The request of that key, to change.
+    /// Returns the request with this key for modification.
     #[inline]
     pub(crate) fn get_mut(&mut self, key: IoKey) -> Option<&mut Io> {
         self.slots.get_mut(key.0 as usize)?.io.as_mut()
     }
 
-    /// The requests before and after that of a key.
+    /// Returns the keys of the requests before and after the one with this key.
     pub(crate) fn neighbours(&self, key: IoKey) -> [Option<IoKey>; 2] {
         let slot = self
             .slots
@@ -96,7 +96,7 @@ impl Fifo {
         slot.map_or([None; 2], |slot| [listed(slot.previous), listed(slot.next)])
     }
 
-    /// Takes out the request of that key.
+    /// Takes out the request with this key.
     #[inline]
     pub(crate) fn take(&mut self, key: IoKey) -> Option<Io> {
         let slot = self.slots.get_mut(key.0 as usize)?;

@@ -1,13 +1,13 @@
-//! Requests made by hand, for the tests of the policies.
+//! Requests made by hand, for the tests of the schedulers.
 
 use crate::{Io, IoKey, Scheduler};
 use fathom_base::Time;
 use fathom_block::Op;
 
-/// The length of what is made here, in bytes.
+/// The length of these requests, in bytes.
 pub(crate) const LEN: u64 = 4096;
 
-/// A read of process 0, of [`LEN`] bytes.
+/// A read of process 0, [`LEN`] bytes long.
 pub(crate) fn read(key: u32, offset: u64) -> Io {
     Io {
         key: IoKey(key),
@@ -23,7 +23,7 @@ pub(crate) fn read(key: u32, offset: u64) -> Io {
     }
 }
 
-/// A write of process 0 for which nobody waits, of [`LEN`] bytes.
+/// A write of process 0 that nobody waits for, [`LEN`] bytes long.
 pub(crate) fn write(key: u32, offset: u64) -> Io {
     Io {
         op: Op::Write,
@@ -32,17 +32,17 @@ pub(crate) fn write(key: u32, offset: u64) -> Io {
     }
 }
 
-/// The same for another process.
+/// Returns the same request for another process.
 pub(crate) fn of(process: u32, io: Io) -> Io {
     Io { process, ..io }
 }
 
-/// Hands a request over that is queued at that very moment.
+/// Inserts a request that arrives at `now`.
 pub(crate) fn put(scheduler: &mut dyn Scheduler, now: Time, io: Io) {
     scheduler.insert(now, Io { queued: now, ..io });
 }
 
-/// The keys of what goes next, as many as are asked for, all at one time; each is done at once.
+/// Dispatches up to `count` requests at one time and completes each at once. Returns their keys.
 pub(crate) fn next(scheduler: &mut dyn Scheduler, now: Time, count: usize) -> Vec<u32> {
     let one = || {
         let io = scheduler.dispatch(now)?;

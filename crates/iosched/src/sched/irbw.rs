@@ -1,7 +1,8 @@
-//! The schedulers of `irbw` 4.2: reads and LBA-bundles of writes are held in one way, and what goes next is each one's own.
+//! The common part of the two schedulers of `irbw` 4.2: both hold reads and LBA-bundles of writes, and differ in the
+//! order in which they dispatch them.
 //!
-//! How writes are gathered into bundles, and what the paper leaves open there, is in `bundles.rs`. Nothing here decides
-//! between reads and bundles: an [`Order`] does.
+//! The file `bundles.rs` gathers writes into bundles and says how it fills the gaps that the paper leaves there. An
+//! [`Order`] chooses between reads and bundles.
 
 use super::bundles::Bundles;
 use crate::scheduler::given;
@@ -9,16 +10,16 @@ use crate::{Bundled, Io, Scheduler};
 use fathom_base::{BadValue, Bytes, SECTOR_BYTES, Time, want};
 use fathom_block::Op;
 
-/// Keys that are sizes of the drive, and what a profile calls them.
+/// The keys that are sizes of the drive, each with its name in a profile.
 pub(super) const NEEDS: &[(&str, &str)] = &[("bundle", "logical_block")];
 
-/// What sets one of these schedulers apart from another.
+/// The order of dispatch, in which these schedulers differ.
 pub trait Order: std::fmt::Debug {
-    /// Takes out what goes next; `None` only where nothing is held.
+    /// Takes out the next request. `None` only if no request is held.
     fn next(&mut self, held: &mut Bundles, now: Time) -> Option<Io>;
 }
 
-/// A scheduler of reads and bundles.
+/// A scheduler of reads and bundles of writes.
 #[derive(Clone, Debug)]
 pub struct Irbw<O> {
     held: Bundles,
@@ -26,10 +27,10 @@ pub struct Irbw<O> {
 }
 
 impl<O: Order> Irbw<O> {
-    /// Nothing is held; a bundle is that large, and begins at a multiple of it.
+    /// Creates an empty scheduler. A bundle has `bundle` bytes and begins at a multiple of that.
     ///
     /// # Errors
-    /// [`BadValue`] where the size is 0 or no multiple of 512 bytes.
+    /// [`BadValue`] if the size is 0 or not a multiple of 512 bytes.
     pub(super) fn of(Bytes(bundle): Bytes, order: O) -> Result<Self, BadValue> {
         for (key, parameter) in NEEDS {
             given(Bytes(bundle), key, parameter)?;
@@ -41,7 +42,7 @@ impl<O: Order> Irbw<O> {
         })
     }
 
-    /// Whether a bundle consists of whole blocks, of which `whose` says what they are.
+    /// Checks that a bundle consists of whole blocks; `whose` describes the block in the error.
     fn multiple(bundle: u64, block: u64, whose: &str) -> Result<(), BadValue> {
         let why = || format!("it must be a multiple of {whose}{block} bytes");
         want(bundle.is_multiple_of(block), "bundle", Bytes(bundle), why)
@@ -90,7 +91,7 @@ impl<O: Order> Scheduler for Irbw<O> {
     }
 }
 
-/// Requests by hand, with the time at which they came in nanoseconds.
+/// Requests made by hand for tests, with their arrival times in nanoseconds.
 #[cfg(test)]
 pub(super) mod by_hand {
     use super::super::hand;
@@ -118,7 +119,7 @@ pub(super) mod by_hand {
         hand::next(scheduler, now, usize::MAX)
     }
 
-    /// A scheduler that holds these.
+    /// Returns the scheduler holding these requests.
     pub(in super::super) fn filled<S: Scheduler>(mut scheduler: S, requests: &[Io]) -> S {
         for io in requests {
             scheduler.insert(io.queued, *io);

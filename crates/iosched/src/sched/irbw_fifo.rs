@@ -1,9 +1,9 @@
 //! IRBW-FIFO: individual reads and bundled writes, first come, first served.
 //!
-//! `irbw` 4.2: it bundles "write requests into LBA-bundles" and "retains the ordering of individual read requests and the
-//! LBA-bundles"; it "does not provide favor to either read or write requests". So the next is the oldest of what is a
-//! read or a bundle, and a bundle that has begun goes on to its end. What the paper leaves open is decided in
-//! `irbw.rs`. What came at one instant goes in the order in which it came to the scheduler.
+//! `irbw` 4.2: it bundles "write requests into LBA-bundles" and "retains the ordering of individual read requests and
+//! the LBA-bundles"; it "does not provide favor to either read or write requests". So the oldest read or bundle goes
+//! next, and a bundle that has begun is written to its end. `bundles.rs` decides what the paper leaves open. Requests
+//! that arrive at the same time go in the order in which the scheduler got them.
 
 use super::bundles::Bundles;
 use super::irbw::{Irbw, NEEDS, Order};
@@ -11,23 +11,23 @@ use crate::scheduler::Policy;
 use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("bundles writes by logical block; reads and bundles go first come, first served")
         .example("irbw-fifo,bundle=1MiB")
         .needs(NEEDS);
 
 keys! {
-    /// The drive's logical block, from its profile.
+    /// The size of a bundle: the drive's logical block, from its profile.
     pub struct Tunables {
-        /// The size of a bundle, which begins at a multiple of it: a multiple of 512 bytes. It has no default; `irbw` 4.1
-        /// measures 4 MiB and 8 MiB on its drives.
+        /// Size and alignment of a bundle: a multiple of 512 bytes. Required; `irbw` 4.1 measures logical blocks of 4
+        /// MiB and 8 MiB on its drives.
         pub bundle: Bytes = Bytes(0),
     }
 }
 
 impl Policy for Tunables {
-    /// The queue ahead of it, or a batch of each kind.
+    /// Covers the queue ahead of a request.
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -35,18 +35,18 @@ impl Policy for Tunables {
     }
 }
 
-/// See the module.
+/// The scheduler IRBW-FIFO; see the module.
 pub type IrbwFifo = Irbw<FirstCome>;
 
-/// The oldest read or bundle goes next.
+/// The order of IRBW-FIFO: the oldest read or bundle goes next.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstCome;
 
 impl IrbwFifo {
-    /// Nothing is held.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where the size of a bundle is missing or no multiple of 512 bytes.
+    /// [`BadValue`] if the size of a bundle is missing or not a multiple of 512 bytes.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Self::of(tunables.bundle, FirstCome)
     }
@@ -179,7 +179,7 @@ mod tests {
             scheduler.dispatch(Time(6)).unwrap();
             assert_eq!(scheduler.bundles().unwrap().count, bundles);
         }
-        // Another write to the first logical block comes too late for its bundle.
+        // This write to the first logical block comes too late for its bundle.
         scheduler.insert(Time(7), write(5, 12288, 7));
         assert_eq!(keys(&mut scheduler, Time(8)), [1, 4, 5]);
         let expected = Bundled {

@@ -1,20 +1,20 @@
-//! IRBW-FIFO-RP: individual reads and bundled writes, each first come, first served, and reads before bundles.
+//! IRBW-FIFO-RP: individual reads and bundled writes, each first come, first served, with reads preferred to bundles.
 //!
 //! `irbw` 4.2: it "maintains separate orderings of read requests and the LBA-bundles but gives favor to the read
-//! requests". "To avoid write starvation, in our implementation, we allow each LBA-bundle to yield to a read request only
-//! once."
+//! requests". "To avoid write starvation, in our implementation, we allow each LBA-bundle to yield to a read request
+//! only once."
 //!
-//! What that means is decided as follows, where the paper does not say:
-//! - A bundle yields when a read goes first that came later. A read that came before the bundle's oldest write goes first
-//!   in any case and counts for nothing: it takes no turn from the bundle.
-//! - The bundle whose turn it is yields, and to one read, however many wait: "a read request only once". Bundles behind it
-//!   have lost no turn and may still yield when theirs comes.
-//! - A bundle that has not yielded when it begins may do so between two of its writes: a bundle of several MiB takes tens
-//!   of milliseconds, and a read between two writes leaves them sequential for the flash.
+//! Where the paper does not say what that means, it is decided as follows:
+//! - A bundle yields when a read that arrived later goes first. A read older than the bundle's oldest write goes first
+//!   in any case and does not count as yielding.
+//! - The current bundle yields, and to one read, however many wait: "a read request only once". The bundles behind it
+//!   have not yielded and may do so when their turn comes.
+//! - A bundle that has not yielded before it begins may yield between two of its writes: a bundle of several MiB takes
+//!   tens of milliseconds, and a read between two writes leaves them sequential for the flash.
 //!
-//! So at least one bundle goes for every read that passes one. "Only once" may also mean one occasion: then all reads that
-//! wait at that moment pass, and none that comes later (`pass = "all"`). The rest of what the paper leaves open is decided
-//! in `irbw.rs`.
+//! So at least one bundle goes for every read that passes one. "Only once" may also mean one occasion: then all reads
+//! that wait at that moment pass, and no later ones (`pass = "all"`). `bundles.rs` decides the other questions that the
+//! paper leaves open.
 
 use super::bundles::Bundles;
 use super::irbw::{Irbw, NEEDS, Order};
@@ -23,24 +23,24 @@ use crate::{Io, Scheduler};
 use fathom_base::{About, BadValue, Bytes, Dur, Time, keys};
 use serde::{Deserialize, Serialize};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("irbw-fifo with read preference: reads go first, each bundle yields once")
         .example("irbw-fifo-rp,bundle=1MiB")
         .needs(NEEDS);
 
 keys! {
-    /// The drive's logical block, from its profile, and how far a bundle yields.
+    /// The size of a bundle, from the drive's profile, and how far a bundle yields.
     pub struct Tunables {
-        /// The size of a bundle, as of `irbw-fifo`.
+        /// Size of a bundle, as for `irbw-fifo`.
         pub bundle: Bytes = Bytes(0),
-        /// Which reads pass a bundle when it yields.
+        /// Reads that pass a bundle when it yields.
         pub pass: Pass = Pass::One,
     }
 }
 
 impl Policy for Tunables {
-    /// The queue ahead of it, or a batch of each kind.
+    /// Covers the queue ahead of a request.
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -48,33 +48,33 @@ impl Policy for Tunables {
     }
 }
 
-/// How "yield to a read request only once" is read (`irbw` 4.2).
+/// The reading of "yield to a read request only once" (`irbw` 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pass {
     /// The oldest read.
     #[default]
     One,
-    /// All reads that wait at the moment when the bundle yields.
+    /// All reads that wait when the bundle yields.
     All,
 }
 
-/// See the module.
+/// The scheduler IRBW-FIFO-RP; see the module.
 pub type IrbwFifoRp = Irbw<ReadsFirst>;
 
-/// Reads go next; a bundle that came before one yields once.
+/// The order of IRBW-FIFO-RP: reads go next; an older bundle yields once.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadsFirst {
     pass: Pass,
-    /// When a bundle yielded to all that waited: what came until then goes first.
+    /// When a bundle yielded to all waiting reads: reads that arrived until then go first.
     yielded_at: Option<Time>,
 }
 
 impl IrbwFifoRp {
-    /// Nothing is held.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where the size of a bundle is missing or no multiple of 512 bytes.
+    /// [`BadValue`] if the size of a bundle is missing or not a multiple of 512 bytes.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let order = ReadsFirst {
             pass: tunables.pass,
@@ -124,7 +124,7 @@ mod tests {
         passing(Pass::One, requests)
     }
 
-    /// `irbw` 4.2, "yield to a read request only once", where once is one occasion: what waits then passes.
+    /// `irbw` 4.2, "yield to a read request only once", with once as one occasion: all reads that wait then pass.
     #[test]
     fn all_reads_that_wait_at_one_moment_may_pass_and_none_that_comes_later() {
         let mut scheduler = passing(
@@ -139,7 +139,7 @@ mod tests {
         );
         assert_eq!(scheduler.dispatch(Time(6)).unwrap().key.0, 2);
         scheduler.insert(Time(7), read(5, 4 << 20, 7));
-        // The first bundle has yielded to 2, 3 and 4; 5 came later, and the second bundle yields to it.
+        // The first bundle has yielded to 2, 3 and 4. Read 5 arrived later, and the second bundle yields to it.
         assert_eq!(keys(&mut scheduler, Time(8)), [3, 4, 0, 5, 1]);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         scheduler.insert(Time(3), read(3, 1 << 20, 3));
         scheduler.insert(Time(3), read(4, 2 << 20, 3));
         assert_eq!(keys(&mut scheduler, Time(4)), [3, 1, 2, 4]);
-        // It is one bundle all the same.
+        // It still counts as one bundle.
         assert_eq!(scheduler.bundles().unwrap().by_writes, [(3, 1)].into());
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn a_read_that_came_before_a_bundle_began_is_no_favour_either() {
         let mut scheduler = filled(&[write(0, 0, 5), write(1, 4096, 6)]);
         assert_eq!(scheduler.dispatch(Time(7)).unwrap().key.0, 0);
-        // It had to wait for a write that it overlaps.
+        // Read 2 is older because it had to wait for an overlapping write.
         scheduler.insert(Time(8), read(2, 1 << 20, 3));
         scheduler.insert(Time(8), read(3, 2 << 20, 8));
         scheduler.insert(Time(8), read(4, 3 << 20, 8));

@@ -1,41 +1,41 @@
-//! Kyber: as many requests in flight as keep the latency below a target, reads apart from writes.
+//! Kyber: limits requests in flight to meet a latency target, separately for reads and writes.
 //!
-//! Linux 6.x, `block/kyber-iosched.c`, and Documentation/block/kyber-iosched.rst. Each *domain*, of which reads and writes
-//! are two, has a number of tokens; a request in flight holds one. Domains take turns in batches, and are first come,
-//! first served within. Latencies are counted in eighths of twice the target, those from the dispatch apart from those
-//! from the arrival. 100 ms after the first completion that found no timer running, the tokens are adjusted: where the
-//! 90th percentile from the dispatch is above the target in any domain, the drive is congested, and every domain gets
-//! its tokens times its 99th percentile from the arrival over its target, which is fewer for a domain that does well;
-//! where it is not, only domains that do badly get more.
+//! Linux 6.x, `block/kyber-iosched.c`, and Documentation/block/kyber-iosched.rst. Reads and writes are each a *domain*,
+//! which has a number of tokens; a request in flight holds one. Domains take turns in batches and are first come, first
+//! served within. Latencies are counted in quarters of the target, up to twice the target, separately for the time
+//! since dispatch and since arrival. The tokens are adjusted 100 ms after the first completion that found no timer
+//! running. If the 90th percentile since dispatch is above the target in any domain, the drive is congested: the tokens
+//! of every domain are multiplied by its 99th percentile since arrival over its target, which gives fewer tokens to a
+//! domain that meets its target. Otherwise only domains that miss their target get more.
 //!
-//! As there, a percentile needs 500 samples or a second, and the two percentiles of a domain share that second: with
-//! fewer than 500 samples the 90th takes it, and the 99th waits for the next one or for 500 samples.
+//! As in Linux, a percentile needs 500 samples or a second, and the two percentiles of a domain share that second: with
+//! fewer than 500 samples the 90th uses it up, and the 99th waits for the next second or for 500 samples.
 //!
-//! What is left out: the domains "discard" and "other", for trims and flushes never get here; queues for each
-//! processor, so that there is one queue and one batch. The depths and batch sizes are constants there and here.
+//! Left out: the domains "discard" and "other", since trims and flushes never reach a scheduler; queues for each
+//! processor, so there is one queue and one batch. The depths and batch sizes are constants, as in Linux.
 
 use super::Fifo;
 use crate::scheduler::Policy;
 use crate::{Era, Io, IoKey, Merging, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys, want};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About = About::new(
     "first come, first served for reads and for writes; limits requests in flight to meet a latency target",
 );
 
 keys! {
-    /// The defaults of Linux, whose names are `read_lat_nsec` and `write_lat_nsec`.
+    /// The tunables of Linux, there called `read_lat_nsec` and `write_lat_nsec`, with their defaults.
     pub struct Tunables {
-        /// The latency that reads are to keep to. Not 0.
+        /// Target latency of reads. Not 0.
         pub read_lat: Dur = Dur::ms(2),
-        /// The latency that writes are to keep to. Not 0.
+        /// Target latency of writes. Not 0.
         pub write_lat: Dur = Dur::ms(10),
     }
 }
 
 impl Policy for Tunables {
-    /// The queue ahead of it, or a batch of each kind.
+    /// Covers the queue ahead of a request, or a batch of each kind.
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -44,21 +44,21 @@ impl Policy for Tunables {
 }
 
 const DOMAINS: usize = 2;
-/// The most tokens of a domain: `kyber_depth`.
+/// Maximum number of tokens of a domain: `kyber_depth`.
 const DEPTH: [u32; DOMAINS] = [256, 128];
-/// Requests of a domain in a row: `kyber_batch_size`.
+/// Maximum number of requests of a domain in a row: `kyber_batch_size`.
 const BATCH: [u32; DOMAINS] = [16, 8];
-/// Buckets of latency up to the target, and as many above it: `KYBER_GOOD_BUCKETS`.
+/// Number of buckets up to the target, and the same number above it: `KYBER_GOOD_BUCKETS`.
 const GOOD: u32 = 4;
 const BUCKETS: usize = 2 * GOOD as usize;
-/// Samples that are enough for a percentile.
+/// Number of samples that suffices for a percentile.
 const SAMPLES: u32 = 500;
-/// How long a percentile waits for them.
+/// Maximum time that a percentile waits for that number of samples.
 const PATIENCE: Dur = Dur::ms(1_000);
-/// From a completion to the adjustment.
+/// Time from a completion to the adjustment.
 const PERIOD: Dur = Dur::ms(100);
 
-/// Latencies in quarters of the target; the last bucket is everything above seven.
+/// A histogram of latencies in quarters of the target; the last bucket holds everything above seven quarters.
 #[derive(Clone, Debug, Default)]
 struct Histogram([u32; BUCKETS]);
 
@@ -69,7 +69,7 @@ impl Histogram {
         self.0[(bucket as usize).min(BUCKETS - 1)] += 1;
     }
 
-    /// The bucket that a percentile falls into; empties the histogram.
+    /// Returns the bucket of a percentile and empties the histogram.
     fn take(&mut self, percentile: u32) -> u32 {
         let samples: u32 = self.0.iter().sum();
         let mut rank = (samples * percentile).div_ceil(100);
@@ -88,18 +88,18 @@ impl Histogram {
 struct Domain {
     queue: Fifo,
     target: Dur,
-    /// Requests that may be in flight, and that are.
+    /// Maximum and present number of requests in flight.
     tokens: u32,
     in_flight: u32,
     from_dispatch: Histogram,
     from_arrival: Histogram,
-    /// When a percentile is taken of fewer samples.
+    /// When a percentile is taken even of fewer samples.
     timeout: Option<Time>,
-    /// The last 99th percentile that was not used yet.
+    /// The last 99th percentile, if it was not used yet.
     p99: Option<u32>,
 }
 
-/// Which of the two histograms of a domain.
+/// Selects one of the two histograms of a domain.
 #[derive(Clone, Copy)]
 enum From {
     Dispatch,
@@ -120,7 +120,7 @@ impl Domain {
         }
     }
 
-    /// A percentile, if there are samples enough for one or it has waited for them long enough.
+    /// Returns a percentile if there are enough samples or the wait for them is over.
     fn percentile(&mut self, from: From, percentile: u32, now: Time) -> Option<u32> {
         let histogram = match from {
             From::Dispatch => &mut self.from_dispatch,
@@ -154,23 +154,23 @@ impl Domain {
     }
 }
 
-/// See the module.
+/// The scheduler Kyber; see the module.
 #[derive(Clone, Debug)]
 pub struct Kyber {
     domains: [Domain; DOMAINS],
     current: usize,
     batching: u32,
-    /// When the tokens are adjusted.
+    /// When the tokens are adjusted next.
     timer: Option<Time>,
-    /// When a request was dispatched, by its key.
+    /// The dispatch time of each request, by key.
     dispatched: Vec<Time>,
 }
 
 impl Kyber {
-    /// Nothing is held.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where a target is 0.
+    /// [`BadValue`] if a target is 0.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let targets = [
             ("read_lat", tunables.read_lat),
@@ -189,7 +189,7 @@ impl Kyber {
         })
     }
 
-    /// Adjusts the tokens as they were to be at the time of the timer, where that is past.
+    /// Adjusts the tokens if the timer has expired, as of the time of the timer.
     fn adjust_if_due(&mut self, now: Time) {
         let Some(at) = self.timer.filter(|&at| at <= now) else {
             return;
@@ -205,7 +205,7 @@ impl Kyber {
         }
     }
 
-    /// The next request of the current domain, if there is a token for it.
+    /// Takes the next request of the current domain, if a token is free.
     fn next_of_current(&mut self, now: Time) -> Option<Io> {
         let domain = &mut self.domains[self.current];
         if domain.in_flight >= domain.tokens {
@@ -265,7 +265,7 @@ impl Scheduler for Kyber {
     }
 
     fn completed(&mut self, now: Time, io: &Io) {
-        // What is done at the time of the timer counts for the next adjustment.
+        // A request that completes at the time of the timer counts for the next adjustment.
         self.adjust_if_due(now);
         let dispatched = self.dispatched_at(io.key, now);
         let domain = &mut self.domains[domain_of(io)];
@@ -276,7 +276,7 @@ impl Scheduler for Kyber {
         self.timer.get_or_insert(now + PERIOD);
     }
 
-    /// The adjustment may set requests free, though only while others are in flight.
+    /// The adjustment may allow more requests, but only while others are in flight.
     fn next_timer(&self) -> Option<Time> {
         self.timer.filter(|_| !self.is_empty())
     }
@@ -285,7 +285,7 @@ impl Scheduler for Kyber {
         Era::Multi
     }
 
-    /// `kyber_limit_depth`, `KYBER_ASYNC_PERCENT` (6.18): a quarter is kept for what somebody waits for.
+    /// `kyber_limit_depth`, `KYBER_ASYNC_PERCENT` (6.18): a quarter of the requests is reserved for sync ones.
     fn limit(&self, requests: u32, sync: bool) -> u32 {
         match sync {
             true => requests,

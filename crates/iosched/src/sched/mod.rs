@@ -1,4 +1,4 @@
-//! The schedulers, one file each, and what they are built from.
+//! The schedulers, one file each, and the data structures that they share.
 
 pub mod anticipatory;
 pub mod bfq;

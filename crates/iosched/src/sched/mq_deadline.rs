@@ -1,50 +1,51 @@
-//! mq-deadline: the deadline scheduler of Linux today.
+//! mq-deadline: the deadline scheduler of current Linux.
 //!
-//! Linux 6.x, `block/mq-deadline.c` and Documentation/block/deadline-iosched.rst. What differs from the `deadline` of
-//! 2.6: a batch goes on to the next place above the last one though there is a gap, and there are three classes of
-//! priority, each with its own order by place and by age. A class goes only while no request of a higher one is held *or
-//! in flight*; what has waited for `prio_aging_expire` goes nevertheless.
+//! Linux 6.x, `block/mq-deadline.c` and Documentation/block/deadline-iosched.rst. It differs from the `deadline` of 2.6
+//! in two points. A batch continues with the next place above the last one even after a gap. There are three priority
+//! classes, each with its own order by place and by age. A class goes only while no request of a higher class is held
+//! *or in flight*; requests that have waited for `prio_aging_expire` go nevertheless.
 //!
-//! All eight levels of a class are one (`ioprio_class_to_prio`). Requests of two classes are not merged.
+//! All eight levels of a class are treated alike (`ioprio_class_to_prio`). Requests of different classes are not
+//! merged.
 //!
-//! Different from Linux, on purpose: a class that is looked at for aged requests and has none leaves the state of the
-//! batch as it was (there, it ends the batch of the class that goes then); and where the next request of a class by place
-//! is younger than `prio_aging_expire` but its oldest is not, the oldest goes (there, none goes, until the order by place
-//! comes to an older one).
+//! Deliberate differences from Linux: If a class is checked for aged requests and has none, the state of the batch is
+//! unchanged (in Linux, the check ends the batch of the class that goes then). If the next request of a class by place
+//! is younger than `prio_aging_expire` but its oldest is not, the oldest goes (in Linux none goes until the order by
+//! place reaches an older one).
 //!
-//! What is left out: zoned drives; `async_depth`, which is all of the queue's requests unless it is set (`dd_depth_updated`,
-//! 6.18), so that writes may have them all; requests that are to be dispatched at the head, which this queue does not have. It has one
-//! hardware queue.
+//! Left out: zoned drives; `async_depth`, which allows writes all of the queue's requests unless it is set
+//! (`dd_depth_updated`, 6.18); requests to be dispatched at the head, which do not exist here. There is one hardware
+//! queue.
 
 use super::{Place, Pool, SortedQueue, place};
 use crate::scheduler::Policy;
 use crate::{Class as Priority, Era, Io, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("deadline as in Linux today: longer batches, three priority classes");
 
 keys! {
-    /// The names and the defaults of Linux.
+    /// The tunables of Linux with their names and defaults.
     pub struct Tunables {
-        /// How long a read waits before a batch begins with it.
+        /// Time after which a waiting read starts the next batch.
         pub read_expire: Dur = Dur::ms(500),
-        /// How long a write waits before a batch begins with it.
+        /// Time after which a waiting write starts the next batch.
         pub write_expire: Dur = Dur::ms(5_000),
-        /// The most requests of one batch. With 0, every request is decided upon by itself.
+        /// Maximum number of requests in a batch. With 0, every request is chosen by itself.
         pub fifo_batch: u32 = 16,
-        /// How often reads are preferred while writes wait.
+        /// Number of times that reads are preferred while writes wait.
         pub writes_starved: u32 = 2,
         /// Whether a request may be merged in front of another one.
         pub front_merges: bool = true,
-        /// How long a request waits for those of a higher class.
+        /// Maximum time that a request waits for those of a higher class.
         pub prio_aging_expire: Dur = Dur::ms(10_000),
     }
 }
 
 impl Policy for Tunables {
-    /// Its expiry is five seconds, and a batch may be under way.
+    /// Covers the expiry of five seconds and a batch in progress.
     const STARVATION: Dur = Dur::ms(6_000);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -54,14 +55,14 @@ impl Policy for Tunables {
 
 const READ: usize = 0;
 const WRITE: usize = 1;
-/// The class "realtime" is the first, "idle" the last.
+/// Number of classes: "realtime" is the first, "idle" the last.
 const CLASSES: usize = 3;
 
-/// Requests of one class of priority.
+/// The requests of one priority class.
 #[derive(Clone, Debug, Default)]
 struct Class {
     queues: [SortedQueue; 2],
-    /// Where the last request of each kind began, in bytes.
+    /// The start of the last dispatched request of each kind, in bytes.
     latest: [u64; 2],
     in_flight: usize,
 }
@@ -71,18 +72,18 @@ impl Class {
         self.queues[READ].len() + self.queues[WRITE].len()
     }
 
-    /// Held or in flight.
+    /// Returns true if a request of the class is held or in flight.
     fn is_busy(&self) -> bool {
         self.held() + self.in_flight > 0
     }
 
-    /// The next request of a kind by place.
+    /// Returns the next request of a kind in order of place.
     fn next(&self, side: usize) -> Option<Place> {
         self.queues[side].at_or_above(self.latest[side])
     }
 }
 
-/// What goes next, and what the state is afterwards.
+/// The request chosen next, and the state of the batch afterwards.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     side: usize,
@@ -91,17 +92,17 @@ struct Choice {
     starved: u32,
 }
 
-/// See the module.
+/// The scheduler mq-deadline; see the module.
 #[derive(Clone, Debug)]
 pub struct MqDeadline {
     tunables: Tunables,
     pool: Pool,
     classes: [Class; CLASSES],
-    /// The kind of the last request.
+    /// The kind of the last dispatched request.
     last: usize,
-    /// Requests of this batch so far.
+    /// Number of requests in this batch so far.
     batching: u32,
-    /// How often reads were preferred since the last batch of writes.
+    /// Number of times that reads were preferred since the last batch of writes.
     starved: u32,
 }
 
@@ -118,10 +119,10 @@ fn class_of(io: &Io) -> usize {
 }
 
 impl MqDeadline {
-    /// Nothing is held.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// None: every setting can be.
+    /// None: every setting is valid.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         Ok(Self {
             tunables: tunables.clone(),
@@ -133,7 +134,7 @@ impl MqDeadline {
         })
     }
 
-    /// The request of a class that goes next by batch, direction, deadline and place.
+    /// Chooses the next request of a class by batch, direction, deadline and place.
     fn choose(&self, class: &Class, now: Time) -> Option<Choice> {
         if self.batching < self.tunables.fifo_batch
             && let Some(at) = class.next(self.last)
@@ -176,7 +177,7 @@ impl MqDeadline {
         Some(io)
     }
 
-    /// The oldest request of a class.
+    /// Returns the oldest request of a class.
     fn oldest(&self, class: usize) -> Option<&Io> {
         let lines = self.classes[class].queues.iter();
         lines
@@ -184,7 +185,7 @@ impl MqDeadline {
             .min_by_key(|io| io.queued)
     }
 
-    /// When the first request of the lower classes has waited long enough for the higher ones.
+    /// When the oldest request of a class has waited for `prio_aging_expire`.
     fn aged_at(&self, class: usize) -> Option<Time> {
         let oldest = self.oldest(class)?;
         Some(oldest.queued + self.tunables.prio_aging_expire)
@@ -194,7 +195,7 @@ impl MqDeadline {
         self.classes.iter().filter(|class| class.is_busy()).count() >= 2
     }
 
-    /// What goes of a class that is not the highest because it has waited so long.
+    /// Chooses a request of a lower class if its oldest request has waited for `prio_aging_expire`.
     fn aged(&self, class: usize, now: Time) -> Option<Choice> {
         if self.aged_at(class)? > now {
             return None;

@@ -1,28 +1,28 @@
-//! Noop: requests go in the order in which they came.
+//! Noop: requests are dispatched in order of arrival.
 //!
-//! `irbw` 2.3: "serves read/write requests based on their arrival time. It also merges adjacent requests to a larger one,
-//! when possible" (Linux 2.6, `block/noop-iosched.c`). It has no tunables; merging is the queue's. It keeps no order by
-//! place: a request is merged behind any other (`elv_rqhash_find`), and in front only of the one that was merged last
-//! (`q->last_merge`, `elv_merge` of 2.6.23), since there is no `elevator_merge_fn`.
+//! `irbw` 2.3: "serves read/write requests based on their arrival time. It also merges adjacent requests to a larger
+//! one, when possible" (Linux 2.6, `block/noop-iosched.c`). It has no tunables. The queue does the merging. Noop does
+//! not sort requests by place and has no `elevator_merge_fn`: a request can be merged behind any other
+//! (`elv_rqhash_find`), but in front only of the one that was merged last (`q->last_merge`, `elv_merge` of 2.6.23).
 
 use super::Fifo;
 use crate::scheduler::Policy;
 use crate::{Era, Io, IoKey, Merging, Scheduler};
 use fathom_base::{About, BadValue, Dur, Time, keys};
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("first come, first served; adjacent requests are merged");
 
 keys! {
-    /// None.
+    /// No tunables.
     #[derive(Default)]
     #[serde(default, deny_unknown_fields)]
     pub struct Tunables {}
 }
 
 impl Policy for Tunables {
-    /// The queue ahead of it, or a batch of each kind.
+    /// Covers the queue ahead of a request.
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -30,7 +30,7 @@ impl Policy for Tunables {
     }
 }
 
-/// First come, first served, as one Linux or another has it.
+/// First come, first served, with the merging rules of one Linux block layer or the other.
 #[derive(Debug)]
 pub(super) struct Noop {
     queue: Fifo,
@@ -38,7 +38,7 @@ pub(super) struct Noop {
 }
 
 impl Noop {
-    /// An empty queue.
+    /// Creates an empty scheduler.
     pub(super) fn of(era: Era) -> Self {
         Self {
             queue: Fifo::default(),

@@ -1,16 +1,17 @@
-//! PAI, the parameter-aware I/O scheduler: well-split requests at once, the others wait to be merged.
+//! PAI, the parameter-aware I/O scheduler: dispatches well-split requests at once and holds the others back for
+//! merging.
 //!
-//! `parameter-aware-io` 5.3 and Figure 8b: a normal queue for requests "which are aligned to the clustered page or block
-//! size and split by the read or write buffer size", and a pending queue for the others, which "stay in the pending
-//! queue for a while, to be merged with other requests". The normal queue goes first; "PAI sets the time bound for
-//! dispatching the requests from the pending queue".
+//! `parameter-aware-io` 5.3 and Figure 8b: a normal queue for requests "which are aligned to the clustered page or
+//! block size and split by the read or write buffer size", and a pending queue for the others, which "stay in the
+//! pending queue for a while, to be merged with other requests". The normal queue goes first; "PAI sets the time bound
+//! for dispatching the requests from the pending queue".
 //!
-//! The paper does not say how long the bound is, nor what a request is that is aligned and shorter than the buffer. Here
-//! a request is well split if it begins and ends at a boundary and is no longer than the buffer. What has waited for as
-//! long as the bound is no longer behind the normal queue: the older of the first of both goes, so that neither queue
-//! starves the other, and what belongs together stays together where requests wait for longer than the bound anyway. A
-//! request waits in the pending queue even while the drive is idle, as the paper has it ("PAI may slightly delay issuing
-//! requests").
+//! The paper does not give the bound, nor does it say how to treat an aligned request that is shorter than the buffer.
+//! Here a request is well split if it begins and ends at a boundary and is no longer than the buffer. A pending request
+//! that has waited for the bound no longer yields to the normal queue: the older of the two first requests goes. So
+//! neither queue starves the other, and requests that belong together stay together where all wait for longer than the
+//! bound anyway. A request waits in the pending queue even while the drive is idle, as in the paper ("PAI may slightly
+//! delay issuing requests").
 
 use crate::scheduler::{Policy, given};
 use crate::{Io, Scheduler};
@@ -25,31 +26,31 @@ const NEEDS: &[(&str, &str)] = &[
     ("write_boundary", "clustered_page"),
 ];
 
-/// What the list says of it.
+/// Entry in the list of schedulers.
 pub(crate) const ABOUT: About =
     About::new("well-split requests first; the others wait briefly for a merge")
         .example("pai,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
         .needs(NEEDS);
 
 keys! {
-    /// Sizes of the drive, from its profile, and the bound on waiting.
+    /// The sizes of the drive, from its profile, and the bound on waiting.
     pub struct Tunables {
-        /// The drive's read buffer.
+        /// Size of the drive's read buffer.
         pub read: Bytes = Bytes(0),
-        /// The drive's write buffer.
+        /// Size of the drive's write buffer.
         pub write: Bytes = Bytes(0),
-        /// Where a well-split read begins and ends: a multiple of the clustered page.
+        /// Alignment of the start and end of a well-split read: a multiple of the clustered page.
         pub read_boundary: Bytes = Bytes(0),
-        /// Where a well-split write begins and ends: a multiple of the clustered page or block.
+        /// Alignment of the start and end of a well-split write: a multiple of the clustered page or block.
         pub write_boundary: Bytes = Bytes(0),
-        /// The longest that a request waits to be merged: ours, as the paper gives none, and of the order of one program
-        /// and its transfer.
+        /// Maximum time that a request waits to be merged. The paper gives none; this default is of the order of one
+        /// program operation and its transfer.
         pub bound: Dur = Dur::ms(1),
     }
 }
 
 impl Policy for Tunables {
-    /// The queue ahead of it, or a batch of each kind.
+    /// Covers the queue ahead of a request.
     const STARVATION: Dur = Dur::ms(50);
 
     fn build(&self) -> Result<Box<dyn Scheduler>, BadValue> {
@@ -57,23 +58,23 @@ impl Policy for Tunables {
     }
 }
 
-/// See the module.
+/// The scheduler PAI; see the module.
 #[derive(Clone, Debug)]
 pub struct Pai {
     tunables: Tunables,
-    /// By the order in which they came.
+    /// Both queues are ordered by arrival.
     normal: BTreeMap<u64, Io>,
     pending: BTreeMap<u64, Io>,
-    /// When a request came, by its key.
+    /// The sequence number of each request, by key.
     came: Vec<u64>,
     next: u64,
 }
 
 impl Pai {
-    /// Empty queues.
+    /// Creates an empty scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] where a size of the drive is missing.
+    /// [`BadValue`] if a size of the drive is missing.
     pub fn new(tunables: &Tunables) -> Result<Self, BadValue> {
         let sizes = [
             tunables.read,
@@ -128,7 +129,7 @@ impl Scheduler for Pai {
 
     fn changed(&mut self, _now: Time, before: &Io, io: Io) {
         let came = self.came[before.key.0 as usize];
-        // One that is in the normal queue stays there.
+        // A request in the normal queue stays there.
         if let Some(held) = self.normal.get_mut(&came) {
             *held = io;
         } else if self.pending.remove(&came).is_some() {
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(keys(&mut pai, start), [1, 3]);
         let due = start + Dur::ms(1);
         assert_eq!(pai.next_timer(), Some(due));
-        // Once its time is over it goes by its age: ahead of what came later, behind what came before.
+        // Once its bound is over it goes by age: ahead of later requests, behind earlier ones.
         pai.insert(due, write(4, 512, 16, due));
         assert_eq!(keys(&mut pai, due), [0, 2, 4]);
     }
@@ -224,7 +225,7 @@ mod tests {
     fn where_all_wait_for_longer_than_the_bound_the_order_is_that_of_arrival() {
         let mut pai = pai();
         for key in 0..8 {
-            // Every other one is badly split.
+            // Every second request is badly split.
             pai.insert(
                 Time::ZERO,
                 write(

@@ -1,27 +1,27 @@
-//! Which of two requests is nearer to the head, and how far and how late a process usually asks: what the anticipatory
-//! scheduler and CFQ have in common.
+//! The parts that the anticipatory scheduler and CFQ share: which of two requests is nearer to the head, and how far
+//! and how late the next request of a process usually is. BFQ uses the head and the mean, too.
 //!
-//! Linux 2.6, `block/as-iosched.c` and `block/cfq-iosched.c`. Both are elevators in one direction that seek back a
-//! little where that is shorter ("strict one way elevator except in the case where we allow short backward seeks"), and
-//! both keep means of what every process does that forget by an eighth a sample. Sectors are bytes here and ticks of
-//! the kernel are nanoseconds, so that a mean is finer than it was.
+//! Linux 2.6, `block/as-iosched.c` and `block/cfq-iosched.c`. Both are elevators in one direction that also seek back a
+//! little if that is shorter ("strict one way elevator except in the case where we allow short backward seeks"). Both
+//! keep means of each process's behaviour in which each new sample has a weight of an eighth. Bytes replace the
+//! kernel's sectors and nanoseconds replace its ticks, so the means are finer than in the kernel.
 
 use super::{Place, Pool, SortedQueue};
 use fathom_base::{Dur, Time};
 
-/// Where the head is, as far as one can tell, and what going back costs.
+/// The assumed position of the head and the cost of going back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// The end of the last request, in bytes.
     pub(crate) at: u64,
-    /// How far it goes back at most, in bytes.
+    /// Maximum distance backwards, in bytes.
     pub(crate) back_max: u64,
-    /// How many bytes ahead are as good as one byte back.
+    /// Number of bytes ahead that cost as much as one byte back.
     pub(crate) back_penalty: u64,
 }
 
 impl Head {
-    /// The way to a place, in bytes ahead or their equal; `None` if it is behind and too far.
+    /// The distance to a place, in bytes ahead or their equivalent. `None` if the place is too far behind.
     #[inline]
     fn cost(&self, offset: u64) -> Option<u64> {
         match offset.checked_sub(self.at) {
@@ -33,7 +33,7 @@ impl Head {
         }
     }
 
-    /// The nearer of two; of two that are too far behind, the lower.
+    /// Returns the nearer of two places; if both are too far behind, the lower.
     #[inline]
     pub(crate) fn nearer(&self, a: Option<Place>, b: Option<Place>) -> Option<Place> {
         let (Some(a), Some(b)) = (a, b) else {
@@ -47,8 +47,8 @@ impl Head {
         Some(if a_wins { a } else { b })
     }
 
-    /// What goes after the request at `from`, which is still in the line: its neighbour above, or the lowest, or its
-    /// neighbour below.
+    /// Chooses the request after the one at `from`, which is still in the queue: the nearer of its neighbour above (or
+    /// else the lowest request) and its neighbour below.
     #[inline]
     pub(crate) fn next(&self, pool: &Pool, queue: &SortedQueue, from: Place) -> Option<Place> {
         let lowest = || queue.lowest().filter(|&lowest| lowest != from);
@@ -56,20 +56,20 @@ impl Head {
         self.nearer(above, queue.before(pool, from))
     }
 
-    /// How far a place is from the head, in bytes, either way.
+    /// The distance of an offset from the head in either direction, in bytes.
     #[inline]
     pub(crate) fn distance(&self, offset: u64) -> u64 {
         self.at.abs_diff(offset)
     }
 }
 
-/// One, in the fixed point of the means.
+/// The value 1 in the fixed point of the means.
 const ONE: u64 = 256;
 
-/// A mean that forgets: seven eighths of what it was and an eighth of what comes.
+/// A decaying mean: a new sample weighs an eighth, the old mean seven eighths.
 ///
-/// As in the kernel, the weights are rounded down, so that they add up to 249 of 256 in the long run, and the mean is up
-/// to 3 % too high.
+/// As in the kernel, the weights are rounded down. In the long run they add up to 249 of 256, and the mean is up to 3 %
+/// too high.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mean {
     samples: u64,
@@ -88,33 +88,34 @@ impl Mean {
         (self.total.saturating_add(self.samples / 2)).checked_div(self.samples)
     }
 
-    /// The mean, where there are enough samples to trust it: more than 80 of 256, that is three.
+    /// Returns the mean if there are enough samples to trust it: a weight above 80 of 256, which takes three samples.
     pub(crate) fn trusted(&self) -> Option<u64> {
         self.get().filter(|_| self.samples > 80)
     }
 }
 
-/// What a process usually does.
+/// The usual behaviour of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Habit {
-    /// From a completion to its next request, in nanoseconds.
+    /// Time from a completion to its next request, in nanoseconds.
     pub(crate) think: Mean,
-    /// From the end of a request to the beginning of its next one, in bytes.
+    /// Distance from the end of a request to the start of its next one, in bytes.
     pub(crate) seek: Mean,
-    /// When a request of its was last done.
+    /// When a request of the process completed last.
     pub(crate) ended: Time,
     /// The end of its last request, in bytes.
     pub(crate) place: u64,
 }
 
 impl Habit {
-    /// It has taken so long to ask again; what is longer than `most` counts as that.
+    /// Records the think time before a request, limited to `most`.
     pub(crate) fn thought(&mut self, time: Dur, most: Dur) {
         self.think.add(time.min(most).0);
     }
 
-    /// It asks for this place. One long way out of many does not count in full: at most four times the mean and 1 GiB
-    /// for the first two, 64 MiB later (2 * 1024 * 1024 and 2 * 1024 * 64 sectors).
+    /// Records a request at `offset` and returns the distance of the seek, in bytes. A single long seek does not count in
+    /// full: at most four times the mean plus 1 GiB for the first three samples, and plus 64 MiB later (2 * 1024 * 1024
+    /// and 2 * 1024 * 64 sectors).
     pub(crate) fn sought(&mut self, offset: u64) -> u64 {
         let slack = if self.seek.samples <= 60 {
             1 << 30
@@ -152,11 +153,11 @@ mod tests {
         assert_eq!(nearer(10_300, 10_200), 10_200);
         assert_eq!(nearer(10_300, 9_900), 9_900);
         assert_eq!(nearer(10_199, 9_900), 10_199);
-        // As far either way: forward.
+        // Equal cost in both directions: forward wins.
         assert_eq!(nearer(10_200, 9_900), 10_200);
         assert_eq!(nearer(1 << 40, 8_999), 1 << 40);
         assert_eq!(nearer(1 << 40, 9_000), 9_000);
-        // Both too far behind: the way back is gone once, to the lowest.
+        // Both are too far behind: the head returns once, to the lowest.
         assert_eq!(nearer(100, 8_000), 100);
     }
 
@@ -209,7 +210,7 @@ mod tests {
             assert_eq!(habit.sought(0), 0);
         }
         assert_eq!(habit.sought(1 << 40), 1 << 40);
-        // One sample of at most 64 MiB, weighed by an eighth, give or take the rounding of the weights.
+        // One sample of at most 64 MiB with a weight of an eighth, apart from the rounding of the weights.
         let mean = habit.seek.trusted().unwrap();
         assert!((7 << 20..10 << 20).contains(&mean), "{mean}");
     }

@@ -1,18 +1,18 @@
-//! Requests in two orders at once, by age and by place: what every elevator is built from.
+//! Requests ordered both by age and by place: the data structure of every elevator.
 //!
-//! One [`Pool`] holds the requests of a scheduler; each of them stands in one [`SortedQueue`]. A scheduler with a queue for
-//! each direction or process shares the pool, so that memory follows the number of requests, not that of queues.
+//! One [`Pool`] holds all requests of a scheduler; each request is in one [`SortedQueue`]. A scheduler with a queue for
+//! each direction or process shares one pool, so memory depends on the number of requests, not on the number of queues.
 
 use crate::{Io, IoKey};
 use std::collections::BTreeMap;
 
-/// The end of a list.
+/// The index that marks the end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Where a request begins, and which one: reads may begin at the same byte. They go in the order in which they came.
+/// The start of a request and its key. Reads may begin at the same byte; they are then ordered by arrival.
 pub(crate) type Place = (u64, IoKey);
 
-/// The place of a request.
+/// Returns the place of a request.
 #[inline]
 pub(crate) fn place(io: &Io) -> Place {
     (io.offset, io.key)
@@ -30,18 +30,18 @@ struct Slot {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
-    /// Requests that have come so far.
+    /// Number of requests that have arrived so far.
     came: u64,
 }
 
 impl Pool {
-    /// The request of that key, if it is in a queue.
+    /// Returns the request with this key, if it is in a queue.
     #[inline]
     pub(crate) fn get(&self, key: IoKey) -> Option<&Io> {
         self.slots.get(key.0 as usize)?.io.as_ref()
     }
 
-    /// A number for a new request, above those of all before it.
+    /// Makes room for a new request and returns its sequence number, which is above all earlier ones.
     fn reserve(&mut self, key: IoKey) -> u64 {
         self.came += 1;
         let index = key.0 as usize;
@@ -57,7 +57,8 @@ impl Pool {
         self.came
     }
 
-    /// Where a place stands among those of one byte; that of no request is behind all.
+    /// The sort key of a place: its offset, then the sequence number. A place without a request comes after all others
+    /// at its offset.
     #[inline]
     fn rank(&self, at: Place) -> (u64, u64) {
         let slot = self.slots.get(at.1.0 as usize);
@@ -65,14 +66,14 @@ impl Pool {
     }
 }
 
-/// Requests in the order in which they came and in the order in which they lie on the drive.
+/// Requests in order of arrival and in order of place on the drive.
 ///
-/// Finding the oldest takes constant time, everything about places logarithmic time.
+/// Finding the oldest takes constant time; operations on places take logarithmic time.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedQueue {
     oldest: u32,
     newest: u32,
-    /// By where they begin, then by arrival.
+    /// By offset, then by arrival.
     places: BTreeMap<(u64, u64), IoKey>,
 }
 
@@ -97,7 +98,7 @@ impl SortedQueue {
         self.places.is_empty()
     }
 
-    /// A request joins, behind those that were queued before it.
+    /// Inserts a request, behind those that were queued before it.
     pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
         let sequence = pool.reserve(io.key);
         debug_assert!(pool.get(io.key).is_none(), "{:?} is in a queue", io.key);
@@ -105,7 +106,7 @@ impl SortedQueue {
         self.link(pool, io, sequence, self.newest);
     }
 
-    /// A request of the queue is another one now; one that has become older moves ahead of those that it is older than.
+    /// Replaces a request of the queue. If it has become older, it moves ahead of the younger ones.
     pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
         let (_, sequence) = pool.rank(place(before));
         if self.places.remove(&(before.offset, sequence)).is_none() {
@@ -124,26 +125,26 @@ impl SortedQueue {
         self.unlink(pool, at.1).map(|(io, _)| io)
     }
 
-    /// The request that was queued first.
+    /// Returns the request that was queued first.
     #[inline]
     pub(crate) fn oldest<'a>(&self, pool: &'a Pool) -> Option<&'a Io> {
         pool.get(IoKey(self.oldest))
     }
 
-    /// The first in order of place.
+    /// Returns the first place.
     #[inline]
     pub(crate) fn lowest(&self) -> Option<Place> {
         self.at_or_above(0)
     }
 
-    /// The first in order of place that begins at a byte or above it.
+    /// Returns the first place at or above an offset.
     #[inline]
     pub(crate) fn at_or_above(&self, offset: u64) -> Option<Place> {
         let (&(offset, _), &key) = self.places.range((offset, 0)..).next()?;
         Some((offset, key))
     }
 
-    /// The next one in order of place.
+    /// Returns the next place after `at`.
     #[inline]
     pub(crate) fn after(&self, pool: &Pool, at: Place) -> Option<Place> {
         let (offset, sequence) = pool.rank(at);
@@ -152,14 +153,14 @@ impl SortedQueue {
         Some((offset, key))
     }
 
-    /// The nearest place below; of several requests there, the one that came first.
+    /// Returns the nearest place below; if several requests begin there, the one that arrived first.
     #[inline]
     pub(crate) fn before(&self, pool: &Pool, at: Place) -> Option<Place> {
         let (&(offset, _), _) = self.places.range(..pool.rank(at)).next_back()?;
         self.at_or_above(offset)
     }
 
-    /// Puts a request behind `older`, or farther ahead where that was queued later.
+    /// Links a request into the order of age behind `older`, or farther ahead if `older` was queued later.
     fn link(&mut self, pool: &mut Pool, io: Io, sequence: u64, mut older: u32) {
         while let Some(ahead) = pool.get(IoKey(older))
             && ahead.queued > io.queued
@@ -183,7 +184,7 @@ impl SortedQueue {
         };
     }
 
-    /// Takes a request out of the order of age; what it was, and which one was ahead of it.
+    /// Unlinks a request from the order of age. Returns it and the key of the request ahead of it.
     fn unlink(&mut self, pool: &mut Pool, key: IoKey) -> Option<(Io, u32)> {
         let slot = pool.slots.get_mut(key.0 as usize)?;
         let io = slot.io.take()?;

@@ -1,36 +1,36 @@
-//! B-WF2Q+, budget worst-case fair weighted fair queueing: which queue has the drive next, by virtual time.
+//! B-WF2Q+, budget worst-case fair weighted fair queueing: chooses the next queue by virtual time.
 //!
-//! P. Valente, A. Avanzini, "Evolution of the BFQ Storage I/O Scheduler" (MST 2015), and Linux 6.12, `block/bfq-wf2q.c`,
-//! of which the procedures named here were read.
+//! P. Valente, A. Avanzini, "Evolution of the BFQ Storage I/O Scheduler" (MST 2015), and Linux 6.12,
+//! `block/bfq-wf2q.c`; the procedures named here were read there.
 //!
-//! Virtual time advances by the service given, over the sum of the weights of the queues that want any or have just had
-//! more than their share. A queue begins at the virtual time `start` and would be done with its budget, over its weight,
-//! at `finish`. Of those that have begun by now the one that is done first goes: so that no queue gets ahead of its share
-//! by more than a budget.
+//! Virtual time advances by the service given, divided by the sum of the weights of the queues that want service or are
+//! still ahead of their share. A queue becomes eligible at the virtual time `start`. It would have used up its budget,
+//! divided by its weight, at `finish`. Of the eligible queues the one with the least `finish` goes, so no queue gets
+//! ahead of its share by more than a budget.
 //!
 //! As in the kernel, the next queue is chosen when something changes and not when it is asked for
-//! (`bfq_update_next_in_service`), and a queue that went idle ahead of its share counts until virtual time has come to its
-//! `finish` (`bfq_forget_idle`). Instead of one tree with the least `start` below every node there are two sets: those
-//! that have begun, by `finish`, and those that have not, by `start`; a step is O(log n) on average. What is left out:
-//! groups of queues.
+//! (`bfq_update_next_in_service`), and a queue that went idle ahead of its share counts until virtual time reaches its
+//! `finish` (`bfq_forget_idle`). The kernel has one tree with the least `start` below every node; here there are two
+//! sets: eligible queues by `finish`, and future ones by `start`. A step takes O(log n) on average. Left out: groups of
+//! queues.
 //!
-//! Each class of priority has a virtual time of its own, and goes before those below it (`bfq_lookup_next_entity`). The
-//! last one, "idle", goes first once in 200 ms (`BFQ_CL_IDLE_TIMEOUT`), so that nobody waits for ever for what it holds.
+//! Each priority class has its own virtual time and goes before the lower ones (`bfq_lookup_next_entity`). The last
+//! class, "idle", goes first once per 200 ms (`BFQ_CL_IDLE_TIMEOUT`), so that its requests do not wait for ever.
 
 use fathom_base::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Binary digits of virtual time below one sector over one unit of weight: `WFQ_SERVICE_SHIFT`.
+/// Binary digits of virtual time below one sector per unit of weight: `WFQ_SERVICE_SHIFT`.
 const SHIFT: u32 = 22;
 
-/// Where a queue stands.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Wants nothing, and is owed nothing.
+    /// Wants no service and is not ahead of its share.
     Out,
-    /// Wants nothing, and is ahead of its share.
+    /// Wants no service and is ahead of its share.
     Idle,
-    /// Waits; the number says in which order queues began to wait.
+    /// Waits for service; the number gives the order in which queues began to wait.
     Active(u64),
     Served,
 }
@@ -44,15 +44,15 @@ struct Entity {
     state: State,
 }
 
-/// The queues of a class, and its virtual time: `bfq_service_tree`.
+/// The queues of a class and its virtual time: `bfq_service_tree`.
 #[derive(Clone, Debug, Default)]
 struct Tree {
     now: u64,
-    /// The sum of the weights of all that are not out.
+    /// The sum of the weights of all queues that are not `Out`.
     weight: u64,
-    /// Those that wait and have begun, by `finish`.
+    /// Waiting queues that are eligible, by `finish`.
     eligible: BTreeSet<(u64, u64, u32)>,
-    /// Those that wait and have not, by `start`.
+    /// Waiting queues that are not eligible yet, by `start`.
     future: BTreeSet<(u64, u64, u32)>,
     idle: BTreeSet<(u64, u32)>,
 }
@@ -63,33 +63,33 @@ impl Tree {
     }
 }
 
-/// Classes of priority, the highest first.
+/// Number of priority classes; class 0 is the highest.
 pub(super) const CLASSES: usize = 3;
-/// How long the last class waits for those above it.
+/// Time that the last class waits for the higher ones.
 const IDLE_TIMEOUT: Dur = Dur::ms(200);
 
-/// Queues by number.
+/// The queues, by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wf2q {
     entities: Vec<Entity>,
     trees: [Tree; CLASSES],
-    /// All that wait, in the order in which they began to.
+    /// All waiting queues, in the order in which they began to wait.
     waiting: BTreeMap<u64, u32>,
     came: u64,
     serving: Option<u32>,
     next: Option<u32>,
-    /// The time of day, and when the last class was last looked at first.
+    /// The current time, and when the last class was last given precedence.
     clock: Time,
     idle_served: Time,
 }
 
-/// The virtual time that a service in sectors takes.
+/// The virtual time of a service in sectors.
 fn span(service: u64, weight: u64) -> u64 {
     ((u128::from(service) << SHIFT) / u128::from(weight.max(1))) as u64
 }
 
 impl Wf2q {
-    /// A new queue of a class, which wants nothing; its number is how many there were before.
+    /// Adds a queue to a class. It wants no service, and its number is the number of queues before.
     pub(super) fn add(&mut self, class: usize) {
         self.entities.push(Entity {
             class: class.min(CLASSES - 1),
@@ -100,7 +100,7 @@ impl Wf2q {
         });
     }
 
-    /// It is so late now.
+    /// Sets the current time.
     pub(super) fn tick(&mut self, now: Time) {
         self.clock = now;
     }
@@ -114,12 +114,12 @@ impl Wf2q {
         &mut self.trees[class]
     }
 
-    /// Whether another queue than the one that is served is next: `next_queue_may_preempt`.
+    /// Returns whether the next queue is another one than that being served: `next_queue_may_preempt`.
     pub(super) fn may_preempt(&self) -> bool {
         self.next != self.serving
     }
 
-    /// The queues that wait, the latest first.
+    /// The waiting queues, starting from the latest.
     pub(super) fn latest_first(&self) -> impl Iterator<Item = u32> {
         self.waiting.values().rev().copied()
     }
@@ -133,8 +133,9 @@ impl Wf2q {
         self.entities[id as usize].weight
     }
 
-    /// A queue wants service: `__bfq_activate_entity`. It gets no credit for having wanted none, unless it is `in_time`:
-    /// then it begins where it ended, but is done no earlier than now, or than a part of that where it is `raised`.
+    /// Makes a queue wait for service: `__bfq_activate_entity`. It gets no credit for its idle time unless `in_time`.
+    /// Then it starts at its old finish time, shifted so that it finishes no earlier than now; for a raised queue the
+    /// shift is divided by `raised`.
     pub(super) fn wake(&mut self, id: u32, weight: u64, budget: u64, in_time: bool, raised: u64) {
         let now = self.tree(id).now;
         let entity = &mut self.entities[id as usize];
@@ -160,7 +161,7 @@ impl Wf2q {
         self.choose_with(Some(id), false);
     }
 
-    /// The queue that is served next; it waits no more.
+    /// Takes the next queue from the waiting ones and serves it.
     pub(super) fn serve(&mut self) -> Option<u32> {
         let id = self.next?;
         self.serving = Some(id);
@@ -170,7 +171,7 @@ impl Wf2q {
         Some(id)
     }
 
-    /// Service was given to a queue, in sectors: `bfq_bfqq_served`.
+    /// Advances virtual time by service given to a queue, in sectors: `bfq_bfqq_served`.
     pub(super) fn served(&mut self, id: u32, service: u64) {
         let tree = self.tree(id);
         tree.now = tree.now.saturating_add(span(service, tree.weight));
@@ -178,7 +179,7 @@ impl Wf2q {
         self.forget_idle(class);
     }
 
-    /// The weight of the queue that is served changes at once.
+    /// Changes the weight of the queue being served at once.
     pub(super) fn weigh(&mut self, id: u32, weight: u64) {
         let entity = &mut self.entities[id as usize];
         let tree = &mut self.trees[entity.class];
@@ -186,14 +187,15 @@ impl Wf2q {
         entity.weight = weight;
     }
 
-    /// A queue that waits has another budget.
+    /// Changes the budget of a waiting queue.
     pub(super) fn rebudget(&mut self, id: u32, weight: u64, budget: u64) {
         self.dequeue(id);
         self.enqueue_with(id, weight, budget);
         self.choose_with(Some(id), false);
     }
 
-    /// The queue that was served has got that much and goes on waiting with a new budget, from where it is now.
+    /// Ends the service of a queue that got `service` sectors and waits again with a new budget, from its present
+    /// finish time.
     pub(super) fn requeue(&mut self, id: u32, service: u64, weight: u64, budget: u64) {
         let entity = &mut self.entities[id as usize];
         entity.finish = entity.start.saturating_add(span(service, entity.weight));
@@ -203,7 +205,7 @@ impl Wf2q {
         self.serving = None;
     }
 
-    /// A queue wants nothing more; it has got that much of its budget: `__bfq_deactivate_entity`.
+    /// Ends the demand of a queue that got `service` sectors of its budget: `__bfq_deactivate_entity`.
     pub(super) fn rest(&mut self, id: u32, service: u64, expires: bool) {
         if self.serving == Some(id) {
             self.serving = None;
@@ -256,7 +258,8 @@ impl Wf2q {
         }
     }
 
-    /// `bfq_update_next_in_service`: a queue that has just come may be the next one without a look at all others.
+    /// `bfq_update_next_in_service`: chooses the next queue. If a new queue wins against the present choice, the others
+    /// are not searched.
     fn choose_with(&mut self, new: Option<u32>, expires: bool) {
         let wins = |new: u32| {
             let entity = self.entities[new as usize];
@@ -273,7 +276,7 @@ impl Wf2q {
         };
     }
 
-    /// `bfq_lookup_next_entity`: that of the highest class, or once in a while of the last.
+    /// `bfq_lookup_next_entity`: finds the next queue of the highest class, or once per timeout of the last class.
     fn look_up(&mut self, expires: bool) -> Option<u32> {
         let mut first = 0;
         if self.idle_served + IDLE_TIMEOUT < self.clock {
@@ -285,7 +288,8 @@ impl Wf2q {
         (first..CLASSES).find_map(|class| self.look_up_in(class, expires))
     }
 
-    /// `__bfq_lookup_next_entity`. Virtual time jumps ahead where nobody has begun; for good only if nobody is served.
+    /// `__bfq_lookup_next_entity`. If no queue is eligible, virtual time jumps ahead; permanently only if none is being
+    /// served.
     fn look_up_in(&mut self, class: usize, expires: bool) -> Option<u32> {
         self.promote(class);
         if self.trees[class].eligible.is_empty() {
@@ -306,7 +310,7 @@ impl Wf2q {
         self.trees[class].eligible.first().map(|&(_, _, id)| id)
     }
 
-    /// Those that have begun by now.
+    /// Moves the queues that have become eligible.
     fn promote(&mut self, class: usize) {
         let tree = &mut self.trees[class];
         while let Some(&(start, came, id)) = tree.future.first()
@@ -318,7 +322,8 @@ impl Wf2q {
         }
     }
 
-    /// `bfq_forget_idle`: one at a time. Where nobody waits, time goes back to the last that is ahead.
+    /// `bfq_forget_idle`: forgets one idle queue at a time. If no queue waits, virtual time goes back to the greatest
+    /// `finish` of the idle queues.
     fn forget_idle(&mut self, class: usize) {
         let tree = &mut self.trees[class];
         if tree.is_empty()

@@ -1,7 +1,7 @@
-//! Where requests are cut: how long a request may be that begins at a place.
+//! Splitters: the longest request that may begin at an offset.
 //!
-//! One number decides both how a long request is split and how far a short one may grow by merging: the longest
-//! request that may begin at an offset. [`nopas`], [`pas`] and [`pasa`] each give another one.
+//! This one number decides how a long request is split and how far a short one may grow by merging. [`nopas`], [`pas`]
+//! and [`pasa`] each compute it in another way.
 
 pub mod nopas;
 pub mod pas;
@@ -26,7 +26,7 @@ const SPLIT: Kind = Kind {
 };
 
 names! {
-    /// How requests are split.
+    /// A splitter with its limits.
     pub enum Split by "name" of SPLIT in SPLITS, macro each {
         Nopas(NoPas) = "nopas", nopas::ABOUT;
         Pas(Pas) = "pas", pas::ABOUT;
@@ -47,10 +47,10 @@ impl Split {
         each!(self, split => split.room(op, offset))
     }
 
-    /// Checks the sizes against the logical block of a drive, in bytes.
+    /// Checks that all sizes are positive multiples of the drive's logical block, `block` bytes.
     ///
     /// # Errors
-    /// [`BadValue`] names the size that cannot be.
+    /// [`BadValue`] names the invalid size.
     pub fn check(&self, block: u64) -> Result<(), BadValue> {
         let sizes: &[(&'static str, u64)] = match self {
             Self::Nopas(split) => &[("limit", split.limit.0)],

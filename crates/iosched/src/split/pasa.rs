@@ -1,17 +1,17 @@
-//! PASA, parameter-aware splitting and aligning: as PAS, and a request that is not aligned is cut at the next boundary.
+//! PASA, parameter-aware splitting and aligning: like PAS, but an unaligned request is cut at the next boundary first.
 //!
 //! `parameter-aware-io` 5.2 and Figure 8a: "PASA first checks whether a request is aligned to the clustered page or
 //! block boundary. If the request is aligned [...], PASA splits the requests by the size of the read or write buffer.
-//! Otherwise, PASA first aligns the requests to the clustered page/block boundary and splits the requests by the read or
-//! write buffer size".
+//! Otherwise, PASA first aligns the requests to the clustered page/block boundary and splits the requests by the read
+//! or write buffer size".
 //!
-//! A buffer that is no multiple of the boundary (255 KiB on the paper's ssd-a) is taken as the multiple below: pieces of
-//! its whole size would not stay aligned after the first cut.
+//! A buffer that is not a multiple of the boundary (255 KiB on the paper's ssd-a) is rounded down to a multiple: pieces
+//! of its full size would not stay aligned after the first cut.
 
 use fathom_base::{About, Bytes, keys};
 use fathom_block::Op;
 
-/// Keys that are sizes of the drive, and what a profile calls them.
+/// The keys that are sizes of the drive, each with its name in a profile.
 const NEEDS: &[(&str, &str)] = &[
     ("read", "read_buffer"),
     ("write", "write_buffer"),
@@ -19,23 +19,23 @@ const NEEDS: &[(&str, &str)] = &[
     ("write_boundary", "clustered_page"),
 ];
 
-/// What the list says of it.
+/// Entry in the list of splitters.
 pub(super) const ABOUT: About =
     About::new("as pas; unaligned requests are cut at the next boundary first")
         .example("pasa,read=256KiB,write=256KiB,read_boundary=16KiB,write_boundary=16KiB")
         .needs(NEEDS);
 
 keys! {
-    /// The limits of PAS and the boundaries. A profile has all of them.
+    /// The limits of PAS and the boundaries. A profile supplies all of them.
     #[serde(deny_unknown_fields)]
     pub struct Pasa {
-        /// The drive's read buffer.
+        /// Size of the drive's read buffer.
         pub read: Bytes,
-        /// The drive's write buffer.
+        /// Size of the drive's write buffer.
         pub write: Bytes,
-        /// Where an aligned read may begin: a multiple of the clustered page.
+        /// Alignment of reads: a multiple of the clustered page.
         pub read_boundary: Bytes,
-        /// Where an aligned write may begin: a multiple of the clustered page, or block.
+        /// Alignment of writes: a multiple of the clustered page or block.
         pub write_boundary: Bytes,
     }
 }

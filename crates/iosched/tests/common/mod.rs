@@ -1,4 +1,4 @@
-//! Schedulers with what they need to know of a drive, for tests.
+//! Schedulers with the sizes of a drive, for tests.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,19 +8,19 @@ use fathom_base::registry;
 use fathom_block::DeviceInfo;
 use fathom_iosched::{Config, SCHEDULERS, SPLITS, Split};
 
-/// A scheduler by name, with the sizes of its example where it needs any: a drive of clustered pages of 16 KiB, logical blocks of
-/// 1 MiB and buffers of 256 KiB.
+/// Returns a scheduler by name, with the sizes of its example if it needs any: a drive with clustered pages of 16 KiB,
+/// logical blocks of 1 MiB and buffers of 256 KiB.
 pub(crate) fn config(name: &str) -> Config {
     let named = registry::find(SCHEDULERS, name).unwrap();
     named.example().parse().unwrap()
 }
 
-/// The splitters of the same drive.
+/// The splitters for the same drive.
 pub(crate) fn splits() -> [Split; 3] {
     std::array::from_fn(|at| SPLITS[at].example().parse().unwrap())
 }
 
-/// A drive with a medium that keeps nothing back.
+/// A drive without a volatile cache.
 pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         name: "null".into(),

@@ -1,4 +1,4 @@
-//! A queue over a drive that writes down what it is given.
+//! A queue over a drive that records its requests.
 
 use fathom_base::{Dur, Time};
 use fathom_block::devices::NullDevice;
@@ -7,11 +7,11 @@ use fathom_iosched::{BlockQueue, QueueConfig};
 
 const KIB: u64 = 1024;
 
-/// A drive that takes 100 us for everything and writes down what it is given.
+/// A drive that takes 100 us for everything and records its requests.
 pub(crate) struct Recorder {
     pub(crate) inner: NullDevice,
     pub(crate) given: Vec<Request>,
-    /// When it was given each.
+    /// When each request was submitted to the drive.
     pub(crate) when: Vec<Time>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn read(id: u64, offset: u64, len: u64) -> Request {
     Request::new(id, Op::Read, offset, len)
 }
 
-/// Submits everything at once; when and in which order it was done.
+/// Submits all requests at once. Returns their completions in order.
 pub(crate) fn run(queue: &mut BlockQueue<Recorder>, requests: Vec<Request>) -> Vec<Completion> {
     let count = requests.len();
     for request in requests {
@@ -72,7 +72,7 @@ pub(crate) fn finish(queue: &mut BlockQueue<Recorder>, count: usize) -> Vec<Comp
     done
 }
 
-/// What the drive was given, as (offset, length) in KiB.
+/// The requests submitted to the drive, as (offset, length) in KiB.
 pub(crate) fn given(queue: &BlockQueue<Recorder>) -> Vec<(u64, u64)> {
     let given = queue.inner().given.iter();
     given.map(|r| (r.offset / KIB, r.len / KIB)).collect()

@@ -1,4 +1,4 @@
-//! A recording of the kernel, and a scheduler played along it.
+//! Recordings of the kernel, and the replay of a scheduler along them.
 
 use fathom_base::Time;
 use fathom_block::Op;
@@ -16,17 +16,17 @@ pub(crate) struct Event {
     thread: u32,
 }
 
-/// What the kernel did under a scheduler with a job.
+/// The recording of the kernel under a scheduler with a job.
 #[derive(Debug)]
 pub(crate) struct Trace {
     events: Vec<Event>,
-    /// Requests that the drive takes at a time.
+    /// Maximum number of requests in flight at the drive.
     depth: usize,
-    /// No scheduler: requests go to the drive as they are queued.
+    /// Whether there is no scheduler: requests go to the drive as they are queued.
     direct: bool,
 }
 
-/// Requests by their number, in order of dispatch.
+/// The orders of dispatch, as request numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     pub(crate) theirs: Vec<u32>,
@@ -51,7 +51,7 @@ impl Trace {
         }
     }
 
-    /// Plays a scheduler along.
+    /// Replays the recording with a scheduler.
     pub(crate) fn replay(&self, scheduler: &mut dyn Scheduler) -> Replay {
         let mut world = World::default();
         for event in &self.events {
@@ -60,7 +60,7 @@ impl Trace {
                 'Q' => world.insert(event, scheduler),
                 'I' if !self.direct => world.insert(event, scheduler),
                 'M' | 'F' | 'R' => {
-                    // What was queued is no request of its own.
+                    // A request that was merged into another one is not counted on its own.
                     if event.code == 'R' || self.direct {
                         world.withdraw(event, scheduler);
                     }
@@ -97,25 +97,25 @@ fn event(line: &str) -> Event {
     }
 }
 
-/// What the kernel holds and has in flight, and where ours is.
+/// The state of the replay: requests held and in flight in the kernel, and the progress of our scheduler.
 #[derive(Debug, Default)]
 struct World {
     replay: Replay,
     next: u32,
-    /// Held by the kernel, and by ours, by number.
+    /// Requests held by the kernel, and those held by our scheduler, by number.
     held: BTreeMap<u32, Io>,
     ours: BTreeSet<u32>,
     /// In flight in the kernel: number and position, by first byte.
     in_flight: BTreeMap<u64, VecDeque<usize>>,
-    /// What ours has dispatched, and the positions that are done before ours got so far.
+    /// Requests dispatched by our scheduler, and positions that completed before our scheduler reached them.
     dispatched: Vec<Io>,
     done: Vec<usize>,
     owed: u32,
-    /// Whether one was taken that the drive has no room for yet.
+    /// Whether a request was taken that the drive has no room for yet.
     ahead: bool,
-    /// In flight: they take room in the drive, too.
+    /// Flushes in flight, which also take room in the drive.
     flushes: usize,
-    /// Requests of a plug that are still to be inserted.
+    /// Number of requests of a plug that are still to be inserted.
     batch: u64,
 }
 
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// What was merged before it was inserted is not found, and need not be.
+    /// A request that was merged before its insertion is not found, and need not be.
     fn merge(&mut self, event: &Event, scheduler: &mut dyn Scheduler) {
         let write = event.flags.contains('W');
         let joins = |io: &&Io| {
@@ -197,8 +197,8 @@ impl World {
         self.settle(event.at, scheduler);
     }
 
-    /// The kernel takes requests from the scheduler until one finds the drive full (`__blk_mq_do_dispatch_sched`): that one
-    /// is chosen, whatever comes.
+    /// The kernel takes requests from the scheduler until one finds the drive full (`__blk_mq_do_dispatch_sched`). That
+    /// one stays chosen, whatever arrives later.
     fn take_ahead(&mut self, now: Time, depth: usize, scheduler: &mut dyn Scheduler) {
         let in_flight = self.in_flight.values().map(VecDeque::len).sum::<usize>() + self.flushes;
         if in_flight >= depth
@@ -214,7 +214,7 @@ impl World {
         }
     }
 
-    /// Asks for what is owed, and reports what is done.
+    /// Asks the scheduler for the requests due, and reports completions.
     fn settle(&mut self, now: Time, scheduler: &mut dyn Scheduler) {
         while self.owed > 0
             && let Some(io) = scheduler.dispatch(now)
@@ -245,7 +245,7 @@ impl World {
     }
 }
 
-/// The largest share of the requests whose order is the same in both (a longest increasing subsequence).
+/// The largest share of the requests that have the same order in both (a longest increasing subsequence).
 pub(crate) fn in_order(ours: &[u32], theirs: &[u32]) -> f64 {
     let positions: BTreeMap<u32, usize> = theirs.iter().copied().zip(0..).collect();
     let mut ends: Vec<usize> = Vec::new();

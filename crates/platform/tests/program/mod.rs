@@ -1,4 +1,4 @@
-//! A drive of fixed latency that plays programs, and sees whether requests get into each other's way.
+//! A drive of fixed latency that plays programs and checks that requests in flight do not overlap.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -9,7 +9,7 @@ use fathom_base::{Dur, Time};
 use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, Op, Tag};
 
-/// One access as it was played.
+/// An access as it was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Played {
     pub(crate) actor: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Played {
     pub(crate) done: Time,
 }
 
-/// How long everything takes, and how many requests the drive takes at once.
+/// The latency of every request, and the number of requests that the drive takes at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Drive {
     pub(crate) latency: Dur,
@@ -32,7 +32,8 @@ pub(crate) const DRIVE: Drive = Drive {
     depth: 32,
 };
 
-/// Plays a program to its end, in the order of completion, with `look` at it after every completion.
+/// Plays a program to its end and returns the accesses in order of completion. Calls `look` with the program after
+/// every completion.
 pub(crate) fn play_and_look<P: Program + ?Sized>(
     program: &mut P,
     drive: Drive,
@@ -106,7 +107,7 @@ pub(crate) fn play<P: Program + ?Sized>(program: &mut P, drive: Drive) -> Vec<Pl
     play_and_look(program, drive, |_, _| {})
 }
 
-/// No request may overlap one in flight unless both read: what a page is being read or written is not touched.
+/// Checks that a request overlaps none in flight unless both are reads: a page being read or written is not touched.
 fn enter(flying: &mut Vec<Played>, request: Played) {
     for other in flying.iter() {
         let apart = other.access.end() <= request.access.offset
@@ -117,12 +118,12 @@ fn enter(flying: &mut Vec<Played>, request: Played) {
     flying.push(request);
 }
 
-/// A counter's value.
+/// Returns the value of a counter.
 pub(crate) fn value(counters: &[fathom_platform::Counter], name: &str) -> f64 {
     counters.iter().find(|c| c.name == name).unwrap().value
 }
 
-/// The bytes of what an operation moved.
+/// The bytes that operations of one kind transferred.
 pub(crate) fn bytes<'a>(played: impl IntoIterator<Item = &'a Played>, op: Op) -> u64 {
     let those = played.into_iter().filter(|p| p.access.op == op);
     those.map(|p| p.access.len).sum()

@@ -1,4 +1,4 @@
-//! What differs between two runs: plans and drive files key by key.
+//! Differences between the settings of two runs: plans and drive files, key by key.
 
 use crate::prepare::Precondition;
 use crate::record::RunRecord;
@@ -6,18 +6,18 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A key with two values.
+/// A key with its two values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Where it stands: in the drive file as `--set` names it, in the plan after `plan.`.
+    /// The key: in the drive file as in `--set`, in the plan with the prefix `plan.`.
     pub key: String,
-    /// The base's value; `None` where the base does not have the key.
+    /// The value in the base; `None` if the base does not have the key.
     pub base: Option<String>,
-    /// The other run's value.
+    /// The value in the other run; `None` if it does not have the key.
     pub run: Option<String>,
 }
 
-/// Every key whose values differ: the drive's first, then the plan's.
+/// Returns every key whose values differ: those of the drive first, then those of the plan.
 pub fn changes(base: &RunRecord, run: &RunRecord) -> Vec<Change> {
     let mut all = differ(&drive(base), &drive(run));
     all.extend(differ(&plan(base), &plan(run)));
@@ -26,7 +26,7 @@ pub fn changes(base: &RunRecord, run: &RunRecord) -> Vec<Change> {
     all
 }
 
-/// Why the ratio of two runs may not tell what it seems to.
+/// Returns the reasons why the ratio of two runs may be misleading.
 pub fn warnings(base: &RunRecord, run: &RunRecord) -> Vec<String> {
     let (a, b) = (&base.plan, &run.plan);
     let mut warnings = Vec::new();
@@ -67,7 +67,7 @@ fn differ(base: &BTreeMap<String, String>, run: &BTreeMap<String, String>) -> Ve
 
 fn plan(run: &RunRecord) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
-    // Plain data with names for keys: putting it as JSON cannot fail.
+    // Plain data with names as keys: the conversion to JSON cannot fail.
     let mut value = serde_json::to_value(&run.plan).unwrap_or_default();
     value["arrival"] = run.plan.arrival.to_string().into();
     value["precondition"] = precondition(run.plan.precondition).into();
@@ -87,14 +87,14 @@ fn precondition(state: Precondition) -> String {
 fn drive(run: &RunRecord) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     let text = run.drive.as_deref().unwrap_or_default();
-    // Of a damaged drive file no key is known; the figures are the run's all the same.
+    // A damaged drive file has no keys; the figures of the run are valid nevertheless.
     let table: toml::Table = text.parse().unwrap_or_default();
     let value = serde_json::to_value(table).unwrap_or_default();
     flatten("", &value, &mut keys);
     keys
 }
 
-/// Every value by where it stands: `flash.read`, `zones[2].sectors`.
+/// Collects every value under its path, such as `flash.read` or `zones[2].sectors`.
 fn flatten(at: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(map) => {

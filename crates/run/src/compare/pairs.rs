@@ -1,11 +1,11 @@
-//! The same access in two runs.
+//! Pairing of the same accesses in two runs.
 
 use fathom_stats::ratio::{Paired, Ratio};
 
-/// An access with how long it took.
+/// An access with its response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// A write, not a read.
+    /// Whether it is a write; otherwise it is a read.
     pub write: bool,
     /// Response time in nanoseconds.
     pub response_ns: u64,
@@ -18,24 +18,24 @@ pub struct Responses {
 }
 
 impl Responses {
-    /// From rows in any order.
+    /// Creates the set from rows in any order.
     pub fn new(mut rows: Vec<(u64, Timed)>) -> Self {
         rows.sort_unstable_by_key(|(number, _)| *number);
         Self { rows }
     }
 
-    /// How many accesses there are.
+    /// Number of accesses.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no accesses.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// The accesses of two runs, paired.
+/// The paired accesses of two runs.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     reads: Paired,
@@ -44,7 +44,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs every access with itself; `None` where the runs do not have the same accesses.
+    /// Pairs every access of `base` with the same one of `run`. `None` if the runs do not have the same accesses.
     pub fn of(base: &Responses, run: &Responses) -> Option<Self> {
         let mut pairs = Pairs::default();
         if base.rows.len() != run.rows.len() {
@@ -66,7 +66,7 @@ impl Pairs {
         Some(pairs)
     }
 
-    /// The ratio of `reads`, `writes` or `all`; `None` where there is no such access.
+    /// The ratio of `reads`, `writes` or `all`; `None` if there is no such access.
     pub fn ratio(&self, side: &str) -> Option<Ratio> {
         match side {
             "reads" => self.reads.ratio(),

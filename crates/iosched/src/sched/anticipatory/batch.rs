@@ -1,12 +1,12 @@
-//! Batches of reads and of writes: what goes next within one, when it ends, how many writes the next one has.
+//! Batches of reads and writes: the next request within one, its end, and the number of writes in the next one.
 
 use super::{ASYNC, Anticipatory, SYNC, Step};
 use crate::sched::{Place, place};
 use fathom_base::{Dur, Time};
 
 impl Anticipatory {
-    /// The oldest of a kind if it has expired. Asked in vain within an expiry of the last time: many that have expired
-    /// would make the head jump.
+    /// Returns the oldest request of a kind if it has expired. Checked at most once per expiry time: serving many
+    /// expired requests would make the head jump.
     pub(super) fn expired(&mut self, side: usize, now: Time) -> Option<Place> {
         let expire = [self.tunables.write_expire, self.tunables.read_expire][side];
         if now.since(self.fifo_checked[side]) < expire {
@@ -23,7 +23,7 @@ impl Anticipatory {
         !is_open && (now > self.batch_ends || used_up)
     }
 
-    /// The next request of the batch, or why there is none.
+    /// Chooses the next request of the batch, or says why there is none.
     pub(super) fn go_on(&mut self, now: Time) -> Step {
         let [writes, reads] = [ASYNC, SYNC].map(|side| !self.queues[side].is_empty());
         if reads && writes && self.batch_is_over(now) {
@@ -42,7 +42,7 @@ impl Anticipatory {
         self.next[self.side].map_or(Step::Ended, Step::Give)
     }
 
-    /// Begins a batch of the other kind if there is any of it, with the oldest.
+    /// Begins a batch with the oldest request, of the other kind if any is held. Returns that request.
     pub(super) fn change_batch(&mut self, now: Time) -> Option<Place> {
         let [writes, reads] = [ASYNC, SYNC].map(|side| !self.queues[side].is_empty());
         let side = if reads && !(writes && self.side == SYNC) {
@@ -61,7 +61,7 @@ impl Anticipatory {
         self.queues[side].oldest(&self.pool).map(place)
     }
 
-    /// The drive has nothing of the other kind any more.
+    /// Opens the batch when no request of the other kind is in flight any more.
     pub(super) fn open_batch(&mut self, now: Time) {
         self.is_changing = false;
         match self.side {
@@ -70,7 +70,7 @@ impl Anticipatory {
         }
     }
 
-    /// A batch of writes is over, all of it done: the next one has more or fewer of them; `update_write_batch`.
+    /// Adjusts the number of writes in the next batch when all writes of a batch are complete; `update_write_batch`.
     pub(super) fn adjust_writes(&mut self, now: Time) {
         let goal = self.tunables.write_batch_expire;
         let took = (now + goal).since(self.batch_ends);

@@ -1,4 +1,4 @@
-//! The policy of the anticipatory scheduler on sequences made by hand.
+//! Tests of the anticipatory scheduler with sequences made by hand.
 
 use super::*;
 use crate::sched::hand::{LEN, next, of, put, read, write};
@@ -15,7 +15,7 @@ fn anticipatory(change: fn(&mut Tunables)) -> Anticipatory {
     Anticipatory::new(&tunables).unwrap()
 }
 
-/// A process has read five times, one read after another, and thought for so long before each. Its last one is done.
+/// A process has read sequentially five times, with `think` time before each read. Its last read is complete.
 fn reader(scheduler: &mut Anticipatory, think: Dur) -> Time {
     let mut now = Time::ZERO;
     for key in 0..5 {
@@ -32,7 +32,7 @@ fn the_drive_is_kept_idle_for_the_next_read_of_a_process() {
     put(&mut a, ms(0), of(1, read(0, 0)));
     let first = a.dispatch(ms(0)).unwrap();
     put(&mut a, ms(0), of(2, read(1, FAR)));
-    // Before it is done, the time of waiting does not run.
+    // The wait does not begin before the read completes.
     assert_eq!((a.dispatch(ms(1)), a.next_timer()), (None, None));
     a.completed(ms(20), &first);
     assert_eq!((a.dispatch(ms(20)), a.next_timer()), (None, Some(ms(26))));
@@ -66,12 +66,12 @@ fn nobody_waits_for_a_process_that_thinks_longer_than_the_wait() {
     }
 }
 
-/// When the read of another process goes, while one reads on and on, a read each millisecond.
+/// Returns when the read of another process goes, while one process reads sequentially, a read each millisecond.
 fn served_at(mut a: Anticipatory) -> Time {
     let mut now = reader(&mut a, Dur::us(100));
     put(&mut a, now, of(2, read(1000, FAR)));
     for key in 5..600 {
-        // Idle for the next one, most of the time.
+        // The drive is kept idle for the next read most of the time.
         if let Some(io) = a.dispatch(now) {
             assert_eq!(io.process, 2);
             return now;
@@ -92,7 +92,7 @@ fn served_at(mut a: Anticipatory) -> Time {
 fn a_pending_read_goes_when_it_has_expired() {
     let at = |change| served_at(anticipatory(change));
     let within = |at: Time, from, to| ms(from) < at && at < ms(to);
-    // Looked at once in an expiry: after one, and before two.
+    // Checked once per expiry time: served after one and before two of them.
     assert!(within(at(|_| {}), 124, 250));
     assert!(within(at(|t| t.read_expire = Dur::ms(8)), 8, 18));
     assert!(within(at(|t| t.antic_expire = Dur::us(1)), 0, 3));
@@ -113,7 +113,7 @@ fn reads_go_on_until_their_batch_is_over_and_then_writes_until_theirs_is() {
         );
     }
     assert_eq!(next(&mut a, ms(500), 2), [0, 1]);
-    // 31 ticks of writing are three writes at first.
+    // 31 ticks of write time are three writes at first.
     assert_eq!(next(&mut a, ms(501), 4), [10, 11, 12, 2]);
     // They took far less than their time: the next batch has twice as many.
     assert_eq!(next(&mut a, ms(1001), 2), [3, 4]);
@@ -130,7 +130,7 @@ fn the_drive_runs_dry_between_batches() {
     let first = a.dispatch(ms(0)).unwrap();
     assert_eq!(a.dispatch(ms(501)), None);
     a.completed(ms(510), &first);
-    // The batch of writes has its time from here, not from before.
+    // The time of the batch of writes begins here, not earlier.
     assert_eq!(next(&mut a, ms(510), 3), [2, 3, 1]);
 }
 
@@ -149,7 +149,7 @@ fn nobody_waits_for_new_processes_while_most_of_them_read_once() {
         let later = next(&mut a, now + Dur::ms(6), 1);
         assert_eq!([at_once, later].concat(), [1]);
     }
-    // 1 - (7/8)^n is over one half from the sixth on.
+    // 1 - (7/8)^n is above one half from the sixth on.
     assert_eq!(waits, [true, true, true, true, true, true, false, false]);
 }
 
@@ -203,7 +203,7 @@ fn a_process_that_reads_ahead_does_not_think() {
         }
         assert_eq!(next(&mut a, now, 2), [2 * key, 2 * key + 1]);
     }
-    // 10 ms before one read and nothing before the other are less than 6 on average.
+    // 10 ms before one read and nothing before the other are below 6 ms on average.
     put(&mut a, now, of(2, read(99, FAR)));
     assert_eq!(a.dispatch(now), None);
 }
@@ -253,7 +253,7 @@ fn a_batch_of_writes_that_nobody_waited_for_is_not_counted() {
     assert_eq!(next(&mut a, ms(0), 4), [0, 1, 2, 3]);
     put(&mut a, ms(900), read(20, FAR));
     put(&mut a, ms(900), read(21, FAR + LEN));
-    // It took 900 ms, but for want of reads. The next one has three, as this one had.
+    // It took 900 ms, but only for lack of reads. The next batch has three writes, as this one had.
     assert_eq!(next(&mut a, ms(900), 1), [20]);
     assert_eq!(next(&mut a, ms(1401), 4), [4, 5, 6, 21]);
 }

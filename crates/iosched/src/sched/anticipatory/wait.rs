@@ -1,11 +1,11 @@
-//! Whether the drive is kept idle for the next read of a process, and when that ends.
+//! Anticipation: whether the drive is kept idle for the next read of a process, and when the wait ends.
 
 use super::{Anticipatory, NEAR, THINK_MAX, TICK, Wait};
 use crate::Io;
 use fathom_base::{Dur, Time};
 
 impl Anticipatory {
-    /// Whether a read of another process is as near as one may hope for; `as_close_req`.
+    /// Returns whether a read of another process is near enough to serve instead of waiting; `as_close_req`.
     fn is_near(&self, process: usize, now: Time, io: &Io) -> bool {
         let waited = match self.answered_at {
             Some(at) if self.wait != Wait::Off => now.since(at),
@@ -24,12 +24,12 @@ impl Anticipatory {
         usual > head.distance(io.offset)
     }
 
-    /// Whether there is no reason to wait for a process (any more), given what would go next or has just come;
-    /// `as_can_break_anticipation`.
+    /// Returns whether there is no reason, or no longer one, to wait for a process, given the request that would go
+    /// next or has just arrived; `as_can_break_anticipation`.
     pub(super) fn ends_wait(&mut self, process: usize, now: Time, io: Option<Io>) -> bool {
         let expire = self.tunables.antic_expire;
         let too_long = self.answered_at.is_some_and(|at| now.since(at) >= expire);
-        // Where the process itself has just asked, that is held by now.
+        // A request that the process itself has just made is already counted here.
         if too_long || self.processes[process].queued > 0 {
             return true;
         }
@@ -48,7 +48,7 @@ impl Anticipatory {
         }
     }
 
-    /// Whether the drive should be idle rather than give what would go next.
+    /// Returns whether the drive should stay idle instead of serving the next request.
     pub(super) fn anticipates(&mut self, now: Time) -> bool {
         let Some(process) = self.awaited.filter(|_| self.wait != Wait::Over) else {
             return false;
@@ -68,7 +68,7 @@ impl Anticipatory {
         matches!(self.wait, Wait::ForEnd | Wait::Until(_))
     }
 
-    /// Ends a wait that was in vain.
+    /// Ends a wait that has timed out.
     pub(super) fn time_out(&mut self, now: Time) {
         let Wait::Until(until) = self.wait else {
             return;

@@ -1,4 +1,5 @@
-//! The way in: the queue of a request, what it says of its process, and whether its queue takes the drive from another.
+//! The path in: finds the queue of a request, updates the habits of its process, and decides whether its queue preempts
+//! another.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_get_queue`, `__bfq_insert_request`, `bfq_add_request`,
 //! `bfq_bfqq_handle_idle_busy_switch`, `bfq_rq_enqueued`.
@@ -10,11 +11,11 @@ use super::{Bfq, Process, head, place};
 use crate::Io;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
-/// A queue that was created longer ago than this takes in no other (`bfq_activation_stable_merging`).
+/// Age above which a queue accepts no further process (`bfq_activation_stable_merging`).
 const SHARING: Dur = Dur::ms(600);
 
 impl Bfq {
-    /// The queue of a request, if there is one.
+    /// Returns the queue of a request, if there is one.
     pub(super) fn known(&self, io: &Io) -> Option<u32> {
         match io.sync {
             true => self.processes.get(&io.process).map(|it| it.queue),
@@ -22,7 +23,7 @@ impl Bfq {
         }
     }
 
-    /// The queue of a request; the first one of its process makes one, or shares one.
+    /// Returns the queue of a request. The first request of a process creates one or shares an existing one.
     pub(super) fn queue_of(&mut self, now: Time, io: &Io) -> u32 {
         if let Some(id) = self.known(io) {
             return id;
@@ -107,7 +108,7 @@ impl Bfq {
         self.end_wait(id, now, &io);
     }
 
-    /// What a request says of its process: `bfq_update_io_thinktime`, `bfq_update_has_short_ttime`,
+    /// Updates the habits of a process from a request: `bfq_update_io_thinktime`, `bfq_update_has_short_ttime`,
     /// `bfq_update_io_seektime`.
     pub(super) fn note_habit(&mut self, id: u32, now: Time, io: &Io) {
         let slice_idle = self.tunables.slice_idle;
@@ -135,8 +136,8 @@ impl Bfq {
         self.doubt_soft(id, now);
     }
 
-    /// A queue that wanted nothing has a request: `bfq_bfqq_handle_idle_busy_switch`. It may take the drive from the
-    /// queue whose turn it is. Whether it seems to be interactive.
+    /// Makes a queue busy that has a request again: `bfq_bfqq_handle_idle_busy_switch`. It may preempt the queue being
+    /// served. Returns whether it seems interactive.
     pub(super) fn awake(&mut self, id: u32, now: Time) -> bool {
         let charge = self.next_charge(id).unwrap_or_default();
         let queue = &mut self.queues[id as usize];
@@ -164,7 +165,7 @@ impl Bfq {
         interactive
     }
 
-    /// The drive waited for this: `bfq_rq_enqueued`.
+    /// Ends the wait for a queue whose request has arrived: `bfq_rq_enqueued`.
     pub(super) fn end_wait(&mut self, id: u32, now: Time, io: &Io) {
         if self.serving != Some(id) || !self.wait.waits {
             return;

@@ -1,4 +1,5 @@
-//! Injection: while the drive waits for a queue, requests of others go, as many as do not make that queue's take longer.
+//! Injection: while the drive waits for a queue, requests of other queues go, as long as they do not slow down that
+//! queue.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_choose_bfqq_for_injection`, `bfq_update_inject_limit`,
 //! `bfq_reset_inject_limit`, `bfq_check_waker`.
@@ -7,14 +8,14 @@ use super::Bfq;
 use super::queue::SHORT;
 use fathom_base::{Dur, Time};
 
-/// A queue that asks within this after a completion of another may have been woken by it.
+/// Maximum time after a completion of another queue within which that queue may have woken this one.
 const WAKES: Dur = Dur::ms(4);
-/// So often in a row, it was.
+/// Number of detections in a row that confirm a waker.
 const DETECTIONS: u32 = 3;
 
 impl Bfq {
-    /// The queue that goes while the drive waits for `id`: what the same process wrote, who wakes it, who is woken by
-    /// it, or any other.
+    /// Returns the queue to serve while the drive waits for `id`: the async writes of the same process, its waker, a
+    /// queue that it wakes, or any other.
     pub(super) fn instead_of(&mut self, id: u32) -> Option<u32> {
         let queue = &self.queues[id as usize];
         let own = queue.process.and_then(|process| self.written_by(process));
@@ -31,7 +32,7 @@ impl Bfq {
         }
     }
 
-    /// The queue of writes for which nobody waits, if its next one is of this process.
+    /// Returns the async queue whose next request is of this process, if any.
     fn written_by(&self, process: u32) -> Option<u32> {
         let of = |&id: &u32| {
             let next = self.queues[id as usize].next;
@@ -41,7 +42,7 @@ impl Bfq {
         self.unwaited.values().copied().find(of)
     }
 
-    /// Whether a queue has a request that its budget is enough for.
+    /// Returns whether a queue has a request that its budget covers.
     fn fits(&self, id: u32) -> bool {
         let left = self.queues[id as usize].budget_left();
         self.next_charge(id).is_some_and(|charge| charge <= left)
@@ -66,7 +67,7 @@ impl Bfq {
         Some(other)
     }
 
-    /// A request of a queue has come, the only one of its process.
+    /// Handles a new request that is the only one of its process.
     pub(super) fn note_lone(&mut self, id: u32, now: Time) {
         self.check_waker(id, now);
         if self.queues[id as usize].injection.decreased + Dur::ms(1_000) <= now {
@@ -90,7 +91,8 @@ impl Bfq {
         queue.injection.decreased = now;
     }
 
-    /// The request that was watched is done: more of others may go if it took little longer than without them.
+    /// Adapts the injection limit when the timed request completes: it grows if the request took little longer than
+    /// without injection.
     pub(super) fn update_injection(&mut self, id: u32, now: Time) {
         let total = now.since(self.wait.request_since).0;
         let most = self.depth.most();
@@ -118,7 +120,7 @@ impl Bfq {
         self.wait.injected = false;
     }
 
-    /// Whether the queue that had a completion last makes this one ask, three times in a row.
+    /// Checks whether the queue that completed a request last has woken this one, three times in a row.
     fn check_waker(&mut self, id: u32, now: Time) {
         let Some(last) = self.last_completed.filter(|&last| last != id) else {
             return;
@@ -150,7 +152,7 @@ impl Bfq {
         }
     }
 
-    /// A queue is busy again: among those that its waker wakes it comes first.
+    /// Moves a queue that is busy again to the end of its waker's list, where it comes first.
     pub(super) fn woken_again(&mut self, id: u32) {
         if let Some(waker) = self.queues[id as usize].injection.waker {
             let woken = &mut self.queues[waker as usize].injection.woken;

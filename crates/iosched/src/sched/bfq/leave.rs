@@ -1,4 +1,4 @@
-//! The way out: a request goes, and is done; the drive may be kept idle then.
+//! The path out: a request is dispatched and completes; the drive may be kept idle then.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_dispatch_rq_from_bfqq`, `bfq_remove_request`, `bfq_completed_request`,
 //! `bfq_arm_slice_timer`, `bfq_idle_slice_timer_body`.
@@ -10,7 +10,7 @@ use crate::Io;
 use fathom_base::{Bytes, Dur, Time};
 
 impl Bfq {
-    /// Another request goes next, which may need more: `bfq_updated_next_req`.
+    /// Adapts the budget of a queue to a new next request, which may need more: `bfq_updated_next_req`.
     pub(super) fn rebudget(&mut self, id: u32) {
         if self.serving == Some(id) || !self.queues[id as usize].busy {
             return;
@@ -27,7 +27,7 @@ impl Bfq {
         }
     }
 
-    /// Takes a request out of its queue; what goes next is what is nearest to it, or has expired: `bfq_find_next_rq`.
+    /// Takes a request out of its queue. The next one is the nearest to it, or an expired one: `bfq_find_next_rq`.
     pub(super) fn take(&mut self, id: u32, at: Place, now: Time) -> Option<Io> {
         self.pool.get(at.1)?;
         if self.queues[id as usize].next == Some(at) {
@@ -66,14 +66,14 @@ impl Bfq {
         head(&self.tunables, at.0).next(&self.pool, &queue.sorted, at)
     }
 
-    /// A queue was given service, in sectors.
+    /// Accounts service given to a queue, in sectors.
     pub(super) fn serve(&mut self, id: u32, sectors: u64) {
         self.note_service(id, sectors);
         self.queues[id as usize].service += sectors;
         self.time.served(id, sectors);
     }
 
-    /// The next request of a queue goes: `bfq_dispatch_rq_from_bfqq`.
+    /// Dispatches the next request of a queue: `bfq_dispatch_rq_from_bfqq`.
     pub(super) fn go(&mut self, id: u32, now: Time) -> Option<Io> {
         let at = self.queues[id as usize].next?;
         let charge = self.next_charge(id)?;
@@ -94,7 +94,7 @@ impl Bfq {
         Some(io)
     }
 
-    /// The peak rate is another one: `update_thr_responsiveness_params`.
+    /// Adapts the maximum budget to a new peak rate: `update_thr_responsiveness_params`.
     pub(super) fn update_budget(&mut self) {
         if self.tunables.max_budget == Bytes(0) {
             let sectors = self.rate.sectors_in(self.tunables.timeout_sync);
@@ -102,7 +102,7 @@ impl Bfq {
         }
     }
 
-    /// The queue that the drive was kept idle for has not asked in time: `bfq_idle_slice_timer_body`.
+    /// Ends the turn of a queue that made no request while the drive was kept idle for it: `bfq_idle_slice_timer_body`.
     pub(super) fn tick(&mut self, now: Time) {
         self.time.tick(now);
         let (Some(at), Some(id)) = (self.wait.until.filter(|&at| at <= now), self.serving) else {
@@ -119,7 +119,7 @@ impl Bfq {
         self.expire(id, true, reason, at);
     }
 
-    /// A request of a queue is done: `bfq_completed_request`.
+    /// Handles the completion of a request of a queue: `bfq_completed_request`.
     pub(super) fn settle(&mut self, id: u32, now: Time) {
         let few = self.serving.is_some_and(|serving| {
             let queue = &self.queues[serving as usize];
@@ -145,7 +145,7 @@ impl Bfq {
         }
     }
 
-    /// The same of the queue whose turn it is.
+    /// Handles a completion in the queue being served.
     pub(super) fn settle_turn(&mut self, id: u32, now: Time) {
         let queue = &self.queues[id as usize];
         let (dry, in_flight) = (queue.sorted.is_empty(), queue.in_flight);
@@ -161,7 +161,7 @@ impl Bfq {
         }
     }
 
-    /// The drive is kept idle for a queue: `bfq_arm_slice_timer`.
+    /// Keeps the drive idle for a queue: `bfq_arm_slice_timer`.
     pub(super) fn wait_for(&mut self, id: u32, now: Time) {
         let queue = &self.queues[id as usize];
         let whole = self.tunables.slice_idle;

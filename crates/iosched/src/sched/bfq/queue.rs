@@ -1,4 +1,4 @@
-//! A queue of BFQ: whose it is, and what is known of its process.
+//! A queue of BFQ: its owner, and the observed habits of its process.
 
 use super::super::seek::Mean;
 use super::super::{Place, SortedQueue};
@@ -6,17 +6,17 @@ use super::raised::Raise;
 use crate::{Class, Io, IoKey};
 use fathom_base::{Bytes, Time};
 
-/// Requests farther away than this are a seek (`BFQQ_SEEK_THR`, 800 sectors) ...
+/// A request farther away than this is a seek (`BFQQ_SEEK_THR`, 800 sectors) ...
 const SEEK: Bytes = Bytes::kib(400);
-/// ... and on a drive without a head only those shorter than this (`BFQQ_SECT_THR_NONROT`, 64 sectors).
+/// ... and on a drive without a head only if it is shorter than this (`BFQQ_SECT_THR_NONROT`, 64 sectors).
 pub(super) const SHORT: Bytes = Bytes::kib(32);
 
-/// `bfq_ioprio_to_weight`.
+/// The weight by priority: `bfq_ioprio_to_weight`.
 pub(super) fn weight(io: &Io) -> u64 {
     10 * (8 - u64::from(io.priority.min(7)))
 }
 
-/// `BFQ_RQ_SEEKY`: whether a request begins far from `last`, a place in bytes, of which 0 is none.
+/// `BFQ_RQ_SEEKY`: whether a request begins far from `last`, an offset in bytes; 0 means no last request.
 pub(super) fn is_seek(last: u64, io: &Io, rotational: bool) -> bool {
     let far = last != 0 && io.offset.abs_diff(last) > SEEK.0;
     far && (rotational || io.len < SHORT.0)
@@ -27,25 +27,25 @@ pub(super) struct Queue {
     pub(super) sorted: SortedQueue,
     pub(super) class: Class,
     pub(super) sync: bool,
-    /// The process that it is of alone.
+    /// The process that owns the queue alone; `None` for a shared or async queue.
     pub(super) process: Option<u32>,
-    /// By the priority of its last request.
+    /// The weight from the priority of its last request.
     pub(super) weight: u64,
-    /// The weight by which it is counted among those that want service.
+    /// The weight under which it is counted among the busy queues.
     pub(super) counted: Option<u64>,
     /// The request that goes next.
     pub(super) next: Option<Place>,
-    /// The budget of its next turn, that it has, and what it has used, in sectors.
+    /// In sectors: the budget of its next turn, the present budget, and the part of it used so far.
     pub(super) max_budget: u64,
     pub(super) budget: u64,
     pub(super) service: u64,
     pub(super) in_flight: u32,
-    /// Has requests, or the drive, or is to keep its place.
+    /// Whether it has requests, is being served, or is to keep its place.
     pub(super) busy: bool,
-    /// Wanted nothing more when its turn ended.
+    /// Whether it had no more requests when its turn ended.
     pub(super) ran_dry: bool,
     pub(super) fifo_checked: bool,
-    /// The end of its turn; when it ran dry, where it has no turn. `None` is long ago.
+    /// The end of its turn; outside a turn, when it ran dry. `None` means long ago.
     pub(super) timeout: Option<Time>,
     pub(super) created: Time,
     pub(super) just_created: bool,
@@ -54,41 +54,42 @@ pub(super) struct Queue {
     pub(super) injection: Injection,
 }
 
-/// How a process asks.
+/// The habits of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Habit {
-    /// From a completion to the next request, in ns.
+    /// Think time from a completion to the next request, in ns.
     pub(super) think: Mean,
     pub(super) short_think: bool,
     pub(super) ended: Time,
-    /// A bit for each of the last 32 requests: whether it was far from the one before.
+    /// A bit for each of the last 32 requests: whether it was a seek.
     pub(super) seeks: u32,
     /// The end of the last request, in bytes.
     pub(super) place: u64,
-    /// Whether it keeps the drive busy for most of the time, since when, and its idle time in ns since then.
+    /// Whether it keeps the drive busy for most of the time; the start of the observation; the idle time in ns since
+    /// then.
     pub(super) io_bound: bool,
     since: Time,
     idle_ns: u64,
 }
 
-/// How much of other queues may go while the drive waits for this one.
+/// The number of requests of other queues that may go while the drive waits for this one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Injection {
     pub(super) limit: u32,
-    /// How long a request took without injection; 0 if that is not known.
+    /// Time of a request without injection, in ns; 0 if unknown.
     pub(super) base_ns: u64,
     pub(super) decreased: Time,
-    /// The queue whose completions make this one ask.
+    /// The queue whose completions trigger requests of this one.
     pub(super) waker: Option<u32>,
     pub(super) tentative: Option<u32>,
     pub(super) detections: u32,
     pub(super) detecting_since: Time,
-    /// The queues that this one wakes, the latest last.
+    /// The queues that this one wakes, in the order of their last wake-up.
     pub(super) woken: Vec<u32>,
 }
 
 impl Queue {
-    /// A queue for the requests like this one, without it.
+    /// Creates an empty queue for requests like `io`.
     pub(super) fn new(now: Time, io: &Io, max_budget: u64) -> Self {
         Self {
             sorted: SortedQueue::default(),
@@ -126,7 +127,7 @@ impl Queue {
         }
     }
 
-    /// Whether a request has the priority of this queue.
+    /// Returns whether a request has the priority of this queue.
     pub(super) fn is_of(&self, io: &Io) -> bool {
         (self.class, self.weight) == (io.class, weight(io))
     }
@@ -135,12 +136,12 @@ impl Queue {
         self.budget.saturating_sub(self.service)
     }
 
-    /// Most of its last requests were far from one another.
+    /// Returns true if most of its last requests were seeks.
     pub(super) fn is_seeky(&self) -> bool {
         self.habit.seeks.count_ones() > 19
     }
 
-    /// `bfq_update_io_intensity`: whether it leaves less than a fifth of the time unused.
+    /// `bfq_update_io_intensity`: updates `io_bound`, which is true if at most a fifth of the time is unused.
     pub(super) fn note_intensity(&mut self, now: Time) {
         let habit = &mut self.habit;
         let total = now.since(habit.since).0;
@@ -157,7 +158,7 @@ impl Queue {
         }
     }
 
-    /// Its next request, whose key that is, is another one now.
+    /// Updates the place of the next request if it is the one with this key.
     pub(super) fn rename_next(&mut self, key: IoKey, at: Place) {
         if self.next.is_some_and(|next| next.1 == key) {
             self.next = Some(at);

@@ -1,4 +1,4 @@
-//! Weight raising: what seems to be interactive or soft real-time weighs more for a while (`low_latency`).
+//! Weight raising: queues that seem interactive or soft real-time get a higher weight for some time (`low_latency`).
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_bfqq_handle_idle_busy_switch`, `bfq_update_bfqq_wr_on_rq_arrival`,
 //! `bfq_update_wr_data`, `bfq_bfqq_softrt_next_start`, `bfq_handle_burst`.
@@ -8,21 +8,21 @@ use super::raised::{Guess, RAISED};
 use super::{Bfq, MIN_BUDGET_PART};
 use fathom_base::{Dur, Time};
 
-/// Idle for so long, a process is taken for interactive: `bfq_wr_min_idle_time`.
+/// Idle time after which a process counts as interactive: `bfq_wr_min_idle_time`.
 const IDLE: Dur = Dur::ms(2_000);
-/// As long as this after it was raised last, a queue for which nobody waits is raised: `bfq_wr_min_inter_arr_async`.
+/// Minimum time between two raises of an async queue: `bfq_wr_min_inter_arr_async`.
 const ASYNC_GAP: Dur = Dur::ms(500);
-/// Sectors after which an interactive queue is raised no more: `max_service_from_wr`.
+/// Number of sectors after which an interactive queue is no longer raised: `max_service_from_wr`.
 const MAX_SERVICE: u64 = 120_000;
-/// The weight of the default priority: others are not raised.
+/// The weight of the default priority. Queues with another weight are not raised.
 const DEFAULT_WEIGHT: u64 = 40;
-/// Queues that make a large burst, and how soon after the one before each is created: `bfq_large_burst_thresh`,
-/// `bfq_burst_interval`.
+/// Number of queues in a large burst, and the maximum time between the creation of two queues of a burst:
+/// `bfq_large_burst_thresh`, `bfq_burst_interval`.
 const LARGE_BURST: usize = 8;
 pub(super) const BURST_GAP: Dur = Dur::ms(180);
 
 impl Bfq {
-    /// `bfq_wr_duration`: the slower the drive, the longer.
+    /// `bfq_wr_duration`: the time of a raise, longer on a slower drive.
     fn raise_time(&self) -> Dur {
         self.rate
             .interactive()
@@ -43,7 +43,7 @@ impl Bfq {
         }
     }
 
-    /// A queue that was empty has a request: it may be raised. Whether it seems to be interactive.
+    /// Decides whether to raise a queue that was empty and has a request. Returns whether it seems interactive.
     pub(super) fn raise_on_arrival(&mut self, id: u32, now: Time) -> bool {
         let guess = self.guess(&self.queues[id as usize], now);
         let most = self.raise_time();
@@ -77,7 +77,7 @@ impl Bfq {
         guess.interactive
     }
 
-    /// A request for which nobody waits has come to a queue that has others.
+    /// Decides whether to raise a queue with requests that gets an async request.
     pub(super) fn raise_async(&mut self, id: u32, now: Time) {
         let most = self.raise_time();
         let raise = &mut self.queues[id as usize].raise;
@@ -87,7 +87,7 @@ impl Bfq {
         }
     }
 
-    /// A queue was given service, in sectors.
+    /// Counts service given to a queue, in sectors.
     pub(super) fn note_service(&mut self, id: u32, sectors: u64) {
         let raise = &mut self.queues[id as usize].raise;
         if raise.by > 1 {
@@ -96,7 +96,7 @@ impl Bfq {
         raise.backlog_service += sectors;
     }
 
-    /// Whether the queue whose turn it is has been raised for long enough: `bfq_update_wr_data`.
+    /// Ends the raise of the queue being served if it has lasted long enough: `bfq_update_wr_data`.
     pub(super) fn update_raise(&mut self, id: u32, now: Time) {
         let most = self.raise_time();
         let queue = &mut self.queues[id as usize];
@@ -124,7 +124,7 @@ impl Bfq {
         }
     }
 
-    /// All of its last requests were seeks: it is not soft real-time (`bfq_update_io_seektime`).
+    /// Ends a soft real-time raise if all of the last requests were seeks (`bfq_update_io_seektime`).
     pub(super) fn doubt_soft(&mut self, id: u32, now: Time) {
         let most = self.raise_time();
         let queue = &mut self.queues[id as usize];
@@ -144,7 +144,7 @@ impl Bfq {
         }
     }
 
-    /// A turn ends.
+    /// Updates the raise at the end of a turn.
     pub(super) fn note_end_of_turn(&mut self, id: u32, now: Time) {
         let queue = &mut self.queues[id as usize];
         if !self.tunables.low_latency {
@@ -162,7 +162,7 @@ impl Bfq {
         }
     }
 
-    /// A request of a queue is done.
+    /// Updates the raise when a request of a queue completes.
     pub(super) fn note_done(&mut self, id: u32, now: Time) {
         let queue = &mut self.queues[id as usize];
         let dry = queue.in_flight == 0 && queue.sorted.is_empty();
@@ -171,7 +171,8 @@ impl Bfq {
         }
     }
 
-    /// A queue is created or has not asked yet: many in a row are a burst, and are not raised (`bfq_handle_burst`).
+    /// Counts a queue that is created or has no request yet. Many in a row are a burst and are not raised
+    /// (`bfq_handle_burst`).
     pub(super) fn note_burst(&mut self, id: u32, now: Time) {
         let raise = &self.queues[id as usize].raise;
         if self.burst.queues.contains(&id) || raise.in_large_burst {
@@ -199,12 +200,12 @@ impl Bfq {
         }
     }
 
-    /// Whether a queue that has not asked yet is looked at for a burst.
+    /// Returns whether a queue without requests so far is checked for a burst.
     pub(super) fn may_burst(&self, id: u32) -> bool {
         self.queues[id as usize].just_created && (self.burst.size > 0 || self.busy.all == 0)
     }
 
-    /// The least budget: `bfq_min_budget`, in sectors.
+    /// The minimum budget, in sectors: `bfq_min_budget`.
     pub(super) fn least_budget(&self) -> u64 {
         self.budget_limit() / MIN_BUDGET_PART
     }

@@ -1,15 +1,15 @@
-//! How a queue is raised (`low_latency`), and what decides whether it is; the rules are in `raise.rs`.
+//! The state of weight raising (`low_latency`); the rules are in `raise.rs`.
 
 use fathom_base::{Dur, Time};
 
-/// How much more a raised queue weighs: `bfq_wr_coeff`; for soft real-time times `BFQ_SOFTRT_WEIGHT_FACTOR`.
+/// Factor on the weight of a raised queue: `bfq_wr_coeff`; for soft real-time times `BFQ_SOFTRT_WEIGHT_FACTOR`.
 pub(super) const RAISED: u64 = 30;
 const SOFT_FACTOR: u64 = 100;
-/// How long a soft real-time queue is raised: `bfq_wr_rt_max_time`.
+/// Time for which a soft real-time queue is raised: `bfq_wr_rt_max_time`.
 const SOFT_TIME: Dur = Dur::ms(300);
-/// Sectors a second above which a process is not soft real-time: `bfq_wr_max_softrt_rate`.
+/// Rate in sectors per second above which a process is not soft real-time: `bfq_wr_max_softrt_rate`.
 const SOFT_RATE: u64 = 7_000;
-/// Four ticks of a kernel with 250 a second.
+/// Four ticks of a kernel at 250 Hz.
 const FOUR_TICKS: Dur = Dur::ms(16);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,18 +18,18 @@ pub(super) enum Kind {
     SoftRealTime,
 }
 
-/// How a queue is raised, and what decides whether it is.
+/// Whether a queue is raised, and the observations that decide it.
 #[derive(Clone, Debug)]
 pub(super) struct Raise {
-    /// How many times its weight it has; 1 if it is not raised.
+    /// Factor on its weight; 1 if it is not raised.
     pub(super) by: u64,
     pub(super) kind: Option<Kind>,
     pub(super) most: Dur,
-    /// Since when it is raised, or when that ended.
+    /// When the raise began, or when the last one ended.
     pub(super) since: Time,
-    /// When it was raised as interactive before it became soft real-time.
+    /// When it was raised as interactive, before it became soft real-time.
     pub(super) interactive_since: Option<Time>,
-    /// Sectors that it has got while raised, and since it began to want any.
+    /// In sectors: the service while raised, and the service since it last became busy.
     pub(super) service: u64,
     pub(super) backlog_service: u64,
     pub(super) backlogged: Time,
@@ -38,7 +38,7 @@ pub(super) struct Raise {
     pub(super) in_large_burst: bool,
 }
 
-/// Queues that were created in a row.
+/// Queues that were created shortly after one another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Burst {
     pub(super) queues: Vec<u32>,
@@ -80,7 +80,7 @@ impl Raise {
         self.most = SOFT_TIME;
     }
 
-    /// `bfq_bfqq_end_wr`.
+    /// Ends the raise: `bfq_bfqq_end_wr`.
     pub(super) fn end(&mut self, now: Time) {
         if !self.is_soft() {
             self.next_soft = now;
@@ -91,14 +91,15 @@ impl Raise {
         self.since = now;
     }
 
-    /// `bfq_bfqq_softrt_next_start`: not before it would have got what it got at the highest rate of a soft real-time one.
+    /// `bfq_bfqq_softrt_next_start`: the time after which the next request may count as soft real-time, so that the
+    /// service received so far does not exceed the maximum rate of a soft real-time process.
     pub(super) fn next_soft(&self, now: Time, slice_idle: Dur) -> Time {
         let fair = self.backlogged + Dur(1_000_000_000 / SOFT_RATE) * self.backlog_service;
         self.next_soft.max(fair).max(now + slice_idle + FOUR_TICKS)
     }
 }
 
-/// What a queue seems to be that wants service again.
+/// The apparent kind of a queue that becomes busy.
 #[derive(Clone, Copy)]
 pub(super) struct Guess {
     pub(super) interactive: bool,
@@ -107,7 +108,7 @@ pub(super) struct Guess {
 }
 
 impl Raise {
-    /// A queue that is raised wants service again.
+    /// Updates the raise of a raised queue that becomes busy again.
     pub(super) fn go_on(&mut self, guess: Guess, most: Dur, now: Time) {
         if guess.interactive {
             self.interactive(most);

@@ -1,4 +1,4 @@
-//! What the drive makes: its peak rate, from which the largest budget follows, and whether it queues.
+//! The peak rate of the drive, which determines the maximum budget, and whether the drive queues requests.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_update_peak_rate`, `bfq_update_rate_reset`, `bfq_calc_max_budget`,
 //! `bfq_update_hw_tag`.
@@ -7,24 +7,25 @@ use super::queue::is_seek;
 use crate::Io;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
-/// Binary digits of a rate below one sector a microsecond: `BFQ_RATE_SHIFT`.
+/// Binary digits of a rate below one sector per microsecond: `BFQ_RATE_SHIFT`.
 const SHIFT: u32 = 16;
-/// Rates of the reference drives, without a head and with one: `ref_rate`.
+/// Rates of the reference drives, without and with a head: `ref_rate`.
 const REFERENCE: [u64; 2] = [33_000, 14_000];
-/// How long an interactive task takes on them: `ref_wr_duration`.
+/// Time of an interactive task on the reference drives: `ref_wr_duration`.
 const REFERENCE_TIME: [Dur; 2] = [Dur::ms(2_500), Dur::ms(7_000)];
-/// Dispatches and time that an estimate needs, and after which it is made: `BFQ_RATE_MIN_SAMPLES`,
+/// Number of dispatches and time that an estimate needs, and the time after which it is made: `BFQ_RATE_MIN_SAMPLES`,
 /// `BFQ_RATE_MIN_INTERVAL`, `BFQ_RATE_REF_INTERVAL`.
 const MIN_SAMPLES: u64 = 32;
 const MIN_INTERVAL: Dur = Dur::ms(300);
 const INTERVAL: Dur = Dur::ms(1_000);
-/// Below this a pause is none: `BFQ_MIN_TT`.
+/// A pause shorter than this does not count as one: `BFQ_MIN_TT`.
 pub(super) const SHORT_PAUSE: Dur = Dur::ms(2);
-/// More requests at a time than this are a queue: `BFQ_HW_QUEUE_THRESHOLD`; looked at after so many completions.
+/// A drive with more requests in flight than this queues: `BFQ_HW_QUEUE_THRESHOLD`; and the number of completions after
+/// which that is checked.
 const QUEUE: u32 = 3;
 const QUEUE_SAMPLES: u32 = 32;
 
-/// The peak rate as estimated so far, in sectors a microsecond times 2^16.
+/// The estimate of the peak rate, in sectors per microsecond times 2^16.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
     peak: u64,
@@ -36,7 +37,7 @@ pub(super) struct Rate {
     first: Time,
     last: Time,
     since_first: Dur,
-    /// The end of the last request that went, in bytes.
+    /// The end of the last dispatched request, in bytes.
     pub(super) place: u64,
     pub(super) last_completion: Time,
 }
@@ -58,18 +59,18 @@ impl Rate {
         }
     }
 
-    /// How long a queue that seems to be interactive is raised, without bounds.
+    /// Time for which a queue that seems interactive is raised, before limits.
     pub(super) fn interactive(&self) -> Dur {
         let kind = usize::from(self.rotational);
         Dur(REFERENCE[kind] * REFERENCE_TIME[kind].0 / self.peak)
     }
 
-    /// What the drive transfers in that time at its peak rate, in sectors.
+    /// Amount that the drive transfers in `time` at its peak rate, in sectors.
     pub(super) fn sectors_in(&self, time: Dur) -> u64 {
         (self.peak * (time.0 / 1_000)) >> SHIFT
     }
 
-    /// A request goes; whether there is a new estimate.
+    /// Records a dispatch. Returns whether there is a new estimate.
     pub(super) fn dispatched(&mut self, now: Time, io: &Io, in_flight: u32) -> bool {
         let new = self.sample(now, io, in_flight);
         self.place = io.end();
@@ -109,7 +110,8 @@ impl Rate {
         (self.sectors, self.longest) = (sectors, sectors);
     }
 
-    /// A request is done. After a pause in which the drive did less than 1 sector a ms, what was seen counts no more.
+    /// Records a completion. Returns whether there is a new estimate. The samples are discarded after a pause so long
+    /// that the longest recent request, spread over it, makes less than about 1 sector per ms.
     pub(super) fn completed(&mut self, now: Time) -> bool {
         let us = now.since(self.last_completion).0 / 1_000;
         let idle = us > SHORT_PAUSE.0 / 1_000 && (self.longest << SHIFT) / us < 1 << (SHIFT - 10);
@@ -121,7 +123,7 @@ impl Rate {
         new
     }
 
-    /// A low-pass filter that trusts sequential and long observations most.
+    /// Updates the peak rate with a low-pass filter in which sequential and long observations have the highest weight.
     fn estimate(&mut self) -> bool {
         if self.samples < MIN_SAMPLES || self.since_first < MIN_INTERVAL {
             return false;
@@ -143,7 +145,7 @@ impl Rate {
 /// Whether the drive takes several requests at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Depth {
-    /// `hw_tag`: taken for granted until seen otherwise, and for good once seen.
+    /// `hw_tag`: true until observed otherwise; final once the drive was seen to queue.
     pub(super) queues: bool,
     certain: bool,
     most: u32,
@@ -162,8 +164,8 @@ impl Default for Depth {
 }
 
 impl Depth {
-    /// A request is done: so many were in flight with it and held. `few` says that the queue whose turn it is has too
-    /// few requests to tell.
+    /// Records a completion, with the numbers of requests in flight (including this one) and held. `few` says that the
+    /// queue being served has too few requests to tell.
     pub(super) fn sample(&mut self, in_flight: u32, held: usize, few: bool) {
         self.most = self.most.max(in_flight);
         if self.certain || in_flight as usize + held <= QUEUE as usize || (few && in_flight < QUEUE)
@@ -178,11 +180,11 @@ impl Depth {
         }
     }
 
-    /// The most requests that the drive has had of late.
+    /// The maximum number of requests recently in flight.
     pub(super) fn most(&self) -> u32 {
         self.most
     }
 }
 
-/// Requests of a queue below which it cannot tell whether the drive queues.
+/// Number of requests below which a queue cannot show whether the drive queues.
 pub(super) const FEW: usize = QUEUE as usize;

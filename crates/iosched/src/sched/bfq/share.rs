@@ -1,4 +1,4 @@
-//! What a queue is charged, what it weighs, and whether it is among those that want service.
+//! The charge of a request, the weight of a queue, and the set of busy queues.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_serv_to_charge`, `bfq_asymmetric_scenario`, `bfq_weights_tree_add`;
 //! `block/bfq-wf2q.c`: `__bfq_entity_update_weight_prio`, `bfq_add_bfqq_busy`, `bfq_del_bfqq_busy`.
@@ -8,7 +8,7 @@ use crate::Io;
 use fathom_base::SECTOR_BYTES;
 
 impl Bfq {
-    /// What a request takes from the budget of its queue, in sectors.
+    /// The charge of a request against the budget of its queue, in sectors.
     pub(super) fn charge(&self, id: u32, io: &Io) -> u64 {
         let sectors = io.len.div_ceil(SECTOR_BYTES);
         let queue = &self.queues[id as usize];
@@ -18,8 +18,7 @@ impl Bfq {
         }
     }
 
-    /// Whether queues of several classes want service, or another one has another weight and this one has not the least
-    /// of all.
+    /// Returns true if queues of several classes are busy, or if weights differ and this queue does not have the least.
     pub(super) fn is_asymmetric(&self, id: u32) -> bool {
         let least = self.weights.first_key_value().map(|(&weight, _)| weight);
         let counted = self.queues[id as usize].counted;
@@ -48,7 +47,7 @@ impl Bfq {
         }
     }
 
-    /// The weight that a queue has from now on: `__bfq_entity_update_weight_prio`.
+    /// Applies the current weight of a queue and returns it: `__bfq_entity_update_weight_prio`.
     pub(super) fn settle_weight(&mut self, id: u32) -> u64 {
         let queue = &self.queues[id as usize];
         let (weight, raised) = (queue.weight * queue.raise.by, queue.raise.by > 1);

@@ -1,11 +1,11 @@
-//! The policy of BFQ, by hand-made sequences.
+//! Tests of BFQ with sequences made by hand.
 
 use super::*;
 use crate::sched::hand::{LEN, next, of, put, read, write};
 
 const ALL: usize = usize::MAX;
 
-/// With weights as they are: `low_latency` off.
+/// A scheduler without weight raising (`low_latency` off).
 fn scheduler(change: impl FnOnce(&mut Tunables)) -> Bfq {
     let mut tunables = Tunables {
         low_latency: false,
@@ -15,12 +15,12 @@ fn scheduler(change: impl FnOnce(&mut Tunables)) -> Bfq {
     Bfq::new(&tunables).unwrap()
 }
 
-/// When a process asks first: so much later than the one before it that it has a queue of its own.
+/// The first request of a process, late enough after the previous process to get a queue of its own.
 fn first(process: u32) -> Time {
     Time(0) + Dur::ms(1_000) * u64::from(process)
 }
 
-/// After all of them, by so much.
+/// A time after the first requests of all processes.
 fn later(by: Dur) -> Time {
     first(9) + by
 }
@@ -29,7 +29,7 @@ fn with_priority(priority: u8, io: Io) -> Io {
     Io { priority, ..io }
 }
 
-/// Whose the next requests are, as runs of one process.
+/// The processes of the next requests, as runs of one process.
 fn runs(scheduler: &mut Bfq, now: Time, count: usize) -> Vec<(u32, usize)> {
     let mut runs: Vec<(u32, usize)> = Vec::new();
     for _ in 0..count {
@@ -45,8 +45,7 @@ fn runs(scheduler: &mut Bfq, now: Time, count: usize) -> Vec<(u32, usize)> {
     runs
 }
 
-/// Dispatches for a long time while every one of `requests` is asked for again at once, a little farther; the bytes
-/// that each of them got.
+/// Dispatches for a long time, repeating each of `requests` at once, a little farther. Returns the bytes that each got.
 fn shares(scheduler: &mut Bfq, requests: &[Io]) -> Vec<u64> {
     let mut got = vec![0; requests.len()];
     for (key, io) in (0..).zip(requests) {
@@ -86,7 +85,8 @@ fn a_queue_has_the_drive_until_its_budget_is_used_up() {
             put(&mut scheduler, first(process), of(process, io));
         }
     }
-    // Two thirds of 64 KiB are 10 requests of 4 KiB; used up, the next budget is four times that, at most 64 KiB.
+    // Two thirds of 64 KiB are 10 requests of 4 KiB. When they are used up, the next budget is four times that, at most
+    // 64 KiB.
     let order = runs(&mut scheduler, later(Dur(0)), 52);
     assert_eq!(order, [(1, 10), (2, 10), (1, 16), (2, 16)]);
 }
@@ -139,7 +139,7 @@ fn the_drive_waits_for_a_process_where_shares_depend_on_it() {
     assert_eq!(scheduler.dispatch(Time(3)), None);
     let timer = Time(3) + Dur::ms(8);
     assert_eq!(scheduler.next_timer(), Some(timer));
-    // It comes back in time, and goes; then it does not.
+    // The process comes back in time and goes first; then it does not.
     put(
         &mut scheduler,
         Time(4),
@@ -175,7 +175,7 @@ fn a_turn_ends_when_its_time_is_over() {
     assert_eq!(next(&mut scheduler, later(Dur::ms(125)), 1), [10]);
 }
 
-/// `bfq_check_fifo` is asked what goes after a request (`bfq_find_next_rq`), the first time in a turn.
+/// `bfq_check_fifo` is asked for the request after another one (`bfq_find_next_rq`), the first time in a turn.
 #[test]
 fn the_oldest_goes_second_in_a_turn_once_it_has_expired() {
     let mut scheduler = scheduler(|_| {});
@@ -186,7 +186,8 @@ fn the_oldest_goes_second_in_a_turn_once_it_has_expired() {
         let io = of(1, read(key, u64::from(key + 100) * LEN));
         put(&mut scheduler, Time(2), io);
     }
-    // Time is over, and what was next still is; then the age is looked at, once; then it goes around.
+    // The time has expired, but the request chosen before still goes next. Then the age is checked, once; then the
+    // order wraps around.
     let late = Time(1) + Dur::ms(125);
     assert_eq!(next(&mut scheduler, late, ALL), [1, 0, 2, 3]);
 }
@@ -207,7 +208,7 @@ fn a_budget_is_enough_for_the_next_request() {
     assert_eq!(runs(&mut scheduler, later(Dur(0)), ALL), [(2, 1), (1, 2)]);
 }
 
-/// `bfq_request_merged` looks at front merges only, so that `bfq_select_queue` finds the budget exhausted.
+/// `bfq_request_merged` handles front merges only, so `bfq_select_queue` finds the budget exhausted.
 #[test]
 fn a_request_that_outgrew_the_budget_uses_it_up() {
     let mut scheduler = scheduler(|tunables| tunables.max_budget = Bytes::kib(32));
@@ -232,12 +233,12 @@ fn a_little_way_back_is_nearer_than_a_long_way_ahead() {
     for (key, at) in [(1, 121), (2, 90), (3, 80)] {
         put(&mut scheduler, Time(1), of(1, read(key, at * mib)));
     }
-    // 10 MiB back count as 20, less than 21 ahead; then 10 back as 20 again; what is left is 41 ahead.
+    // 10 MiB back cost 20, less than 21 ahead; then 10 back cost 20 again; 41 ahead is left.
     assert_eq!(next(&mut scheduler, Time(2), ALL), [2, 3, 1]);
     for (key, at) in [(4, 200), (5, 104)] {
         put(&mut scheduler, Time(2), of(1, read(key, at * mib)));
     }
-    // 17 MiB back from 121 are too far.
+    // 17 MiB back from 121 is too far.
     assert_eq!(next(&mut scheduler, Time(3), ALL), [4, 5]);
 }
 
@@ -251,7 +252,7 @@ fn what_comes_is_near_to_where_any_queue_was_last() {
     for (key, block) in [(2, 50), (3, 150)] {
         put(&mut scheduler, later(Dur(1)), of(1, read(key, block * LEN)));
     }
-    // Both are too far behind 1 GiB: the lower one. From 100 blocks, 150 would be nearer.
+    // Both are too far behind 1 GiB: the lower one goes. From 100 blocks, 150 would be nearer.
     assert_eq!(next(&mut scheduler, later(Dur(1)), ALL), [2, 3]);
 }
 
@@ -272,7 +273,7 @@ fn requests_of_two_queues_are_not_merged() {
     let (a, b) = (of(1, read(0, 0)), of(2, read(1, LEN)));
     assert!(!scheduler.may_merge(&a, &b));
     assert!(scheduler.may_merge(&a, &of(1, b)));
-    // What nobody waits for is of no process.
+    // Async requests do not belong to a process.
     assert!(scheduler.may_merge(&of(1, write(0, 0)), &of(2, write(1, LEN))));
     assert!(!scheduler.may_merge(&write(0, 0), &with_priority(5, write(1, LEN))));
 }
@@ -289,8 +290,8 @@ fn tunables_that_cannot_be_are_refused() {
     assert_eq!(key(|t| t.back_seek_penalty = 0), "back_seek_penalty");
 }
 
-/// A process that floods and one that reads a block at a time, each alone in its queue; the keys from 100 on are of the
-/// flood. The read has gone and is done.
+/// A process that floods and one that reads a block at a time, each alone in its queue. The keys from 100 on belong to
+/// the flood. The read was dispatched and is complete.
 fn flood_and_reader(low_latency: bool) -> Bfq {
     let mut scheduler = scheduler(|tunables| tunables.low_latency = low_latency);
     for key in 100..200 {
@@ -326,7 +327,7 @@ fn who_asks_again_in_time_takes_the_drive() {
     assert_eq!(next(&mut scheduler, now, 1), [1]);
 }
 
-/// `bfq_bfqq_idle_for_long_time`: a queue that has asked for nothing for 2 s is interactive and weighs 30 times as much.
+/// `bfq_bfqq_idle_for_long_time`: a queue without requests for 2 s is interactive and weighs 30 times as much.
 #[test]
 fn what_seems_to_be_interactive_weighs_more() {
     for (low_latency, weight) in [(true, 1_200), (false, 40)] {
@@ -339,8 +340,8 @@ fn what_seems_to_be_interactive_weighs_more() {
     }
 }
 
-/// `bfq_update_wr_data`: what has had 120,000 sectors is raised no more, nor is it after `bfq_wr_duration`, which is
-/// 2.5 s times 3/2 before there is an estimate of the rate.
+/// `bfq_update_wr_data`: a queue is no longer raised after 120,000 sectors, or after `bfq_wr_duration`, which is 2.5 s
+/// times 3/2 before the rate is estimated.
 #[test]
 fn nothing_is_raised_for_good() {
     for (requests, len, apart, raised) in [
@@ -368,7 +369,7 @@ fn a_burst_of_processes_is_not_raised() {
     for (processes, raised) in [(7, true), (9, false)] {
         let mut scheduler = Bfq::new(&Tunables::default()).unwrap();
         for process in 0..processes {
-            // By another priority each has a queue of its own; the last has the default.
+            // A different priority gives each process its own queue; the last one has the default.
             let priority = if process + 1 == processes {
                 4
             } else {
@@ -395,7 +396,8 @@ fn processes_that_begin_together_share_a_queue() {
     }
 }
 
-/// `bfq_bfqq_charge_time`: a turn that was longer than 20 ms and made little of it counts as if the drive had worked.
+/// `bfq_bfqq_charge_time`: a turn of more than 20 ms with little service is charged as if the drive had worked at its
+/// peak rate.
 #[test]
 fn who_is_slow_is_charged_for_the_time() {
     let mut scheduler = scheduler(|tunables| tunables.max_budget = Bytes::mib(8));
@@ -405,7 +407,8 @@ fn who_is_slow_is_charged_for_the_time() {
         put(&mut scheduler, first(2), of(2, read(key + 10, place)));
     }
     assert_eq!(next(&mut scheduler, later(Dur(0)), 3), [0, 1, 2]);
-    // 8 sectors of 16,384 in 100 ms of 125: 13,107 are charged, and the next one goes after the other's budget.
+    // 8 of 16,384 sectors in 100 of 125 ms: 13,107 sectors are charged, and the next request goes after the budget of
+    // the other queue.
     let late = later(Dur::ms(100));
     assert_eq!(next(&mut scheduler, late, 1), [3]);
     let finish = |scheduler: &Bfq, id| scheduler.time.finish_of(id);
@@ -441,8 +444,8 @@ fn of_class(class: Class, io: Io) -> Io {
     Io { class, ..io }
 }
 
-/// Linux 6.12, `bfq_lookup_next_entity`: of the classes that want service the highest; `bfq_bfqq_higher_class_or_weight`: it
-/// takes the drive from a lower one.
+/// Linux 6.12, `bfq_lookup_next_entity`: the highest busy class is served; `bfq_bfqq_higher_class_or_weight`: it
+/// preempts a lower one.
 #[test]
 fn real_time_goes_before_best_effort_and_that_before_idle() {
     let mut scheduler = scheduler(|tunables| tunables.low_latency = false);
@@ -462,14 +465,15 @@ fn real_time_goes_before_best_effort_and_that_before_idle() {
                 now += Dur::us(1);
                 scheduler.completed(now, &io);
             }
-            // The drive is kept idle for the queue whose turn it was.
+            // The drive is kept idle for the queue that was served.
             None => now = scheduler.next_timer().unwrap(),
         }
     }
     assert_eq!(order, [6, 7, 4, 5, 2, 3]);
 }
 
-/// `bfq_async_queue_prio`: what nobody waits for has a queue for each level of each class; what is of two is not merged.
+/// `bfq_async_queue_prio`: async requests have a queue for each level of each class; requests of two queues are not
+/// merged.
 #[test]
 fn what_nobody_waits_for_is_kept_by_class() {
     let mut scheduler = scheduler(|_| {});
@@ -481,7 +485,7 @@ fn what_nobody_waits_for_is_kept_by_class() {
     assert!(!scheduler.may_merge(&write(0, 0), &of_class(Class::Idle, write(1, LEN))));
 }
 
-/// `bfq_better_to_idle`: not for a queue of the idle class.
+/// `bfq_better_to_idle`: no idling for a queue of the idle class.
 #[test]
 fn the_drive_is_not_kept_idle_for_the_idle_class() {
     for (class, waits) in [(Class::BestEffort, true), (Class::Idle, false)] {

@@ -1,4 +1,4 @@
-//! Whose turn it is: when a turn ends, what budget the next one has, and whether the drive is kept idle.
+//! Turns: the end of a turn, the budget of the next one, and whether the drive is kept idle.
 //!
 //! Linux 6.12, `block/bfq-iosched.c`: `bfq_select_queue`, `bfq_bfqq_expire`, `__bfq_bfqq_recalc_budget`,
 //! `bfq_bfqq_is_slow`, `bfq_better_to_idle`; `block/bfq-wf2q.c`: `bfq_bfqq_charge_time`.
@@ -8,7 +8,7 @@ use super::{Bfq, DEFAULT_BUDGET, KNOWN_BUDGETS};
 use crate::Class;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
-/// Why a turn ends.
+/// The reason for the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     BudgetExhausted,
@@ -19,7 +19,7 @@ pub(super) enum Reason {
 }
 
 impl Bfq {
-    /// The queue that goes next, which has a request; `None` where the drive is rather kept idle.
+    /// Selects the queue to serve, which has a request. `None` if the drive is kept idle instead.
     pub(super) fn select(&mut self, now: Time) -> Option<u32> {
         let mut id = match self.serving {
             Some(id) if self.is_over(id, now) && !self.must_idle(id) => {
@@ -49,7 +49,7 @@ impl Bfq {
         }
     }
 
-    /// The next queue has its turn.
+    /// Begins the turn of the next queue.
     fn begin(&mut self, now: Time) -> Option<u32> {
         let id = self.time.serve()?;
         self.budgets = (self.budgets * 7 + 256) / 8;
@@ -75,13 +75,14 @@ impl Bfq {
         Some(id)
     }
 
-    /// What the next request of a queue takes from its budget, in sectors.
+    /// The charge of the next request of a queue, in sectors.
     pub(super) fn next_charge(&self, id: u32) -> Option<u64> {
         let next = self.queues[id as usize].next?;
         Some(self.charge(id, self.pool.get(next.1)?))
     }
 
-    /// Whether the time of the turn is over; while the drive waits for the queue, only if much of the budget is left.
+    /// Returns whether the time of the turn is over. While the drive waits for the queue, only if much of the budget is
+    /// left.
     pub(super) fn is_over(&self, id: u32, now: Time) -> bool {
         let queue = &self.queues[id as usize];
         let late = queue.timeout.is_none_or(|at| at <= now);
@@ -92,7 +93,8 @@ impl Bfq {
         self.queues[id as usize].sorted.is_empty() && self.is_better_to_idle(id)
     }
 
-    /// Whether keeping the drive idle for a queue costs no throughput: it does where a drive without a head queues.
+    /// Returns whether keeping the drive idle for a queue costs no throughput. It does on a drive without a head that
+    /// queues.
     pub(super) fn idling_pays(&self, id: u32) -> bool {
         let queue = &self.queues[id as usize];
         let rotational = self.tunables.is_rotational();
@@ -102,7 +104,7 @@ impl Bfq {
         pays && self.busy.raised == 0
     }
 
-    /// Whether shares depend on keeping the drive idle for a queue: `idling_needed_for_service_guarantees`.
+    /// Returns whether shares depend on keeping the drive idle for a queue: `idling_needed_for_service_guarantees`.
     fn idling_is_fair(&self, id: u32) -> bool {
         let queue = &self.queues[id as usize];
         let raised = queue.raise.by > 1
@@ -118,7 +120,7 @@ impl Bfq {
             && (self.idling_pays(id) || self.idling_is_fair(id))
     }
 
-    /// A turn ends. `compensate` says that the time since the drive began to idle does not count.
+    /// Ends a turn. With `compensate`, the time since the drive began to idle does not count.
     pub(super) fn expire(&mut self, id: u32, compensate: bool, reason: Reason, now: Time) {
         let (slow, elapsed) = self.is_slow(id, compensate, now);
         let queue = &self.queues[id as usize];
@@ -156,7 +158,7 @@ impl Bfq {
         }
     }
 
-    /// Whether a queue makes little of its time, and how much of it that was.
+    /// Returns whether a queue makes little use of its time, and the length of that time.
     fn is_slow(&self, id: u32, compensate: bool, now: Time) -> (bool, Dur) {
         let queue = &self.queues[id as usize];
         if !queue.sync {
@@ -165,7 +167,7 @@ impl Bfq {
         let end = if compensate { self.wait.since } else { now };
         let elapsed = end.since(self.turn_began);
         if elapsed < Dur::ms(1) {
-            // Too short to tell: a seeky queue is charged for the least.
+            // Too short to tell: a seeky queue is charged for the minimum time.
             let least = match self.tunables.is_rotational() {
                 true => self.tunables.slice_idle,
                 false => SHORT_PAUSE,
@@ -191,7 +193,7 @@ impl Bfq {
         self.serve(id, more);
     }
 
-    /// The budget that a queue is to have after a turn that ended for that reason.
+    /// Sets the budget of a queue after a turn that ended for this reason.
     fn rebudget_after(&mut self, id: u32, reason: Reason) {
         let (least, most) = (self.least_budget(), self.max_budget);
         let queue = &mut self.queues[id as usize];
@@ -219,7 +221,7 @@ impl Bfq {
         }
     }
 
-    /// The largest budget as far as it may be relied on: `bfq_max_budget`, in sectors.
+    /// The maximum budget as far as it is known, in sectors: `bfq_max_budget`.
     pub(super) fn budget_limit(&self) -> u64 {
         match self.budgets < KNOWN_BUDGETS && self.tunables.max_budget.0 == 0 {
             true => DEFAULT_BUDGET.0 / SECTOR_BYTES,

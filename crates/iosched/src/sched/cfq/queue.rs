@@ -1,17 +1,17 @@
-//! A queue of CFQ: what one process waits for, or what nobody waits for at one class and level of priority.
+//! A queue of CFQ: the sync requests of one process, or the async requests of one class and priority.
 
 use crate::Class;
 use crate::sched::seek::Habit;
 use crate::sched::{Place, SortedQueue};
 use fathom_base::Time;
 
-/// A process whose requests lie farther apart than that on average seeks (`CIC_SEEKY`, 8 * 1024 sectors), in bytes.
+/// A process seeks if the mean distance between its requests is above this (`CIC_SEEKY`, 8 * 1024 sectors), in bytes.
 const SEEKY: u64 = 4 << 20;
 
-/// When a queue has its turn: by class, by time, then by arrival; the number of the queue.
+/// A position in the order of turns: class, time, sequence number; and the index of the queue.
 pub(super) type Turn = (Class, i64, u64, u32);
 
-/// A queue of a process, or of a class and a priority in it.
+/// The queue of a process, or of a class and priority.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) sorted: SortedQueue,
@@ -19,17 +19,17 @@ pub(super) struct Queue {
     pub(super) sync: bool,
     pub(super) class: Class,
     pub(super) priority: u8,
-    /// Requests that the drive has.
+    /// Number of requests in flight.
     pub(super) dispatched: u32,
-    /// When its slice ends; `None` before the first completion in it.
+    /// When the slice ends; `None` before its first completion.
     pub(super) slice_end: Option<Time>,
-    /// Nanoseconds that were left of a slice, or negative.
+    /// Nanoseconds left of the last slice; negative if it was exceeded.
     pub(super) residue: i64,
-    /// Whether the oldest request was looked at in this slice.
+    /// Whether the oldest request was checked in this slice.
     pub(super) fifo_checked: bool,
-    /// Whether it is worth waiting for.
+    /// Whether it is worth keeping the drive idle for this queue.
     pub(super) idle_window: bool,
-    /// Its place among the turns, while it holds a request.
+    /// Position in the order of turns while the queue holds a request.
     pub(super) turn: Option<Turn>,
     pub(super) habit: Habit,
 }

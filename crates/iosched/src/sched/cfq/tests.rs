@@ -1,4 +1,4 @@
-//! The policy of CFQ on sequences made by hand.
+//! Tests of CFQ with sequences made by hand.
 
 use super::*;
 use crate::IoKey;
@@ -18,7 +18,7 @@ fn with_priority(priority: u8, io: Io) -> Io {
     Io { priority, ..io }
 }
 
-/// Serves one request at a time, 10 ms each, and says how many of one process go in a row, turn by turn.
+/// Serves one request at a time, 10 ms each. Returns the number of consecutive requests of one process, turn by turn.
 fn turns(cfq: &mut Cfq, count: usize) -> Vec<(u32, u32)> {
     let (mut now, mut turns) = (Time::ZERO, Vec::<(u32, u32)>::new());
     while turns.len() <= count {
@@ -38,7 +38,7 @@ fn turns(cfq: &mut Cfq, count: usize) -> Vec<(u32, u32)> {
 fn processes_have_the_drive_in_turn_for_a_slice_of_their_priority() {
     let mut cfq = cfq();
     for key in 0..90 {
-        // Their places lie between one another: an elevator would take them alternately.
+        // The offsets of the processes alternate: an elevator would alternate between them.
         let io = of(key % 3, read(key, u64::from(key) * LEN));
         put(
             &mut cfq,
@@ -46,9 +46,9 @@ fn processes_have_the_drive_in_turn_for_a_slice_of_their_priority() {
             with_priority([4, 4, 7][key as usize % 3], io),
         );
     }
-    // A slice of 100 ms begins with the first completion, so that it is one request longer; one of priority 7 has 40 ms.
-    // Turns come later by what a slice is shorter than 180 ms, once for every other queue: 0, 80 and 2 * 140 ms at the
-    // beginning, 110 + 2 * 80 ms for the second turn of the first process.
+    // A slice of 100 ms begins with the first completion, so it is one request longer; a slice of priority 7 has 40 ms.
+    // Turns are delayed by the difference of the slice to 180 ms, once for every other queue: 0, 80 and 2 * 140 ms at
+    // the beginning, 110 + 2 * 80 ms for the second turn of the first process.
     assert_eq!(turns(&mut cfq, 4), [(0, 11), (1, 11), (0, 11), (2, 5)]);
     let mut high = self::cfq();
     for key in 0..50 {
@@ -74,7 +74,7 @@ fn what_a_slice_ran_over_is_counted_in_the_next_turn() {
     }
     assert_eq!(next(&mut cfq, ms(0), 1), [0]);
     let slow = cfq.dispatch(ms(10)).unwrap();
-    // 310 ms more than the slice, of which the turn, at 410 + 2 * 80 ms otherwise, comes before that of 2, at 280 ms.
+    // The slice is exceeded by 310 ms. The next turn, otherwise at 410 + 2 * 80 ms, comes before that of 2, at 280 ms.
     cfq.completed(ms(410), &slow);
     let processes = std::iter::from_fn(|| cfq.dispatch(ms(410))).map(|io| io.process);
     assert_eq!(processes.take(4).collect::<Vec<_>>(), [1; 4]);
@@ -100,7 +100,7 @@ fn the_drive_is_kept_idle_for_a_process_that_was_just_answered() {
     assert_eq!(next(&mut cfq, ms(13), 1), [1]);
 }
 
-/// A process that has asked five times, the next 64 KiB each, and thought for so long before. Its last request is out.
+/// A process has made five requests, 64 KiB apart, with `think` time before each. Its last request is in flight.
 fn accustomed(cfq: &mut Cfq, think: Dur, stride: u64) -> (Time, Io) {
     let mut now = Time::ZERO;
     for key in 0..4 {
@@ -142,7 +142,7 @@ fn a_near_request_of_another_process_ends_the_wait() {
     cfq.completed(now, &last);
     put(&mut cfq, now, of(2, read(8, FAR)));
     assert_eq!(cfq.dispatch(now), None);
-    // As near as those of the process itself usually are.
+    // As near as the requests of the process itself usually are.
     put(&mut cfq, now, of(3, read(9, last.end() + LEN)));
     assert_eq!(next(&mut cfq, now, 1), [9]);
 }
@@ -157,7 +157,7 @@ fn what_is_waited_for_goes_before_what_is_not() {
     put(&mut cfq, ms(0), of(1, read(9, FAR)));
     let waited_for = cfq.dispatch(ms(0)).unwrap();
     assert_eq!(waited_for.key, IoKey(9));
-    // The drive could take more, but the writes would be in the way, also of what comes next.
+    // The drive could take more, but the writes would delay the next sync requests.
     assert_eq!(cfq.dispatch(ms(0)), None);
     cfq.completed(ms(1), &waited_for);
     assert_eq!(cfq.dispatch(ms(1)), None);
@@ -206,7 +206,7 @@ fn what_grows_and_what_goes_is_found_where_it_is() {
     for key in 1..4 {
         put(&mut cfq, ms(0), read(key, u64::from(key) * MIB));
     }
-    // The next one, just behind the head, grows away from it.
+    // The next request, just behind the head, grows away from it.
     let grown = Io {
         len: 2 * LEN,
         ..read(3, 3 * MIB - LEN)
@@ -234,7 +234,7 @@ fn the_oldest_goes_first_in_a_slice_once_it_has_expired() {
     }
     let mut early = cfq.clone();
     assert_eq!(next(&mut early, ms(124), 1), [3]);
-    // It has expired now, but this slice has looked at the oldest already.
+    // The oldest has expired now, but was already checked in this slice.
     assert_eq!(next(&mut early, ms(125), 1), [4]);
     assert_eq!(next(&mut cfq, ms(125), 2), [1, 3]);
 }
@@ -298,7 +298,7 @@ fn a_process_that_never_stops_asking_keeps_no_write_back_for_ever() {
     let (mut now, mut key) = (Time::ZERO, 1);
     let mut in_flight = std::collections::VecDeque::new();
     while now < ms(2000) {
-        // Eight are out or held at any time: whenever one is done, the next one comes.
+        // Eight are in flight or held at any time: each completion brings the next request.
         while in_flight.len() < 4
             && let Some(io) = cfq.dispatch(now)
         {
@@ -323,8 +323,8 @@ fn of_class(class: Class, io: Io) -> Io {
     Io { class, ..io }
 }
 
-/// `cfq_service_tree_add` (2.6.23): "sort RT queues first, we always want to give preference to them. IDLE queues goes to the
-/// back." `cfq_get_next_queue`: the idle class waits until `last_end_request + CFQ_IDLE_GRACE`.
+/// `cfq_service_tree_add` (2.6.23): "sort RT queues first, we always want to give preference to them. IDLE queues goes
+/// to the back." `cfq_get_next_queue`: the idle class waits until `last_end_request + CFQ_IDLE_GRACE`.
 #[test]
 fn classes_go_in_their_order_and_the_idle_one_once_all_is_quiet() {
     let mut cfq = cfq();
@@ -344,7 +344,7 @@ fn classes_go_in_their_order_and_the_idle_one_once_all_is_quiet() {
         now += Dur::ms(5);
         cfq.completed(now, &io);
     }
-    // The process that was answered is waited for, then 100 ms since its answer go by.
+    // The drive is kept idle for the process just served; then 100 ms pass since its completion.
     let answered = now;
     assert_eq!(cfq.dispatch(answered + Dur::ms(8)), None);
     assert_eq!(cfq.next_timer(), Some(answered + Dur::ms(100)));
@@ -352,8 +352,8 @@ fn classes_go_in_their_order_and_the_idle_one_once_all_is_quiet() {
     assert_eq!(next(&mut cfq, answered + Dur::ms(100), 1), [1]);
 }
 
-/// `cfq_should_preempt` (2.6.23): an idle queue gives way, an idle request never asks for it, and a real-time one does not end a
-/// slice of best effort. `cfq_dispatch_requests`: `max_dispatch` is 1 for the idle class.
+/// `cfq_should_preempt` (2.6.23): an idle queue is preempted, an idle request never preempts, and a real-time one does
+/// not end a slice of best effort. `cfq_dispatch_requests`: `max_dispatch` is 1 for the idle class.
 #[test]
 fn an_idle_queue_gives_way_to_all_and_no_slice_to_the_real_time_class() {
     let mut idle = cfq();
@@ -361,7 +361,7 @@ fn an_idle_queue_gives_way_to_all_and_no_slice_to_the_real_time_class() {
         let io = of(1, read(key, u64::from(key) * LEN));
         put(&mut idle, ms(0), of_class(Class::Idle, io));
     }
-    // One of a round, four in the drive where nothing else is there.
+    // One request per round, and four in flight if no other queue is busy.
     assert_eq!(next(&mut idle, ms(100), 3), [0, 1, 2]);
     put(
         &mut idle,

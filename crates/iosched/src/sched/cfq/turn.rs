@@ -1,4 +1,4 @@
-//! Whose turn it is: the order of queues, their slices, and what ends one.
+//! Turns: the order of queues, their slices, and the end of a slice.
 
 use super::{Active, Cfq, FRONT, IDLE_GRACE, PRIORITIES, Queue, SEEKY_IDLE, signed};
 use crate::sched::{Place, place};
@@ -6,18 +6,18 @@ use crate::{Class, Io};
 use fathom_base::{Dur, Time};
 
 impl Cfq {
-    /// The slice of a queue; `cfq_prio_slice`.
+    /// The length of a queue's slice; `cfq_prio_slice`.
     pub(super) fn slice(&self, sync: bool, priority: u8) -> Dur {
         let base = match sync {
             true => self.tunables.slice_sync,
             false => self.tunables.slice_async,
         };
-        // base + base / 5 * (4 - priority), without a negative number in between.
+        // base + base / 5 * (4 - priority), without a negative intermediate value.
         let fifths = u64::from(PRIORITIES + 1 - priority);
         Dur(base.0 % 5) + Dur(base.0 / 5) * fifths
     }
 
-    /// When a queue has its turn: now, and later the shorter its slice is and the more queues there are.
+    /// Puts a queue into the order of turns. Its turn comes later the shorter its slice is and the more queues wait.
     pub(super) fn enter_turns(&mut self, queue: usize, now: Time, in_front: bool) {
         self.leave_turns(queue);
         let busy = self.turns.len() as i64;
@@ -44,7 +44,7 @@ impl Cfq {
         }
     }
 
-    /// The active queue's turn is over. What it has left is remembered if it did not come to its end by itself.
+    /// Ends the turn of the active queue. The rest of its slice is recorded if `keep_residue`.
     pub(super) fn end_slice(&mut self, now: Time, keep_residue: bool) {
         let Some(active) = self.active.take() else {
             return;
@@ -60,13 +60,13 @@ impl Cfq {
         }
     }
 
-    /// Until when the idle class stays back, where nothing else wants the drive; `cfq_get_next_queue`.
+    /// The time until which the idle class has to wait, if no other class waits; `cfq_get_next_queue`.
     pub(super) fn grace(&self) -> Option<Time> {
         let (class, ..) = self.turns.first()?;
         (*class == Class::Idle).then(|| self.answered + IDLE_GRACE)
     }
 
-    /// The queue whose turn it is now has it.
+    /// Starts the slice of the queue whose turn is next.
     pub(super) fn begin_slice(&mut self, now: Time) -> Option<Active> {
         if self.grace().is_some_and(|until| now < until) {
             return None;
@@ -83,7 +83,7 @@ impl Cfq {
         self.active
     }
 
-    /// The queue to serve: the active one while it may go on, else the next; `cfq_select_queue`.
+    /// Selects the queue to serve: the active one while it may continue, else the next; `cfq_select_queue`.
     pub(super) fn select(&mut self, now: Time) -> Option<Active> {
         if let Some(active) = self.active {
             let this = &self.queues[active.queue];
@@ -104,7 +104,7 @@ impl Cfq {
         self.begin_slice(now)
     }
 
-    /// Requests of a queue in a round.
+    /// Maximum number of requests of a queue in a round.
     pub(super) fn quantum(&self, queue: usize) -> u32 {
         match self.queues[queue].class {
             Class::Idle => 1,
@@ -112,17 +112,18 @@ impl Cfq {
         }
     }
 
-    /// Whether a queue may have another request now.
+    /// Returns whether a queue may dispatch another request now.
     pub(super) fn may_dispatch(&self, active: Active) -> bool {
         let this = &self.queues[active.queue];
         let quantum = self.quantum(active.queue);
         let full = this.dispatched >= quantum
             && (self.turns.len() > 1 || this.dispatched >= quantum.saturating_mul(4));
-        // What nobody waits for stays out of the way of what somebody does.
+        // Async requests are not dispatched while sync ones are in flight.
         (active.round > 0 || !full) && (this.sync || self.sync_in_flight == 0)
     }
 
-    /// The request that a queue gives: the oldest if it has expired and this is the slice's first, else the nearest.
+    /// Chooses the request of a queue: the oldest if it has expired and this is the first of the slice, else the
+    /// nearest.
     pub(super) fn pick(&mut self, queue: usize, now: Time) -> Option<Place> {
         let expired = self.waits_too_long(&self.queues[queue], now);
         let this = &mut self.queues[queue];
@@ -133,7 +134,8 @@ impl Cfq {
         }
     }
 
-    /// A round has ended: an async queue that had its share gives way to others, and one of the idle class at once.
+    /// Returns whether a queue gives way to others after a round: an async queue that had its share, or any queue of
+    /// the idle class.
     pub(super) fn ends_early(&self, queue: usize, round: u32) -> bool {
         let this = &self.queues[queue];
         let spare = u32::from(PRIORITIES - this.priority);
@@ -142,7 +144,8 @@ impl Cfq {
         self.turns.len() > 1 && had
     }
 
-    /// Whether a queue's oldest request has expired; only until the queue has given one in its slice.
+    /// Returns whether a queue's oldest request has expired. False once the queue has dispatched a request in its
+    /// slice.
     pub(super) fn waits_too_long(&self, this: &Queue, now: Time) -> bool {
         let expire = match this.sync {
             true => self.tunables.fifo_expire_sync,
@@ -152,7 +155,7 @@ impl Cfq {
         !this.fifo_checked && oldest.is_some_and(|io| now >= io.queued + expire)
     }
 
-    /// Whether a new request of another queue ends the active queue's turn; `cfq_should_preempt`.
+    /// Returns whether a new request of another queue ends the active queue's turn; `cfq_should_preempt`.
     pub(super) fn preempts(&self, now: Time, io: &Io) -> bool {
         let Some(active) = self.active else {
             return false;
@@ -167,13 +170,15 @@ impl Cfq {
         if io.sync && !this.sync {
             return !self.waits_too_long(this, now);
         }
-        // While the drive is idle for a process, a request as near as its own usually are is as good.
+        // While the drive is idle for a process, a request of another one is as good if it is within the usual seek
+        // distance.
         let usual = this.habit.seek.trusted();
         active.idle_until.is_some()
             && usual.is_some_and(|mean| self.head.distance(io.offset) <= mean)
     }
 
-    /// The queue has run dry within its slice: the drive is kept idle for its process, or not.
+    /// Decides whether to keep the drive idle for a queue that has run dry within its slice. Returns the end of the
+    /// wait.
     pub(super) fn wait_for(&self, queue: usize, now: Time) -> Option<Time> {
         let this = &self.queues[queue];
         if self.tunables.slice_idle == Dur::ZERO || !this.idle_window {

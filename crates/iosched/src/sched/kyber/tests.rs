@@ -1,4 +1,4 @@
-//! The policy of Kyber, by hand-made sequences.
+//! Tests of Kyber with sequences made by hand.
 
 use super::*;
 use crate::sched::hand::{LEN, next, put, read, write};
@@ -7,12 +7,12 @@ fn scheduler() -> Kyber {
     Kyber::new(&Tunables::default()).unwrap()
 }
 
-/// What goes until there are no tokens, without any completion.
+/// Dispatches until no token is left, without completions.
 fn all(scheduler: &mut Kyber, now: Time) -> Vec<Io> {
     std::iter::from_fn(|| scheduler.dispatch(now)).collect()
 }
 
-/// `count` requests one after another, each of which takes `latency` from arrival to completion.
+/// Serves `count` requests one after another, each of which takes `latency` from arrival to completion.
 fn serve(scheduler: &mut Kyber, begin: Time, io: Io, latency: Dur, count: u32) -> Time {
     let mut now = begin;
     for _ in 0..count {
@@ -68,14 +68,14 @@ fn a_request_needs_a_token_of_its_domain() {
 
 #[test]
 fn slow_reads_take_tokens_from_fast_writes() {
-    // Writes of a quarter of their target, then reads of twice theirs, enough of both for percentiles.
+    // Writes take a quarter of their target, then reads twice theirs; both have enough samples for percentiles.
     let mut scheduler = scheduler();
     let quarter = Dur::us(2_500);
     let now = serve(&mut scheduler, Time(0), write(0, 0), quarter, 600);
     assert_eq!(tokens(&scheduler), [256, 128]);
     let now = serve(&mut scheduler, now, read(1, 0), Dur::ms(4), 600);
     assert!(now.since(Time(0)) > Dur::ms(3_000));
-    // Of the writes, the 99th percentile is in the first bucket: a quarter. Reads have all there are.
+    // The 99th percentile of writes is in the first bucket: a quarter. Reads have the maximum.
     assert_eq!(tokens(&scheduler), [256, 32]);
 }
 
@@ -93,11 +93,11 @@ fn after_a_second_few_samples_will_do() {
 fn a_domain_that_does_badly_gets_its_tokens_back() {
     let mut scheduler = scheduler();
     scheduler.domains[1].tokens = 10;
-    // 1.2 times the target is the fifth bucket: five quarters.
+    // 1.2 times the target is in the fifth bucket: five quarters.
     let now = serve(&mut scheduler, Time(0), write(0, 0), Dur::ms(12), 85);
     assert!(now > Time(0) + PATIENCE);
     assert_eq!(tokens(&scheduler), [256, 10]);
-    // The first second went to the 90th percentile, the next to it again: 500 samples make the 99th.
+    // The first second was used by the 90th percentile, and so was the next: 500 samples allow the 99th.
     serve(&mut scheduler, now, write(0, 0), Dur::ms(12), 430);
     assert_eq!(tokens(&scheduler), [256, 12]);
 }

@@ -1,4 +1,4 @@
-//! The policy of mq-deadline, by hand-made sequences.
+//! Tests of mq-deadline with sequences made by hand.
 
 use super::*;
 use crate::IoKey;
@@ -24,7 +24,7 @@ fn a_batch_ascends_over_gaps_and_then_begins_with_the_oldest() {
     for (key, block) in [(1, 40), (2, 90), (3, 10), (4, 70)] {
         put(&mut scheduler, Time(2), read(key, block * LEN));
     }
-    // Up from 50; nothing is above 90, and of those below the oldest is 40.
+    // Upwards from 50. Nothing is above 90, and of those below the oldest is 40.
     assert_eq!(next(&mut scheduler, Time(3), ALL), [4, 2, 1, 3]);
 }
 
@@ -72,7 +72,7 @@ fn what_has_expired_begins_the_next_batch() {
             read(key, u64::from(key + 10) * LEN),
         );
     }
-    // One more of the batch that began with 9, which ascends; then the one at 0 is due.
+    // One more request of the ascending batch that began with 9; then the one at 0 has expired.
     assert_eq!(next(&mut scheduler, late, ALL), [1, 0, 2, 3, 4]);
 }
 

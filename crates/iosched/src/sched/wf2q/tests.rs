@@ -1,4 +1,4 @@
-//! Shares, and what was missed while idle.
+//! Tests of B-WF2Q+: shares, and no credit for idle time.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn queues(weights: &[u64], budget: u64) -> Wf2q {
     time
 }
 
-/// Serves whole budgets, `count` of them; how many each queue got.
+/// Serves `count` whole budgets. Returns how many each queue got.
 fn serve(time: &mut Wf2q, weights: &[u64], budget: u64, count: u32) -> Vec<u32> {
     let mut order = Vec::new();
     for _ in 0..count {
@@ -28,7 +28,7 @@ fn nobody_is_ahead_of_the_share_by_more_than_a_budget() {
     let weights = [50, 10, 10, 10, 10, 10];
     let mut time = queues(&weights, 100);
     let order = serve(&mut time, &weights, 100, 60);
-    // Half of all to the first, at any time; in plain fair queueing its five turns would come at once.
+    // The first queue has half of all at any time; in plain fair queueing its five turns would come at once.
     for end in 1..=order.len() {
         let got = order[..end].iter().filter(|&&id| id == 0).count() as f64;
         assert!((got - end as f64 / 2.0).abs() <= 1.0, "{got} of {end}");
@@ -46,7 +46,7 @@ fn who_was_idle_is_owed_nothing_and_keeps_its_debt() {
     time.wake(1, 10, 100, false, 1);
     let order = serve(&mut time, &[10, 10], 100, 6);
     assert_eq!(order.iter().filter(|&&id| id == 1).count(), 3, "{order:?}");
-    // It leaves after a whole budget and comes back at once: no turn out of turn.
+    // A queue that leaves after a whole budget and comes back at once gets no extra turn.
     let mut time = queues(&[10, 10], 100);
     let first = time.serve().unwrap();
     time.served(first, 100);
@@ -55,7 +55,7 @@ fn who_was_idle_is_owed_nothing_and_keeps_its_debt() {
     assert_eq!(time.serve(), Some(1 - first));
 }
 
-/// `bfq_lookup_next_entity`, Linux 6.12: the highest class that wants service; the last one once in 200 ms.
+/// `bfq_lookup_next_entity`, Linux 6.12: the highest busy class is served; the last one once in 200 ms.
 #[test]
 fn a_class_goes_before_those_below_it_and_the_last_once_in_a_while() {
     let mut time = Wf2q::default();
@@ -65,7 +65,7 @@ fn a_class_goes_before_those_below_it_and_the_last_once_in_a_while() {
     for id in [2, 1, 0] {
         time.wake(id, 40, 100, false, 1);
     }
-    // A turn that ends then; what is next is chosen as it ends.
+    // A turn that ends at `end`. The next queue is chosen at its end.
     let mut turn = |end: Dur| {
         let id = time.serve().unwrap();
         time.tick(Time::ZERO + end);
@@ -75,7 +75,7 @@ fn a_class_goes_before_those_below_it_and_the_last_once_in_a_while() {
     };
     let ends = [1, 100, 201, 202, 300, 401, 402, 500];
     let order = ends.map(|ms| turn(Dur::ms(ms)));
-    // The turn after the one that ended at 201 ms is the last one's, and so is that after 402 ms.
+    // The turns after those that ended at 201 ms and 402 ms belong to the last class.
     assert_eq!(order, [0, 0, 0, 2, 0, 0, 0, 2]);
     assert_eq!([600, 603, 604].map(|ms| turn(Dur::ms(ms))), [0, 0, 2]);
 }
