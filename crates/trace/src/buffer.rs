@@ -81,8 +81,8 @@ impl Buffer {
         self.start = (self.start + bytes).min(self.end);
     }
 
-    /// Takes the error that ended the stream, if any, with the place that it is reported at. Call this after all bytes before
-    /// it were read.
+    /// Takes the error that ended the stream, if any, with the place that it is reported at. Call this after all bytes
+    /// before it were read.
     pub(super) fn take_failure(&mut self, place: Place) -> Option<TraceError> {
         let failure = self.failure.take()?;
         self.start = self.end;

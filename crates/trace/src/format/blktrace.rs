@@ -1,5 +1,5 @@
-//! Reader of blktrace's binary output: records of 48 bytes (`struct blk_io_trace` of Linux's `blktrace_api.h`), each followed
-//! by `pdu_len` bytes that are skipped.
+//! Reader of blktrace's binary output: records of 48 bytes (`struct blk_io_trace` of Linux's `blktrace_api.h`), each
+//! followed by `pdu_len` bytes that are skipped.
 
 use crate::Access;
 use crate::buffer::Buffer;

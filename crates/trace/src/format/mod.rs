@@ -20,7 +20,7 @@ use fathom_base::{Kind, names};
 
 type MakeParser = fn(&Choices) -> Box<dyn LineParser>;
 
-/// Formats of traces.
+/// Entry of the trace formats in the list of kinds.
 const FORMAT: Kind = Kind {
     one: "trace format",
     list: "traces",

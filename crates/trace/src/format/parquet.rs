@@ -3,7 +3,6 @@
 //! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
 //! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the highest end
 //! of any access), in addition to those of every [`table`](crate::table).
-//! of an access), beside those of every [`table`](crate::table).
 
 use crate::Access;
 use crate::error::{ErrorKind, Place, TraceError};
@@ -78,7 +77,6 @@ impl<W: Write + Send> ParquetWriter<W> {
         })
     }
 
-    /// Writes one more access; its time in the file counts from that of the first one.
     /// Writes an access. Its time in the file counts from that of the first access.
     ///
     /// # Errors
