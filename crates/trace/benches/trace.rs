@@ -1,7 +1,7 @@
-//! How fast traces are read: `cargo bench -p fathom-trace`.
+//! Measures the speed of the trace readers: `cargo bench -p fathom-trace`.
 //!
-//! Lines of each format are made beforehand, and read from memory; items are lines (of blkparse, half of them are
-//! accesses), records or rows.
+//! The input of each format is generated beforehand and read from memory. Items are lines, records or rows; of the
+//! blkparse lines only half are accesses.
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at what is wrong")]
 
 use divan::Bencher;
@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// One request: microseconds, sector, sectors, whether it is read, disk.
+/// A request: microseconds, start sector, number of sectors, true for a read, disk.
 struct Request(u64, u64, u64, bool, u64);
 
 fn requests() -> impl Iterator<Item = Request> {
@@ -131,7 +131,7 @@ fn lines(bencher: Bencher<'_, '_>, format: Format) {
 
 #[divan::bench(sample_count = 5)]
 fn spc_in_zstd(bencher: Bencher<'_, '_>) {
-    // The encoder of `ruzstd` writes what the program never would.
+    // Uses the program `zstd`, because the encoder of `ruzstd` writes streams that `zstd` never would.
     let file = std::env::temp_dir().join("fathom-bench.spc");
     std::fs::write(&file, text(Format::Spc)).unwrap();
     let zstd = Command::new("zstd").args(["-q", "-c"]).arg(&file).output();

@@ -1,4 +1,4 @@
-//! A window of fixed size over a stream: lines and records are slices of it, and nothing is kept that was read.
+//! A fixed-size window over a stream. Lines and records are slices of the window; data already read is not kept.
 
 use super::compress::Compression;
 use super::error::{ErrorKind, Place, TraceError};
@@ -7,12 +7,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// The longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 pub(super) const LINE_BYTES_MAX: usize = 64 << 10;
-/// The window, in bytes: some lines, and room for the longest.
+/// Size of the window, in bytes: several lines of maximum length.
 const WINDOW_BYTES: usize = 256 << 10;
 
-/// How much of a compressed stream is read to see whether it is damaged, in bytes: some seconds.
+/// Limit on how far a compressed stream is read to look for damage, in decompressed bytes: some seconds of work.
 const CHECKED_BYTES_MAX: u64 = 1 << 30;
 
 /// A window over a stream.
@@ -21,12 +21,12 @@ pub(super) struct Buffer {
     window: Box<[u8]>,
     start: usize,
     end: usize,
-    /// Bytes before the window's start.
+    /// Bytes of the stream before `window[0]`.
     passed: u64,
-    /// The stream has ended, or failed.
+    /// True if the stream has ended or failed.
     ended: bool,
     failure: Option<io::Error>,
-    /// Lines that were handed out.
+    /// Number of lines returned so far.
     lines: u64,
 }
 
@@ -44,44 +44,45 @@ impl Buffer {
         }
     }
 
-    /// What is in the window.
+    /// Returns the unread bytes in the window.
     pub(super) fn rest(&self) -> &[u8] {
         &self.window[self.start..self.end]
     }
 
-    /// The number of the last line that was handed out, from 1.
+    /// Returns the number of the last line returned, from 1.
     pub(super) fn line_number(&self) -> u64 {
         self.lines
     }
 
-    /// Bytes from the start of the stream to the start of the window.
+    /// Returns the offset in the stream of the next unread byte.
     pub(super) fn offset(&self) -> u64 {
         self.passed + self.start as u64
     }
 
-    /// Whether the stream has no more than what is in the window, and nothing went wrong.
+    /// Returns true if the window holds the rest of the stream and no error occurred.
     pub(super) fn is_whole(&self) -> bool {
         self.ended && self.failure.is_none()
     }
 
-    /// Memory that it holds, in bytes.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.window.len()
     }
 
-    /// Reads until `wanted` bytes are in the window, or the stream ends.
+    /// Reads until `wanted` bytes are in the window or the stream ends.
     pub(super) fn fill(&mut self, wanted: usize) {
         while self.end - self.start < wanted && !self.ended {
             self.read_once();
         }
     }
 
-    /// Goes past bytes of the window.
+    /// Skips bytes of the window.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.start = (self.start + bytes).min(self.end);
     }
 
-    /// The error that ended the stream, at a place, once everything before it was taken.
+    /// Takes the error that ended the stream, if any, with the place that it is reported at. Call this after all bytes
+    /// before it were read.
     pub(super) fn take_failure(&mut self, place: Place) -> Option<TraceError> {
         let failure = self.failure.take()?;
         self.start = self.end;
@@ -89,18 +90,18 @@ impl Buffer {
         Some(TraceError::new(kind, place))
     }
 
-    /// Bytes of the compressed stream that were read so far; it goes on with the reading.
+    /// Returns a counter of the bytes read from the input, compressed if it is; it advances as reading continues.
     pub(super) fn position(&self) -> Arc<AtomicU64> {
         self.input.position()
     }
 
-    /// How the stream is compressed.
+    /// Returns the compression of the stream.
     pub(super) fn compression(&self) -> Compression {
         self.input.compression
     }
 
-    /// What is wrong with a compressed stream behind what was taken, where nobody will take more: bytes that make no sense may
-    /// come out of one whose damage shows only at its checksum.
+    /// Reads on through a compressed stream to find out whether it is damaged, and returns the error. Call this when the
+    /// data make no sense and nobody will read further: a decoder may return wrong bytes before its checksum fails.
     pub(super) fn damage(&mut self) -> Option<ErrorKind> {
         if self.compression() == Compression::None {
             return None;
@@ -121,7 +122,7 @@ impl Buffer {
             self.start = 0;
         }
         match self.input.bytes.read(&mut self.window[self.end..]) {
-            // Also where the window is full; nobody asks for that much.
+            // The stream has ended. A full window also reads 0 bytes, but no caller asks for that much.
             Ok(0) => self.ended = true,
             Ok(read) => self.end += read.min(self.window.len() - self.end),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -132,10 +133,10 @@ impl Buffer {
         }
     }
 
-    /// The next line without its end, `\n` or `\r\n`; the last one needs no end.
+    /// Returns the next line without its end (`\n` or `\r\n`). The last line needs no end.
     ///
     /// # Errors
-    /// The stream failed, which is told once; a line is too long, which is then gone past.
+    /// The stream failed (reported once), or a line is too long (it is skipped).
     pub(super) fn next_line(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = 0;
         loop {

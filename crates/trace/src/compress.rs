@@ -1,11 +1,11 @@
-//! How an input is compressed, told by its first bytes.
+//! Detection of compression and archive formats by magic number.
 
 use std::fmt;
 
-/// How an input is compressed.
+/// The compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
     /// Zstandard (RFC 8878), one frame or several.
     Zstd,
@@ -26,7 +26,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What the first bytes say: how the input is compressed, if it is.
+/// Detects the compression from the first bytes of the input.
 pub(super) fn tell(head: &[u8]) -> Compression {
     // A zstd file may start with a skippable frame (RFC 8878, 3.1.2).
     let skippable = head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18];
@@ -41,7 +41,7 @@ pub(super) fn tell(head: &[u8]) -> Compression {
     }
 }
 
-/// What is packed in a way that is not read.
+/// Detects archives and compressions that are not supported, and returns a description for the error message.
 pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"PK\x03\x04") {
         Some("a zip archive")

@@ -1,31 +1,31 @@
-//! Which format an input has, by its content: its first bytes, or its first lines read as each format.
+//! Detection of a trace's format from its content: by magic number, or by parsing the first lines as each text format.
 //!
-//! A format fits where all of the first lines can be read as it and something of them is a record of its. Where none
-//! fits wholly, one that fits three lines of four is taken if it is the only one, so that its reader can name the line
-//! that is wrong. Nothing is told from a file's name.
+//! A format fits if every sampled line parses and at least one of them is a record. If no format fits, but only one of them
+//! parses at least three of four lines, that one is chosen, so that its reader can report the wrong line. File names
+//! are ignored.
 
 use super::error::{ErrorKind, TraceError};
 use super::format::blktrace;
 use super::line::Line;
 use super::{Access, Format, Options, compress};
 
-/// What is looked at, in bytes, and of that at most so many lines.
+/// Size of the sample, in bytes. At most `LINES_MAX` lines of it are parsed.
 pub(super) const SAMPLE_BYTES: usize = 64 << 10;
 const LINES_MAX: usize = 512;
 
-/// Offsets and lengths that a drive of a trace may have; what is beyond is not taken for a number of bytes.
+/// Limits on the end and the length of a plausible access, in bytes. Larger numbers are not taken for byte counts.
 const END_PLAUSIBLE: u64 = 1 << 56;
 const LEN_PLAUSIBLE: u64 = 4 << 30;
 
-/// The mean distance of requests in a DiskSim or MQSim trace of whole numbers, in its unit of time, from which on they
-/// are taken for nanoseconds. A thousand nanoseconds would be a million requests a second, a thousand milliseconds one.
+/// Minimum mean distance of requests, in the trace's unit of time, at which the whole-number times of a trace that may be
+/// DiskSim or MQSim are taken for nanoseconds. A distance of 1000 ns is a million requests per second; 1000 ms is one.
 const NS_APART_MIN: u64 = 1_000;
 
-/// The format of a trace, by the first bytes of its plain (decompressed) content; 64 KiB are enough. `whole` says
-/// that nothing comes after them.
+/// Returns the format of a trace, detected from the first bytes of its decompressed content; 64 KiB are enough. `whole`
+/// is true if the sample is the whole input.
 ///
 /// # Errors
-/// The input is empty, packed, or fits no format, or more than one.
+/// The input is empty or an archive, or it fits no format or several.
 pub(super) fn detect(sample: &[u8], whole: bool, options: &Options) -> Result<Format, TraceError> {
     if let Some(what) = compress::archive(sample) {
         return Err(TraceError::input(ErrorKind::Archive { what }));
@@ -45,7 +45,7 @@ pub(super) fn detect(sample: &[u8], whole: bool, options: &Options) -> Result<Fo
 
 fn first_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = sample.split(|&b| b == b'\n').collect();
-    // The last one may go on beyond the sample.
+    // The last line may be cut by the end of the sample.
     if !whole && lines.len() > 1 {
         lines.pop();
     }
@@ -54,10 +54,10 @@ fn first_lines(sample: &[u8], whole: bool) -> Vec<&[u8]> {
     lines
 }
 
-/// What came of reading lines as a format.
+/// The result of parsing the sampled lines as one format.
 struct Trial {
     format: Format,
-    /// Lines that are records of the format.
+    /// Number of lines that are records of the format.
     good: usize,
     bad: usize,
     first_wrong: Option<String>,
@@ -101,11 +101,12 @@ fn by_lines(lines: &[&[u8]], options: &Options) -> Result<Format, TraceError> {
     }
 }
 
-/// DiskSim and MQSim write the same columns, in milliseconds and in nanoseconds. With decimals they are milliseconds,
-/// since MQSim's reader stops at them; whole numbers that are far apart are nanoseconds.
+/// Chooses among several formats that fit. DiskSim and MQSim have the same columns, with times in milliseconds and in
+/// nanoseconds. Times with decimals are milliseconds, because MQSim's reader accepts whole numbers only; whole numbers that
+/// are far apart are nanoseconds.
 fn choose(fit: &[&Trial]) -> Result<Format, TraceError> {
     let formats: Vec<Format> = fit.iter().map(|t| t.format).collect();
-    // Its columns are named, units included; those of the others are guessed from their values.
+    // CSV names its columns and their units; the other formats are guessed from values.
     if formats.contains(&Format::Csv) {
         return Ok(Format::Csv);
     }
@@ -173,7 +174,7 @@ fn is_plausible(access: &Access) -> bool {
 mod tests {
     use super::*;
 
-    /// What goes on beyond what is looked at is not held against a format.
+    /// A line that the end of the sample cuts does not count against a format.
     #[test]
     fn the_last_line_of_a_sample_may_be_cut() {
         let sample = b"0,1,512,r,0\n0,1";

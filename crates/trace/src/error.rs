@@ -1,10 +1,10 @@
-//! What can be wrong with a trace: what happened, where it stands, and what to do.
+//! Errors of trace readers: the kind and the place. `help.rs` adds the advice.
 
 use super::compress::Compression;
 use std::fmt;
 use std::io;
 
-/// Where in a trace something stands.
+/// A place in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The input as a whole.
@@ -13,154 +13,154 @@ pub enum Place {
     Line(u64),
     /// A record of a binary trace.
     Record {
-        /// Which one, from 1.
+        /// Its number, from 1.
         number: u64,
-        /// Where it starts, in bytes from the start of the (decompressed) input.
+        /// Offset of its first byte in the decompressed input.
         offset: u64,
     },
     /// A row of a Parquet file, from 1.
     Row(u64),
 }
 
-/// What is wrong with a trace.
+/// The kinds of trace errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A field is not there.
+    /// A field is missing.
     #[error("field `{field}` is missing")]
     Missing {
         /// The field.
         field: &'static str,
     },
-    /// A field is not what it should be.
+    /// A field does not have the form that the format requires.
     #[error("field `{field}` is \"{found}\", not {wanted}")]
     Malformed {
         /// The field.
         field: &'static str,
-        /// What stood there, shortened and with control characters escaped.
+        /// The text found, shortened and with control characters escaped.
         found: String,
-        /// What should stand there.
+        /// The form required.
         wanted: &'static str,
     },
-    /// An operation that the format does not know.
+    /// The format does not know this operation.
     #[error("field `{field}` is \"{found}\", and {wanted} are known")]
     UnknownOp {
         /// The field.
         field: &'static str,
-        /// What stood there.
+        /// The text found.
         found: String,
-        /// The operations that are known.
+        /// The known operations.
         wanted: &'static str,
     },
-    /// A number that no drive and no clock has: in bytes or nanoseconds it does not fit into 64 bits, or a disk's
-    /// number not into 32.
+    /// A number is too large: bytes or nanoseconds that do not fit into 64 bits, or a disk number that does not fit into
+    /// 32 bits.
     #[error("field `{field}` is {found}, which is too large")]
     TooLarge {
         /// The field.
         field: &'static str,
-        /// What stood there.
+        /// The text found.
         found: String,
     },
     /// A read, write or trim of no bytes.
     #[error("a request of length zero")]
     ZeroLength,
-    /// A time before that of the access before it, by more than the reader may set right.
+    /// A time is earlier than that of the access before it, by more than the reader may reorder.
     #[error("time runs backwards: {by_ns} ns before the access before it")]
     Backwards {
-        /// By how much, in nanoseconds.
+        /// The difference, in nanoseconds.
         by_ns: u64,
-        /// How many accesses the reader may set right.
+        /// Number of accesses that the reader may reorder.
         reorder: u32,
     },
-    /// A line without an end.
+    /// A line is too long.
     #[error("a line of more than {limit} bytes")]
     LongLine {
-        /// The longest line that is read.
+        /// Maximum length of a line, in bytes.
         limit: usize,
     },
-    /// More names of files than are told apart.
+    /// The trace names more files than the reader distinguishes.
     #[error("more than {limit} names of files")]
     TooManyFiles {
-        /// How many are told apart.
+        /// Maximum number of files.
         limit: usize,
     },
-    /// A binary record that is none.
+    /// A binary record does not start with the magic number.
     #[error("a record starts with {found:#010x}, not with the magic number of a trace")]
     BadMagic {
-        /// What stood there, as the trace's byte order has it.
+        /// The number found, in the trace's byte order.
         found: u32,
     },
-    /// A binary trace that ends within a record.
+    /// A binary trace ends within a record.
     #[error("the trace ends within a record")]
     CutRecord,
-    /// A binary trace of a version that is not read.
+    /// The version of a binary trace is not supported.
     #[error("version {found} of the format")]
     Version {
         /// The version.
         found: u32,
     },
-    /// A compressed input that ends early.
+    /// A compressed input ends early.
     #[error("the {compression} stream ends before its end, after {offset} bytes of the file")]
     Truncated {
-        /// How it is compressed.
+        /// Its compression.
         compression: Compression,
-        /// Bytes of the compressed input that were there.
+        /// Size of the compressed input, in bytes.
         offset: u64,
     },
-    /// A compressed input that is damaged.
+    /// A compressed input is damaged.
     #[error(
         "the {compression} stream is damaged, which shows in the first {offset} bytes of the file"
     )]
     Corrupt {
-        /// How it is compressed.
+        /// Its compression.
         compression: Compression,
-        /// Bytes of the compressed input that were read when it showed.
+        /// Bytes of the compressed input read when the damage was found.
         offset: u64,
-        /// What the decoder says.
+        /// The decoder's error.
         source: io::Error,
     },
-    /// A compressed input that needs more memory than is given to one.
+    /// A compressed input needs more memory than the decoder may use.
     #[error(
         "the {compression} stream needs more memory than is given to one: its window is larger than 128 MiB (zstd) or about 256 MiB (xz)"
     )]
     Window {
-        /// How it is compressed.
+        /// Its compression.
         compression: Compression,
     },
     /// The input cannot be read.
     #[error("the input cannot be read")]
     Io(#[source] io::Error),
-    /// Nothing is in the input.
+    /// The input is empty.
     #[error("the input is empty")]
     Empty,
-    /// An archive or a compression that is not read.
+    /// The input is an archive, or has an unsupported compression.
     #[error("the input is {what}")]
     Archive {
-        /// What it is.
+        /// A description of it.
         what: &'static str,
     },
     /// No format fits.
     #[error("no format fits the first lines{}", tried_text(.tried))]
     Unrecognised {
-        /// The names of the formats that were tried, each with what is wrong with the first line that does not fit.
+        /// The names of the formats tried, each with the error of the first line that does not parse.
         tried: Vec<(&'static str, String)>,
     },
     /// More than one format fits.
     #[error("the first lines fit {}", .formats.join(", "))]
     Ambiguous {
-        /// The names of those that fit.
+        /// The names of the formats that fit.
         formats: Vec<&'static str>,
     },
-    /// Parquet in a stream.
+    /// The input is Parquet, and is not seekable.
     #[error("Parquet is read from its end, and this input cannot be sought")]
     NeedsSeek,
-    /// A Parquet file that this reader did not write.
+    /// A Parquet file that Fathom did not write, or whose version it does not read.
     #[error("not a trace that Fathom has written: {0}")]
     Foreign(&'static str),
     /// A Parquet file that is damaged or cannot be written.
     #[error("Parquet: {0}")]
     Parquet(String),
-    /// An option that makes no sense.
+    /// The value of an option is invalid.
     #[error("option `{name}` is {found}")]
     Setting {
         /// Its name.
@@ -170,12 +170,12 @@ pub enum ErrorKind {
     },
 }
 
-/// What is wrong with a trace, and where.
+/// An error in a trace, with its place.
 #[derive(Debug)]
 pub struct TraceError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: Box<ErrorKind>,
-    /// Where it stands.
+    /// The place of the error.
     pub place: Place,
 }
 
@@ -191,7 +191,7 @@ impl TraceError {
         Self::new(kind, Place::Input)
     }
 
-    /// Whether a lenient reader goes on after it.
+    /// Returns true if a lenient reader continues after this error.
     pub fn is_skippable(&self) -> bool {
         self.kind.is_skippable()
     }

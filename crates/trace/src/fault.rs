@@ -1,8 +1,8 @@
-//! What is wrong with a line, for parsers: borrowed from the line, so that a reader allocates for errors alone.
+//! Errors of line parsers. They borrow from the line, so that nothing is allocated unless the error is reported.
 
 use super::error::ErrorKind;
 
-/// What is wrong with a line, before its number is known.
+/// An error in a line whose number is not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault<'a> {
     pub(super) what: What,
@@ -54,7 +54,7 @@ impl Fault<'_> {
     }
 }
 
-/// Bytes of a trace as they may be shown: at most 40, control characters escaped.
+/// Formats bytes of a trace for an error message: at most 40, with control characters escaped.
 fn shown(bytes: &[u8]) -> String {
     const LIMIT: usize = 40;
     let cut = &bytes[..bytes.len().min(LIMIT)];

@@ -1,12 +1,12 @@
-//! Fields of a line, as slices of it; numbers and times out of them, without rounding and without overflow.
+//! Splitting of a line into fields (slices of the line), and parsing of numbers and times without rounding or overflow.
 
 use super::fault::{Fault, What};
 use fathom_base::SECTOR_BYTES;
 
-/// The fields of a line, one after another. Blanks around a field do not belong to it.
+/// Iterates over the fields of a line. Blanks around a field are trimmed.
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
-    /// What separates: `,` or `;`, or a blank for any run of blanks and tabs.
+    /// The separator: `,`, `;`, or a blank, which stands for any run of blanks and tabs.
     separator: u8,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next field, if there is one.
+    /// Returns the next field, or `None` at the end of the line.
     pub(super) fn take(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
         let separator = self.separator;
@@ -47,23 +47,23 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number.
+    /// Parses the next field as a whole number.
     pub(super) fn number(&mut self, field: &'static str) -> Result<u64, Fault<'a>> {
         number(field, self.next(field)?)
     }
 
-    /// A whole number of 32 bits: the number of a disk.
+    /// Parses the next field as a disk number of 32 bits.
     pub(super) fn disk(&mut self, field: &'static str) -> Result<u32, Fault<'a>> {
         let found = self.next(field)?;
         u32::try_from(number(field, found)?).map_err(|_| too_large(field, found))
     }
 
-    /// A whole number of sectors, in bytes.
+    /// Parses the next field as a number of sectors, and returns bytes.
     pub(super) fn sectors(&mut self, field: &'static str) -> Result<u64, Fault<'a>> {
         self.scaled(field, SECTOR_BYTES)
     }
 
-    /// A whole number of units, in what they are made of.
+    /// Parses the next field as a whole number and multiplies it by `unit`.
     pub(super) fn scaled(&mut self, field: &'static str, unit: u64) -> Result<u64, Fault<'a>> {
         let found = self.next(field)?;
         number(field, found)?
@@ -71,12 +71,13 @@ impl<'a> Fields<'a> {
             .ok_or(too_large(field, found))
     }
 
-    /// A time in units of 10^`digits` ns, with or without decimals, in ns; what is finer is cut off.
+    /// Parses the next field as a time in units of 10^`digits` ns, with or without decimals, and returns ns. Finer digits
+    /// are cut off.
     pub(super) fn time(&mut self, field: &'static str, digits: u32) -> Result<u64, Fault<'a>> {
         time(field, self.next(field)?, digits)
     }
 
-    /// Nothing more.
+    /// Returns an error unless the line has ended.
     pub(super) fn end(&mut self) -> Result<(), Fault<'a>> {
         match self.take() {
             None => Ok(()),
@@ -125,7 +126,7 @@ pub(super) fn unknown_op<'a>(
     }
 }
 
-/// A whole number in decimal digits.
+/// Parses a whole number in decimal digits.
 pub(super) fn number<'a>(field: &'static str, found: &'a [u8]) -> Result<u64, Fault<'a>> {
     let mut value = 0_u64;
     for &byte in found {
@@ -138,7 +139,7 @@ pub(super) fn number<'a>(field: &'static str, found: &'a [u8]) -> Result<u64, Fa
             .and_then(|v| v.checked_add(u64::from(digit)));
         match next {
             Some(next) => value = next,
-            // What follows may still be no digit; that it is too large is said either way.
+            // The remaining bytes may not be digits; the error is "too large" either way.
             None => return Err(too_large(field, found)),
         }
     }

@@ -1,14 +1,13 @@
-//! What to do about what is wrong with a trace.
+//! Advice for each trace error: how the user can fix it.
 
 use super::Format;
 use super::error::{ErrorKind, TraceError};
 
-/// How many accesses to hold back is suggested where a format's traces are in order by themselves: as many as are held back
-/// of those that are merged only roughly.
+/// Minimum number of accesses to reorder that the help suggests; the default of the formats that are only roughly in order.
 const REORDER: u32 = 4096;
 
 impl TraceError {
-    /// What to do.
+    /// Returns advice on how to fix the error.
     pub fn help(&self) -> String {
         self.kind.help()
     }

@@ -1,13 +1,14 @@
-//! Traces: accesses out of files that others have recorded, in constant memory, and files that are not as they
-//! should be named by line.
+//! Trace readers: iterators over the accesses of recorded traces, in constant memory. Errors name the line.
 //!
-//! [`open`] takes a stream, plain or compressed, tells its format by its content, and gives a [`Trace`], an iterator of
-//! accesses. [`open_file`] takes something that can be sought, such as a file, and reads Parquet too.
+//! [`open`] takes a stream, plain or compressed, detects its format from its content, and returns a [`Trace`], an iterator
+//! over accesses. [`open_file`] takes a seekable input such as a file, and reads Parquet too. Neither opens a file itself.
 //!
-//! Times are those of the trace, from its first access on; nothing is scaled, aligned or cut here. It keeps a window of
-//! 256 KiB over the stream and, for formats that are merged only roughly, a bounded number of accesses; what a
-//! decoder keeps comes on top (128 MiB at most for zstd, 256 MiB for xz). It opens no file. [`Trace::memory_bytes`] tells
-//! what a trace holds, [`Trace::capacity_hint`] how large a drive must be for the accesses read so far.
+//! Times are those of the trace, counted from its first access. The readers scale, align and cut nothing.
+//!
+//! A reader keeps a window of 256 KiB over the stream. For formats that are only roughly in order of time it also holds back
+//! a bounded number of accesses. Decoders take memory of their own: at most 128 MiB for zstd and 256 MiB for xz.
+//! [`Trace::memory_bytes`] returns the memory that a trace holds. [`Trace::capacity_hint`] returns the capacity that a drive
+//! needs for the accesses read so far.
 
 mod buffer;
 mod compress;
@@ -41,14 +42,13 @@ use reader::Source;
 use std::io::{self, Read, Seek, SeekFrom};
 use table::ChunkReader;
 
-/// What some editors put before a text in UTF-8 (RFC 3629, section 6).
+/// The byte order mark that some editors put before a text in UTF-8 (RFC 3629, section 6).
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a trace from a stream that the caller has opened, plain or compressed by zstd, gzip or xz.
+/// Opens a trace from a stream, plain or compressed with zstd, gzip or xz.
 ///
 /// # Errors
-/// The stream cannot be read, its format cannot be told, it is Parquet ([`open_file`] reads that), or an option makes
-/// no sense.
+/// The stream cannot be read; its format cannot be detected; it is Parquet (use [`open_file`]); an option is invalid.
 pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
     options.check()?;
     let mut buffer = Buffer::new(plain::plain(input));
@@ -72,7 +72,7 @@ pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, Tra
 fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {
     let told = detect::detect(buffer.rest(), buffer.is_whole(), options);
     match told {
-        // A stream that fails before anything could be told: that is what is wrong with it.
+        // If the stream itself failed, report that instead of an unknown format.
         Err(error) => Err(match buffer.take_failure(Place::Line(1)) {
             Some(failure) => failure,
             None => buffer.damage().map_or(error, TraceError::input),
@@ -81,10 +81,10 @@ fn tell(buffer: &mut Buffer, options: &Options) -> Result<Format, TraceError> {
     }
 }
 
-/// Opens a trace from an open file: every format.
+/// Opens a trace of any format from a seekable input.
 ///
 /// # Errors
-/// As [`open`]; and a Parquet file that Fathom has not written, or that is damaged.
+/// Those of [`open`]; also a Parquet file that Fathom has not written, or that is damaged.
 pub fn open_file<R>(mut input: R, options: &Options) -> Result<Trace, TraceError>
 where
     R: ChunkReader + Read + Seek + 'static,
@@ -103,7 +103,7 @@ where
 /// Opens a Parquet trace that [`ParquetWriter`] has written.
 ///
 /// # Errors
-/// It is no such file, or damaged.
+/// The input is not such a file, or is damaged.
 pub fn open_parquet<R: ChunkReader + 'static>(
     input: R,
     options: &Options,

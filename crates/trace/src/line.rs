@@ -1,4 +1,4 @@
-//! What the text formats share: what a line is, how it is read, and what no access may be.
+//! The interface of the text formats: the result of a line, the parser trait, and the checks of every access.
 
 use super::Access;
 use super::fault::Fault;
@@ -7,38 +7,38 @@ use fathom_base::{Bytes, Time};
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
-/// Which events of blkparse and blktrace are accesses.
+/// The events of blkparse and blktrace that count as accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockEvent {
-    /// What is sent to the driver (D): after merging and scheduling, which is what a drive sees.
+    /// Requests sent to the driver (D), after merging and scheduling: the requests that the drive receives.
     #[default]
     Dispatch,
-    /// What comes from above (Q): before merging and scheduling.
+    /// Requests entering the block layer (Q), before merging and scheduling.
     Queue,
 }
 
-/// What the formats of blkparse and DiskSim leave open.
+/// Options of the parsers for blkparse and DiskSim traces.
 pub(super) struct Choices {
-    /// Which events are accesses.
+    /// The events that count as accesses.
     pub(super) block_event: BlockEvent,
-    /// What the fourth column of a DiskSim trace counts.
+    /// Unit of the fourth column of a DiskSim trace, in bytes.
     pub(super) disksim_size_unit: Bytes,
 }
 
-/// What a line is.
+/// The result of parsing a line.
 pub(super) enum Line {
-    /// An access; its time is the trace's own, not yet since the first access.
+    /// An access. Its time is the trace's own, not yet relative to the first access.
     Access(Access),
-    /// Something that the format knows and that is no access, such as another event.
+    /// A valid record that is not an access, such as an event of another kind.
     Event,
-    /// Text around the records.
+    /// Text that is not a record.
     Text,
 }
 
-/// Reads the lines of a text format.
+/// A parser for the lines of a text format.
 pub(super) trait LineParser: Send {
-    /// A first line that names the columns: what tells nothing new to a format whose columns are known.
+    /// Reads a first line that names the columns. Formats with fixed columns ignore it.
     fn names<'a>(&mut self, _line: &'a [u8]) -> Result<(), Fault<'a>> {
         Ok(())
     }
@@ -46,7 +46,7 @@ pub(super) trait LineParser: Send {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>>;
 }
 
-/// An access out of its fields.
+/// Makes an access from its fields, after checking them.
 pub(super) fn access<'a>(
     at_ns: u64,
     op: Op,
@@ -64,7 +64,7 @@ pub(super) fn access<'a>(
     }))
 }
 
-/// What no access may be: empty, or beyond the end of the address space.
+/// Checks an access: only a flush may have length zero, and no access may end past 2^64 bytes.
 pub(super) fn check<'a>(op: Op, offset: u64, len: u64) -> Result<(), Fault<'a>> {
     if len == 0 && op != Op::Flush {
         return Err(Fault::zero_length());

@@ -1,4 +1,4 @@
-//! How a trace is to be read, where its format leaves that open.
+//! Options for reading a trace: those that its format leaves open, and how errors are handled.
 
 use super::Format;
 use super::error::{ErrorKind, TraceError};
@@ -6,21 +6,20 @@ use super::line::{BlockEvent, Choices};
 use fathom_base::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// How a trace is to be read.
+/// Options for reading a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The format; told from the content where it is not given.
+    /// The format; detected from the content if `None`.
     pub format: Option<Format>,
-    /// Go on after what is wrong with a line or a record, and count it (see [`super::Skipped`]), instead of stopping
-    /// at the first.
+    /// If true, skips and counts wrong lines and records (see [`super::Skipped`]) instead of stopping at the first.
     pub lenient: bool,
-    /// Which events of blkparse and blktrace are accesses.
+    /// The events of blkparse and blktrace that count as accesses.
     pub block_event: BlockEvent,
-    /// What the fourth column of a DiskSim trace counts, in bytes; 512 by its documentation, 4 KiB in some files.
+    /// Unit of the fourth column of a DiskSim trace, in bytes: 512 in DiskSim's documentation, 4 KiB in some files.
     pub disksim_size_unit: Bytes,
-    /// Accesses that are held back to be set in order of time, at some 80 bytes each; 4096 for blkparse and blktrace
-    /// and 0 for others where it is not given.
+    /// Number of accesses held back to be sorted by time, at some 80 bytes each. If `None`: 4096 for blkparse and blktrace,
+    /// 0 for other formats.
     pub reorder: Option<u32>,
 }
 
@@ -47,7 +46,7 @@ impl Options {
         Ok(())
     }
 
-    /// What of it the parsers of lines must know.
+    /// Returns the options that the line parsers need.
     pub(super) fn choices(&self) -> Choices {
         Choices {
             block_event: self.block_event,

@@ -1,4 +1,5 @@
-//! Times from the first access on, and in order: a bounded window for those formats that are merged only roughly.
+//! Sorting of accesses by time within a bounded window, for formats that are only roughly in order; times are made relative
+//! to the first access.
 
 use super::Access;
 use super::error::{ErrorKind, Place, TraceError};
@@ -6,18 +7,18 @@ use fathom_base::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Holds back a bounded number of accesses, the earliest of which goes on.
+/// Holds back up to `window` accesses and releases the earliest.
 pub(super) struct Order {
-    /// How many are held back.
+    /// Maximum number of accesses held back.
     window: u32,
     held: BinaryHeap<Reverse<Held>>,
     taken: u64,
-    /// The time of the first access that went on.
+    /// The time of the first access released.
     first: Option<Time>,
     last: Time,
 }
 
-/// An access that is held back. Accesses of one time go on in the order in which they came.
+/// An access that is held back. Accesses with equal times keep their order.
 struct Held {
     access: Access,
     place: Place,
@@ -47,7 +48,7 @@ impl Ord for Held {
     }
 }
 
-/// An access in its place; or one whose time is before that of the access before, moved up to it.
+/// A released access: in order, or late, with its time raised to that of the previous access.
 pub(super) enum Ordered {
     Fine(Access),
     Late(Access, TraceError),
@@ -64,7 +65,7 @@ impl Order {
         }
     }
 
-    /// Takes an access with its own time; the one that goes on for it, if any does.
+    /// Adds an access with its original time. Returns the access that this releases, if any.
     pub(super) fn push(&mut self, access: Access, place: Place) -> Option<Ordered> {
         if self.window == 0 {
             return Some(self.pass(access, place));
@@ -82,7 +83,7 @@ impl Order {
         }
     }
 
-    /// The next of those held back, once no more come.
+    /// Releases the next access held back; used at the end of the trace.
     pub(super) fn pop(&mut self) -> Option<Ordered> {
         let Reverse(held) = self.held.pop()?;
         Some(self.pass(held.access, held.place))
@@ -102,12 +103,12 @@ impl Order {
         Ordered::Late(access, error)
     }
 
-    /// Accesses that are held back at most.
+    /// Returns the maximum number of accesses held back.
     pub(super) fn window(&self) -> usize {
         self.window as usize
     }
 
-    /// Memory that it holds, in bytes.
+    /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.held.capacity() * size_of::<Held>()
     }

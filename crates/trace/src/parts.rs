@@ -1,6 +1,6 @@
-//! Plain bytes out of zstd, gzip and xz, of one part or of several: frames of zstd, members of gzip, streams of xz.
+//! Decoders for compressed inputs of several parts: frames of zstd, members of gzip, streams of xz.
 //!
-//! The decoder of zstd reads one frame. The next one is begun here, and its length and checksum are compared.
+//! The zstd decoder reads a single frame. This module starts each following frame, and checks its length and checksum.
 
 use flate2::bufread::GzDecoder;
 use lzma_rust2::{Action, Status, XzStream};
@@ -12,20 +12,20 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::error::Error;
 use std::io::{self, BufRead, Read};
 
-/// The largest window of a zstd frame, in bytes: what `zstd --ultra -22` writes.
+/// Maximum window of a zstd frame, in bytes: what `zstd --ultra -22` writes.
 const ZSTD_WINDOW_BYTES_MAX: u64 = 128 << 20;
-/// A last block with no bytes in it (RFC 8878, 3.1.1.2), and room for a checksum behind it.
+/// An empty last block (RFC 8878, 3.1.1.2), followed by room for a checksum.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
-/// The most memory that an xz stream may ask for, in KiB; `xz -9` asks for 65 MiB.
+/// Maximum memory of an xz decoder, in KiB; `xz -9` needs 65 MiB.
 const XZ_MEMORY_KIB_MAX: u32 = 256 << 10;
 
-/// The frames of a zstd input (RFC 8878, 3.1), with their lengths and checksums compared.
+/// Decodes the frames of a zstd input (RFC 8878, 3.1), and checks their lengths and checksums.
 pub(super) struct ZstdFrames<R> {
     input: R,
     decoder: FrameDecoder,
-    /// Bytes that came out of the frame so far.
+    /// Bytes decoded from the current frame so far.
     given: u64,
-    /// What went wrong, to be told once everything before it is given.
+    /// An error to report after all bytes before it were returned.
     failure: Option<io::Error>,
 }
 
@@ -41,13 +41,13 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// The next block.
+    /// Decodes the next block.
     fn decode(&mut self) {
         let one = || BlockDecodingStrategy::UptoBlocks(1);
         let Err(error) = self.decoder.decode_blocks(&mut self.input, one()) else {
             return;
         };
-        // A block that failed on its way out has left a part of itself, which is not to be trusted.
+        // If the error occurred while the block's output was written, part of it is in the buffer and cannot be trusted.
         let partial = matches!(
             error,
             FrameDecoderError::FailedToReadBlockBody(Content::DecompressBlockError(
@@ -56,14 +56,14 @@ impl<R: BufRead> ZstdFrames<R> {
         );
         self.failure = Some(cause(error));
         if !partial {
-            // The decoder keeps back a window of bytes until its frame ends.
+            // The decoder keeps a window of bytes until its frame ends; an empty last block releases them.
             let _nothing_to_fail = self.decoder.decode_blocks(&LAST_BLOCK[..], one());
         }
     }
 
     fn check_frame(&self) -> io::Result<()> {
         let (decoder, length) = (&self.decoder, self.decoder.content_size());
-        // A length of 0 is also one that the header does not say.
+        // 0 also means that the header does not give the length.
         if length != 0 && length != self.given {
             return Err(damaged("a frame has not the length that its header says"));
         }
@@ -118,7 +118,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
     }
 }
 
-/// The input's own failure below the decoder's, if that is what went wrong.
+/// Converts a decoder error: returns the error of the underlying input if that caused it.
 fn cause(error: FrameDecoderError) -> io::Error {
     if matches!(error, FrameDecoderError::WindowSizeTooBig { .. }) {
         return io::ErrorKind::OutOfMemory.into();
@@ -140,7 +140,7 @@ fn damaged(what: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// The streams of an xz input (xz file format, 2), also behind padding.
+/// Decodes the streams of an xz input (xz file format, 2), including those after padding.
 pub(super) struct XzStreams<R> {
     input: R,
     decoder: XzStream,

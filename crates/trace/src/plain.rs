@@ -1,4 +1,4 @@
-//! Plain bytes out of what may be compressed; memory is bounded whatever the input says.
+//! Decompression of an input, if it is compressed. Memory is bounded, whatever the input's headers ask for.
 
 use super::compress::{Compression, tell};
 use super::error::ErrorKind;
@@ -7,17 +7,17 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is looked at to tell: a tar archive says so at byte 257.
+/// Bytes examined to detect the compression; the magic number of a tar archive is at byte 257.
 const HEAD_BYTES: usize = 512;
 
-/// The plain bytes of an input, how it is compressed, and how much of it was read.
+/// A decompressed input, with its compression and the number of compressed bytes read.
 pub(super) struct Plain {
     pub(super) bytes: Box<dyn Read + Send>,
     pub(super) compression: Compression,
     position: Arc<AtomicU64>,
 }
 
-/// Counts what is read of an input.
+/// Counts the bytes read from an input.
 struct Counted {
     input: Box<dyn Read + Send>,
     position: Arc<AtomicU64>,
@@ -31,7 +31,7 @@ impl Read for Counted {
     }
 }
 
-/// The plain bytes of an input.
+/// Opens an input for reading its decompressed bytes.
 pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
     let position = Arc::new(AtomicU64::new(0));
     let mut input = Counted {
@@ -44,7 +44,7 @@ pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
         .take(HEAD_BYTES as u64)
         .read_to_end(&mut head);
     let compression = tell(&head);
-    // What could be read is read before the failure is told.
+    // The bytes read before a failure are returned first.
     let whole = BufReader::new(Cursor::new(head).chain(Failure(read.err())).chain(input));
     let bytes: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(whole.into_inner()),
@@ -59,7 +59,7 @@ pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
     }
 }
 
-/// Fails once.
+/// A reader that fails once.
 struct Failure(Option<io::Error>);
 
 impl Read for Failure {
@@ -69,12 +69,12 @@ impl Read for Failure {
 }
 
 impl Plain {
-    /// Bytes of the input that were read so far; it goes on with the reading.
+    /// Returns a counter of the bytes read from the input; it advances as reading continues.
     pub(super) fn position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.position)
     }
 
-    /// What went wrong while reading through a decoder.
+    /// Converts an error of `bytes` to the kind that is reported.
     pub(super) fn failure(&self, source: io::Error) -> ErrorKind {
         let offset = self.position.load(Ordering::Relaxed);
         failure(self.compression, source, offset)

@@ -1,4 +1,4 @@
-//! A trace that is open: what its source gives, in order, with what was left out counted.
+//! An open trace: returns the accesses of its source in order of time, and counts those that are skipped.
 
 use super::error::{ErrorKind, Place, TraceError};
 use super::format::{blktrace, parquet};
@@ -8,29 +8,28 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// What a lenient reader left out or moved, and what every reader passed over.
+/// Counts of what a lenient reader left out or changed, and of what every reader ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Lines, records and rows with a field that is missing or is not what it should be, left out; lines that are too
-    /// long; a record that is cut off.
+    /// Left out: lines, records and rows with a missing or malformed field, lines that are too long, and a record that is
+    /// cut off.
     pub malformed: u64,
-    /// Operations that the format does not know, left out.
+    /// Left out: operations that the format does not know.
     pub unknown_op: u64,
-    /// Numbers that are too large, left out.
+    /// Left out: numbers that are too large.
     pub too_large: u64,
-    /// Requests of no bytes, left out.
+    /// Left out: requests of zero bytes.
     pub zero_length: u64,
-    /// Accesses whose time was before that of the one before, moved up to it and kept.
+    /// Accesses whose time was earlier than that of the previous one. They are kept, with their time raised to it.
     pub backwards: u64,
-    /// Compressed inputs that end early; what stood before their end was read.
+    /// Compressed inputs that end early; everything before that was read.
     pub cut: u64,
-    /// Lines and records that are no accesses, and nothing is wrong with them: comments, column names, other events,
-    /// summaries.
+    /// Valid lines and records that are not accesses: comments, column names, other events, summaries.
     pub other: u64,
 }
 
 impl Skipped {
-    /// Accesses that were left out for something that is wrong with them.
+    /// Returns the number of accesses left out because of errors.
     pub fn left_out(&self) -> u64 {
         self.malformed + self.unknown_op + self.too_large + self.zero_length
     }
@@ -48,7 +47,7 @@ impl Skipped {
     }
 }
 
-/// What reads a trace, by the kind of its format.
+/// The reader of a trace, by the kind of its format.
 pub(super) enum Source {
     Text(text::Reader),
     Blktrace(blktrace::Reader),
@@ -56,7 +55,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// That it is damaged, where what it gives makes no sense; what is wrong otherwise.
+    /// Returns the damage of the compressed stream if that explains the error, otherwise the error itself.
     fn blame(&mut self, error: TraceError) -> TraceError {
         let damage = match self {
             Source::Text(reader) if error.is_skippable() => reader.damage(),
@@ -74,9 +73,9 @@ impl Source {
     }
 }
 
-/// The accesses of a trace, in order of their time, from time zero on.
+/// The accesses of a trace, in order of time, with times relative to the first access.
 ///
-/// After an error that ends it, it gives nothing more.
+/// The iterator ends after its first error.
 pub struct Trace {
     source: Source,
     format: Format,
@@ -85,7 +84,7 @@ pub struct Trace {
     order: Order,
     skipped: Skipped,
     first_skipped: Option<TraceError>,
-    /// What ended the source, told once what is held back has gone on.
+    /// The error that ended the source; reported after the accesses that are held back.
     failure: Option<TraceError>,
     ended: bool,
     capacity_bytes: u64,
@@ -117,45 +116,45 @@ impl Trace {
         }
     }
 
-    /// With what tells how far its input was read.
+    /// Sets the counter of the input bytes read.
     pub(super) fn at(mut self, position: Arc<AtomicU64>) -> Self {
         self.position = Some(position);
         self
     }
 
-    /// Bytes of its input that were read so far, compressed ones where it is; the number goes on with the reading. `None` of
-    /// Parquet, which is not read from its beginning to its end.
+    /// Returns a counter of the input bytes read so far (compressed bytes if the input is compressed); it advances as
+    /// reading continues. `None` for Parquet, which is not read from beginning to end.
     pub fn bytes_read(&self) -> Option<Arc<AtomicU64>> {
         self.position.clone()
     }
 
-    /// Its format, as given or as told.
+    /// Returns the format, as given or as detected.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How it is compressed.
+    /// Returns the compression of the input.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// What was left out, moved or passed over so far.
+    /// Returns the counts of what was left out, changed or ignored so far.
     pub fn skipped(&self) -> Skipped {
         self.skipped
     }
 
-    /// The first thing that a lenient reader left out or moved.
+    /// Returns the error of the first item that a lenient reader left out or changed.
     pub fn first_skipped(&self) -> Option<&TraceError> {
         self.first_skipped.as_ref()
     }
 
-    /// The capacity of a disk that holds every access so far, in bytes: the furthest end. A Parquet file knows it
-    /// from the beginning, for all of its accesses.
+    /// Returns the capacity in bytes of a disk that holds every access so far: the highest end. For Parquet it covers all
+    /// accesses from the beginning.
     pub fn capacity_hint(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Memory that it holds at this moment, in bytes, but for what a decoder keeps.
+    /// Returns the memory held at this moment, in bytes, without that of the decoder.
     pub fn memory_bytes(&self) -> usize {
         let source = match &self.source {
             Source::Text(reader) => reader.memory_bytes(),
@@ -165,7 +164,7 @@ impl Trace {
         source + self.order.memory_bytes()
     }
 
-    /// Accesses that it holds back at most, to set them in order.
+    /// Returns the maximum number of accesses held back for sorting.
     pub fn reorder(&self) -> usize {
         self.order.window()
     }

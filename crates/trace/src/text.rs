@@ -1,11 +1,11 @@
-//! Traces of lines: comments and column names are passed over, faults get their line's number.
+//! Reader of the text formats: skips comments and column names, and adds line numbers to errors.
 
 use super::Access;
 use super::buffer::Buffer;
 use super::error::{ErrorKind, Place, TraceError};
 use super::line::{Line, LineParser};
 
-/// Reads the lines of a stream.
+/// Reads accesses from the lines of a stream.
 pub(super) struct Reader {
     buffer: Buffer,
     parser: Box<dyn LineParser>,
@@ -20,12 +20,12 @@ impl Reader {
         self.buffer.memory_bytes()
     }
 
-    /// What is wrong with the stream behind what was read ([`Buffer::damage`]).
+    /// Returns the damage in the rest of the stream, if any ([`Buffer::damage`]).
     pub(super) fn damage(&mut self) -> Option<ErrorKind> {
         self.buffer.damage()
     }
 
-    /// The next access with its place; `Ok(None)` for a line that is none.
+    /// Returns the next line's place, with its access or `None` if the line is not an access.
     pub(super) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         let number = self.buffer.line_number() + 1;
         let place = Place::Line(number);
@@ -51,7 +51,7 @@ impl Reader {
     }
 }
 
-/// A line that is blank or starts with `#`.
+/// Returns true if the line is blank or starts with `#`.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     match line.first() {
         Some(b'#') => true,
@@ -60,7 +60,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     }
 }
 
-/// A first line that names the columns of a comma-separated file: no number is in it.
+/// Returns true if the line looks like the column names of a comma-separated file: it contains a comma and no digit.
 pub(super) fn is_column_names(line: &[u8]) -> bool {
     line.contains(&b',') && !line.iter().any(u8::is_ascii_digit)
 }

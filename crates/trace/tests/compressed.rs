@@ -1,4 +1,4 @@
-//! Compressed traces: read as plain ones; cut off or damaged, they are never taken for whole.
+//! Tests of compressed traces: they read like plain ones, and a truncated or damaged file is always detected.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 use fathom_block::Access;
@@ -9,7 +9,7 @@ fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
     fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
 }
 
-/// The accesses before the first error, and it.
+/// Returns the accesses before the first error, and the error.
 fn until_error(trace: Trace) -> (Vec<Access>, TraceError) {
     let mut accesses = Vec::new();
     let mut trace = trace;
@@ -75,7 +75,7 @@ fn compressed_traces_read_as_plain_ones() {
     assert_eq!(plain.len(), 20_000);
     let (first, second) = text.as_bytes().split_at(text.len() / 3);
     for (compression, pack) in PACKINGS {
-        // In one piece, and in two of them one after another.
+        // As one stream, and as two streams one after another.
         for packed in [pack(text.as_bytes()), [pack(first), pack(second)].concat()] {
             let trace = open(&packed, &Options::default()).unwrap();
             assert_eq!(trace.compression(), compression);
@@ -108,7 +108,8 @@ fn zeros_behind_a_gzip_member_are_padding() {
     );
 }
 
-/// Cut anywhere: never a panic, never taken for whole, every access before the cut as it should be, and the line.
+/// A stream that is cut anywhere causes no panic and is never taken for whole. All accesses before the cut are correct,
+/// and the error names the line.
 #[test]
 fn a_truncated_stream_is_named_with_the_line_it_reached() {
     let text = spc_lines(20_000);
@@ -133,7 +134,7 @@ fn a_truncated_stream_is_named_with_the_line_it_reached() {
             assert_eq!(error.place, Place::Line(before.len() as u64 + 1), "{error}");
             if percent > 80 {
                 assert!(before.len() > 5_000, "{compression}: {}", before.len());
-                // Leniently that much is the trace.
+                // A lenient reader takes the part before the cut for the trace.
                 let lenient = Options {
                     lenient: true,
                     ..Options::default()
@@ -147,16 +148,17 @@ fn a_truncated_stream_is_named_with_the_line_it_reached() {
     }
 }
 
-/// The decoder of zstd keeps a window back; a frame whose length is known, as the program `zstd` writes them, is one window.
+/// The zstd decoder holds back a window of output. A frame of known length, as the program `zstd` writes it, is one
+/// window.
 #[test]
 fn what_stood_before_the_cut_of_one_zstd_frame_is_given() {
     let (_, written) = WRITTEN[0];
     let plain = open(written, &Options::default()).unwrap();
     let plain: Vec<Access> = plain.map(Result::unwrap).collect();
-    // The second of its frames begins with the last magic number (RFC 8878, 3.1.1).
+    // The second frame starts at the last magic number (RFC 8878, 3.1.1).
     let magic = 0xFD2F_B528_u32.to_le_bytes();
     let second = written.windows(4).rposition(|four| four == magic).unwrap();
-    // The frames have 200 and 400 lines. Two bytes of the skippable frame, or of a checksum, are missing.
+    // The frames have 200 and 400 lines. Two bytes are missing, of the skippable frame or of a checksum.
     for (end, lines) in [(second - 2, 200), (written.len() - 2, 600)] {
         let (before, error) = match open(&written[..end], &Options::default()) {
             Ok(trace) => until_error(trace),
@@ -170,7 +172,7 @@ fn what_stood_before_the_cut_of_one_zstd_frame_is_given() {
     }
 }
 
-/// 256 MiB (RFC 8878, 3.1.1.1.2) are refused, and not called damage.
+/// A window of 256 MiB (RFC 8878, 3.1.1.1.2) is refused, but not reported as damage.
 #[test]
 fn a_window_that_is_too_large_is_no_damage() {
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 1, 0, 0];
@@ -195,14 +197,15 @@ fn a_damaged_stream_is_named() {
             Ok(trace) => until_error(trace),
             Err(error) => (Vec::new(), error),
         };
-        // Damage may read as other lines first, where the checksum stands at the end.
+        // With the checksum at the end, damaged data may first be read as other lines.
         assert!(before.len() < 20_000, "{compression}");
         assert!(!error.to_string().is_empty());
     }
 }
 
-/// Files that the programs `zstd` and `xz` wrote. The first has two frames with a skippable one between them, and only the first
-/// says its length. The second has a stream with SHA-256, padding, and a stream of four blocks with CRC32 and a delta filter.
+/// Files written by the programs `zstd` and `xz`. The first has two frames with a skippable frame between them; only
+/// the first states its length. The second has a stream with SHA-256, padding, and a stream of four blocks with CRC32
+/// and a delta filter.
 const WRITTEN: [(Compression, &[u8]); 2] = [
     (Compression::Zstd, include_bytes!("data/600.spc.zst")),
     (Compression::Xz, include_bytes!("data/600.spc.xz")),
@@ -222,7 +225,7 @@ fn what_the_programs_wrote_is_read_and_no_damaged_byte_passes() {
             damaged[at] ^= 0x10;
             let read = open(&damaged, &Options::default())
                 .and_then(|trace| trace.collect::<Result<Vec<_>, _>>());
-            // The content of a skippable frame is nobody's.
+            // The content of a skippable frame is ignored, so damage there is harmless.
             assert!(
                 read.is_err() || read.is_ok_and(|read| read == plain),
                 "{compression}: {at}"

@@ -1,4 +1,4 @@
-//! Traces that are wrong: what is said, where, and what a lenient reader makes of them.
+//! Tests of invalid traces: the error message, its place, and the result of a lenient reader.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 use fathom_base::{Bytes, Time};
@@ -24,7 +24,7 @@ fn open(bytes: &[u8], options: &Options) -> Result<Trace, TraceError> {
     fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options)
 }
 
-/// The accesses before the first error, and it.
+/// Returns the accesses before the first error, and the error.
 fn until_error(trace: Trace) -> (Vec<Access>, TraceError) {
     let mut accesses = Vec::new();
     let mut trace = trace;
@@ -46,7 +46,7 @@ fn message(text: &str, format: Format) -> String {
         .to_string()
 }
 
-/// A format, lines, and what is said of them.
+/// A format, lines, and the error message.
 const WRONG: [(Format, &str, &str); 28] = [
     (
         Format::Spc,
@@ -270,7 +270,7 @@ fn time_runs_backwards_only_where_it_may() {
     assert_eq!(found, [(2, Time(0)), (1, Time(1_000_000_000))]);
 }
 
-/// A window of n sets right what is n places late, and not what is one more.
+/// A reorder window of n corrects an access that is n places late, but not one that is n + 1 late.
 #[test]
 fn the_window_is_as_wide_as_it_says() {
     let mut text: String = (1..=5).map(|i| format!("0,{i},512,r,{i}\n")).collect();
@@ -347,7 +347,7 @@ fn whole_milliseconds_and_nanoseconds_cannot_be_told_apart_when_close() {
     assert_eq!(as_ns.last().unwrap().unwrap().at, Time(20));
 }
 
-/// One wrong line among the first does not hide the format: the reader names the line.
+/// One invalid line among the first does not prevent detection: the reader reports the line.
 #[test]
 fn a_wrong_line_at_the_start_is_named() {
     let text = "0,1,512,r,0\n0,1,512,r,1\n0,1,512,r,oops\n0,1,512,r,2\n0,1,512,r,3\n";
@@ -386,7 +386,7 @@ fn what_is_no_trace_is_said_to_be_none() {
     assert_eq!(error.to_string(), "option `disksim_size_unit` is 0B");
 }
 
-/// Lines without end, up to a length that is given.
+/// A line of `left` bytes without a line end.
 struct Endless {
     left: usize,
 }
@@ -416,7 +416,7 @@ fn a_line_without_end_is_gone_past() {
     assert_eq!(error.to_string(), "line 2: a line of more than 65536 bytes");
 }
 
-/// A reader that fails after some bytes.
+/// A reader that fails at the end of its data.
 struct Failing(Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -465,12 +465,12 @@ fn binary_records_are_named_by_number_and_byte() {
     let (_, error) = until_error(open(&bytes, &Options::default()).unwrap());
     assert!(matches!(*error.kind, ErrorKind::Version { found: 8 }));
 
-    // Beyond the first window of the reader the bytes are still counted from the start.
+    // Offsets count from the start of the input, even beyond the reader's first window.
     let bytes = [good.repeat(10_000), record(0x1234_5678, 0)].concat();
     let (before, error) = until_error(open(&bytes, &Options::default()).unwrap());
     assert_eq!((before.len(), error.place), (10_000, at(10_001, 580_000)));
 
-    // Cut within the data after the record's head, and within the head.
+    // Cut within the data after the record's header, and within the header.
     for cut in [110, 70] {
         let bytes = [&good[..], &good].concat();
         let (before, error) = until_error(open(&bytes[..cut], &Options::default()).unwrap());
@@ -495,7 +495,7 @@ fn options_are_read_with_defaults_and_without_strangers() {
     assert!(parse("format = 'nothing'").is_err());
 }
 
-/// A million lines that exist one chunk at a time.
+/// Generates a million lines, one chunk at a time.
 struct Generated {
     next: u64,
     count: u64,

@@ -1,4 +1,4 @@
-//! Each format: lines as its documentation has them, with what they mean worked out by hand.
+//! Tests of each format: lines as in its documentation, with the expected accesses calculated by hand.
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
 use fathom_base::{Bytes, Time};
@@ -15,7 +15,7 @@ fn read_with(bytes: &[u8], options: &Options) -> Vec<Access> {
     open_with(bytes, options).map(Result::unwrap).collect()
 }
 
-/// Reads by detection, and again with the format given.
+/// Reads a text with detection, and asserts that the result is the same with the format given.
 fn read(text: &str, format: Format) -> Vec<Access> {
     let trace = open_with(text.as_bytes(), &Options::default());
     assert_eq!(trace.format(), format);
@@ -80,7 +80,7 @@ fn disksim_counts_in_the_unit_of_the_option() {
     let at_512 = [
         access(0, Read, 174_224_064 * 512, 8192, 5),
         access(221_000, Write, 162_947_904 * 512, 8192, 5),
-        // Flags are hexadecimal: bit 0 of 0x1e is clear, that of 0x1f set.
+        // Flags are hexadecimal: bit 0 is clear in 0x1e and set in 0x1f.
         access(7_500_000, Write, 4096, 1024, 0),
         access(9_000_000, Read, 4096, 1024, 0),
     ];
@@ -147,10 +147,10 @@ fn csv_with_named_columns() {
         access(1_500, Flush, 0, 0, 4),
     ];
     assert_eq!(read(text, Format::Csv), expected);
-    // Comments and blank lines are passed over before the names, too.
+    // Comments and blank lines before the column names are skipped as well.
     let commented = format!("# from a tool\n\n{text}");
     assert_eq!(read(&commented, Format::Csv), expected);
-    // The columns of Alibaba's traces, with a unit: what is named is not guessed.
+    // The columns of Alibaba's traces, with a unit. Named columns are used as named, not guessed from values.
     let named = "device,op,offset,length,at_ms\n0,R,126703644672,4096,1577808000626\n0,W,0,512,1577808000627\n";
     let expected = [
         access(0, Read, 126_703_644_672, 4096, 0),
@@ -191,7 +191,7 @@ fn fio_version_2_waits() {
     assert_eq!(read(text, Format::FioIolog), expected);
 }
 
-/// As fio 3.33 wrote it, with a think time of 20 ms: the stamps are microseconds.
+/// Written by fio 3.33 with a think time of 20 ms, which shows that the timestamps are microseconds.
 #[test]
 fn fio_version_3_has_microseconds() {
     let text = "fio version 3 iolog\n27 /tmp/f add\n217 /tmp/f open\n221 /tmp/f read 0 4096\n\
@@ -225,7 +225,7 @@ Throughput (R/W): 0KiB/s / 0KiB/s
 Events (8,16): 29662 entries
 Skips: 0 forward (0 -   0.0%)
 ";
-/// Major 8, minor 16 and 17.
+/// Major 8, minor 16; minor 17 is the next number.
 const SDB: u32 = (8 << 20) + 16;
 
 #[test]
@@ -256,7 +256,7 @@ fn blkparse_before_the_start_is_before_the_start() {
   8,16   3        4     0.000011950  3645  D   R 8 + 8 [java]
   8,16   1        4 1266874889.708658509  3646  D   R 16 + 8 [java]
 ";
-    // 2^64 ns less 893,107 ns, with the seconds in 32 bits.
+    // 2^64 ns minus 893,107 ns, with the seconds in 32 bits.
     let expected = [
         access(0, Read, 8192, 4096, SDB),
         access(893_107 + 11_950, Read, 4096, 4096, SDB),
@@ -264,7 +264,7 @@ fn blkparse_before_the_start_is_before_the_start() {
     assert_eq!(read(text, Format::BlkparseText), expected);
 }
 
-/// A record of `struct blk_io_trace`, written out by its fields.
+/// A record of `struct blk_io_trace`, by its fields.
 struct Event {
     time: u64,
     sector: u64,
@@ -309,8 +309,8 @@ fn blktrace_in_both_byte_orders() {
         action,
         pdu,
     };
-    // Category in the upper half: read 1, write 2, flush 4, queue 16, issue 64, complete 128, pass-through 512,
-    // notify 1024, discard 8192; action in the lower: queue 1, issue 7, complete 8.
+    // The upper half is the category: read 1, write 2, flush 4, queue 16, issue 64, complete 128, pass-through 512,
+    // notify 1024, discard 8192. The lower half is the action: queue 1, issue 7, complete 8.
     let events = [
         event(9, 0, 0, 1024 << 16, &b"a process's name"[..]),
         event(50, 100, 4096, (1 + 16) << 16 | 1, b""),

@@ -1,4 +1,4 @@
-//! Fathom's own trace files: written and read again, refused where they are damaged or another's.
+//! Tests of Fathom's own trace files: round trips, and refusal of damaged and foreign files.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 use bytes::Bytes;
@@ -37,7 +37,7 @@ fn open(bytes: Vec<u8>) -> Result<Trace, TraceError> {
     fathom_trace::open_parquet(Bytes::from(bytes), &Options::default())
 }
 
-/// More rows than a row group holds, so that there are three; and none; and one.
+/// No row, one row, and enough rows for three row groups.
 #[test]
 fn what_is_written_is_read() {
     for count in [0, 1, 300_000] {
@@ -68,7 +68,7 @@ fn extremes_survive() {
     assert_eq!(read, written);
 }
 
-/// What the column says for other tools, and what a trace gives: nanoseconds since the first access.
+/// Times are nanoseconds since the first access, both in the column, for other tools, and in the accesses of the trace.
 #[test]
 fn times_count_from_the_first_access() {
     let from_zero = accesses(1_000);
@@ -141,7 +141,7 @@ fn a_writer_refuses_what_a_reader_would() {
     assert_eq!(open(writer.finish().unwrap()).unwrap().count(), 1);
 }
 
-/// Every byte is under a checksum: whatever changes one is found before a wrong access is given.
+/// Checksums cover every byte: any changed byte is detected before a wrong access is returned.
 #[test]
 fn every_damaged_byte_is_found() {
     for bytes in [write(&[]), write(&accesses(500))] {
@@ -163,7 +163,7 @@ fn every_byte_matters(bytes: &[u8]) {
     }
 }
 
-/// A file that the first version wrote, with its CRC-32, is read and held to it.
+/// A file of the first version, with its CRC-32, is read and verified.
 #[test]
 fn a_file_of_the_first_version_is_read() {
     let bytes = include_bytes!("data/trace-version-1.parquet");
@@ -193,7 +193,7 @@ fn a_truncated_file_is_found() {
     }
 }
 
-/// A Parquet file of somebody else: as Fathom's, but without the checksum.
+/// A Parquet file of another program: like Fathom's, but without the checksum.
 #[test]
 fn a_foreign_file_is_refused() {
     let bytes = write(&accesses(10));

@@ -1,4 +1,4 @@
-//! Whatever stands in a file: never a panic, an error has its place, and a lenient reader comes to the end.
+//! Arbitrary input never causes a panic, errors have a place, and a lenient reader reaches the end.
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
 use fathom_trace::{ErrorKind, Format, Options, Place, TraceError};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::{Cursor, Read, Write};
 
-/// Small traces that are right, one of each format that a stream can have.
+/// Returns small valid traces, one for each format that can be streamed.
 fn valid() -> Vec<(Format, Vec<u8>)> {
     let text = |format, text: &str| (format, text.as_bytes().to_vec());
     let mut blktrace = Vec::new();
@@ -88,7 +88,7 @@ fn options(format: Option<Format>, lenient: bool, reorder: Option<u32>) -> Optio
     }
 }
 
-/// Reads to the end. What an error says, if there is one, after how many accesses.
+/// Reads to the end or to the first error. Returns the number of accesses, and the error.
 fn read(bytes: &[u8], options: &Options) -> (usize, Option<TraceError>) {
     let trace = match fathom_trace::open(Box::new(Cursor::new(bytes.to_vec())), options) {
         Ok(trace) => trace,
@@ -115,7 +115,7 @@ fn check(bytes: &[u8], format: Option<Format>, reorder: Option<u32>) {
     let (lenient, fatal) = read(bytes, &options(format, true, reorder));
     if let Some(error) = error {
         assert!(!error.to_string().is_empty() && !error.help().is_empty());
-        // What is wrong with the compressed file has its place there.
+        // Errors of the compressed file have the whole input as their place.
         let packed = matches!(
             *error.kind,
             ErrorKind::Truncated { .. } | ErrorKind::Corrupt { .. }

@@ -1,6 +1,8 @@
-//! Real traces, by detection: requests, writes, bytes and time as counted by another program from the plain files.
+//! Tests with real traces, by detection: requests, writes, bytes and time span as counted by another program from the
+//! plain files.
 //!
-//! They are read where `../shared/traces` lies beside the repository, and nothing of them is in it.
+//! The traces are read from `../shared/traces` beside the repository, if that exists; the repository contains no part
+//! of them.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "test helpers")]
 
 use fathom_base::{Bytes, Time};
@@ -92,7 +94,7 @@ fn disksim() {
     check("postmark.disksim.trace", format, &default, postmark);
 }
 
-/// Its fourth column counts units of 4 KiB, and its flag is 1 for reads as the format has it.
+/// The fourth column counts units of 4 KiB. The flag is 1 for reads, as in the format.
 #[test]
 fn disksim_in_pages() {
     let pages = Options {
@@ -128,7 +130,7 @@ fn msr() {
     check("hm_0_snia_sample1000.csv", Format::Msr, &default, hm);
 }
 
-/// One of its reads is marked as reading ahead (`RA`); the other 80,793 requests have one letter.
+/// One read is marked as read-ahead (`RA`); the other 80,793 requests have a single letter.
 #[test]
 fn blkreplay() {
     let expected = (80_794, 73_607, 1_184_387_072, 3_599_890_074_831);
@@ -143,11 +145,12 @@ fn blkparse() {
     check(name, Format::BlkparseText, &Options::default(), expected);
 }
 
-/// Its last line but the summary is from before its start. Whoever holds back all of it gets it in order.
+/// The last line before the summary has a time before the start. Only a reorder window over the whole trace sorts it.
 #[test]
 fn blkparse_with_an_event_from_before_the_start() {
     let name = "ext4_java.blkparse";
-    // From -882,857 ns (2^64 ns less that, its seconds in 32 bits, is 1266874889.708668759) to 810.379717232 s.
+    // From -882,857 ns (written as 1266874889.708668759, which is 2^64 ns minus that, with the seconds in 32 bits) to
+    // 810.379717232 s.
     let all = Options {
         reorder: Some(10_000),
         ..Options::default()
@@ -167,7 +170,7 @@ fn blkparse_with_an_event_from_before_the_start() {
         requests: 9_887,
         writes: 848,
         bytes: 1_299_570_688,
-        // Here the first is the earliest of the others, 26,421 ns after the start, and the late one is moved.
+        // Here the first access is the earliest of the others, 26,421 ns after the start, and the late one is moved.
         span_ns: last_ns - 26_421,
     };
     assert_eq!(figures(&mut trace), expected);

@@ -1,17 +1,18 @@
-//! Generators: workloads made from a few numbers and a seed, for where no trace is at hand or none is wanted.
+//! Generators: synthetic workloads made from a few parameters and a seed.
 //!
-//! A generator is a function of `(load, seed)`, gives one access after the other in constant memory, and draws
-//! from [`fathom_base::Rng`] alone. What it draws for (operation, length, place, time) comes from separate
-//! streams, so that two loads that differ in one of them agree in the others under one seed.
+//! A generator's output depends only on `(load, seed)`. It produces one access at a time in constant memory, and draws
+//! all random numbers from [`fathom_base::Rng`]. Operation, length, offset and time have separate random streams: two loads
+//! that differ in one of these agree in the others under the same seed.
 //!
-//! [`GENERATORS`] lists them. All are one machine ([`Load`]) with other numbers: a mix of reads and writes, with
-//! lengths, each of which repeats a recent start, goes on where a recent access ended, or goes to a place drawn
-//! from a pattern; at times of a pacing. The `...-like` ones carry figures that were published about a trace, or
-//! measured on the part of it that is free to use. They are like the trace in those figures and in nothing else,
-//! and a result on one never says the trace's name.
+//! [`GENERATORS`] lists the generators. All of them are the same machine ([`Load`]) with different parameters: a mix of
+//! reads and writes with given lengths. Each access repeats a recent start, continues where a recent access ended, or goes
+//! to an offset drawn from a pattern. A pacing gives the times.
 //!
-//! Nothing here knows a drive or decides how many accesses are in flight: [`Pacing::Closed`] says that times do
-//! not matter, and [`crate::step::Arrival`] how many may be outstanding.
+//! The `...-like` generators use figures that were published about a trace, or measured on a freely usable part of it. They
+//! resemble the trace in these figures only, so a result must not be reported under the trace's name.
+//!
+//! Generators do not know the drive and do not limit the requests in flight. [`Pacing::Closed`] means that times do not
+//! matter; [`crate::step::Arrival`] sets the queue depth.
 
 mod config;
 mod iometer;

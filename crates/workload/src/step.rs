@@ -1,16 +1,16 @@
-//! Steps: what is done to a workload before it reaches a drive, one small thing after the other.
+//! Steps: small transformations of a workload before it reaches a drive, applied in sequence.
 //!
-//! After `epo` IV.A, which filters reads out, takes the first accesses, shrinks the address space evenly and
-//! rounds sizes to flash pages; and beyond it, with what else a study of a trace needs. A study file lists
-//! steps, [`apply`] puts them over any iterator of accesses, and [`Shaped`] gives the accesses that come out and
-//! counts, step by step, what was dropped and what was changed: nothing is skipped in silence.
+//! The steps of `epo` IV.A drop the reads, keep the first accesses, shrink the address space evenly and round sizes to
+//! flash pages. The others are useful for studies of traces in general. A study file lists steps. [`apply`] puts them
+//! over any iterator of accesses. [`Shaped`] returns the resulting accesses and counts how many each step dropped and
+//! changed, so that nothing is skipped silently.
 //!
-//! Everything streams in constant memory. Two steps need to know where the trace ends (`shrink` and
-//! `concatenate`); they are told in the file, or by a first pass over the trace ([`resolve`]). No step reorders
-//! accesses, makes them up, or knows a drive: a capacity is a number that is handed in.
+//! Everything streams in constant memory. Two steps, `shrink` and `concatenate`, need to know where the trace ends. The
+//! study file gives this, or a first pass over the trace finds it ([`resolve`]). No step reorders or invents accesses.
+//! No step knows the drive; a capacity is a parameter.
 //!
-//! A flush has no address: the steps that change addresses let it pass as it is. A trim does: it is moved like a
-//! write, but a step that rounds to whole pages takes the pages inside of a trim, never a byte more.
+//! A flush has no address, so the steps that change addresses pass it unchanged. A trim is moved like a write, but a
+//! step that rounds to whole pages shrinks a trim to the pages inside it and never extends it.
 
 mod choose;
 mod cut;
@@ -38,7 +38,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// Steps over a workload.
+/// Entry of the steps in the list of kinds.
 const STEP: Kind = Kind {
     one: "step",
     list: "steps",
@@ -49,7 +49,7 @@ const STEP: Kind = Kind {
 };
 
 names! {
-    /// One step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
+    /// A step, as a study file lists it: `{ step = "first", accesses = 2_000_000 }`.
     pub enum Step by "step" of STEP in STEPS, macro each {
         WritesOnly(WritesOnly) = "writes-only", About::new("keep the writes, drop everything else");
         ReadsOnly(ReadsOnly) = "reads-only", About::new("keep the reads, drop everything else");
@@ -77,28 +77,28 @@ impl Step {
     }
 }
 
-/// How accesses are handed to a drive: named here so that a study file can say it; the run loop does it.
+/// How accesses are issued to a drive. It is defined here because study files name it; the run loop implements it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Arrival {
-    /// Each at its own time, whether or not those before it are done.
+    /// Each access is issued at its own time, whether or not earlier ones have completed.
     Open,
-    /// As soon as fewer than so many are outstanding, in order, whatever their times.
+    /// Keeps `outstanding` accesses in flight, in order, and ignores their times.
     Closed {
-        /// Accesses in flight, at least 1.
+        /// Number of accesses in flight, at least 1.
         outstanding: NonZeroU32,
     },
-    /// So many processes, each of which plays the workload with a seed of its own: as soon as fewer than so many of its
-    /// own accesses are outstanding. It waits for all of them.
+    /// Several processes, each of which plays the workload with its own seed and keeps `outstanding` of its own
+    /// accesses in flight. A process waits for reads and writes alike.
     Processes {
-        /// How many, at least 1.
+        /// Number of processes, at least 1.
         processes: NonZeroU32,
-        /// Accesses of each in flight, at least 1.
+        /// Number of accesses in flight per process, at least 1.
         outstanding: NonZeroU32,
     },
 }
 
-/// `open`, `closed:N`, `processes:P` or `processes:P:N`.
+/// Parses `open`, `closed:N`, `processes:P` or `processes:P:N`.
 impl FromStr for Arrival {
     type Err = BadValue;
 

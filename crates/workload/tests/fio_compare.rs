@@ -1,8 +1,8 @@
-//! The same job files through fio itself: what its I/O log says beside what is made here.
+//! Compares the accesses made from job files with those of fio itself, as recorded in its I/O log.
 //!
-//! Compared is what does not hang on a clock. Sequential jobs and the structure of a verification must agree access by
-//! access; random ones in their shares, within five standard deviations of the difference of two samples, and in what
-//! they cover. Skipped where fio is not installed.
+//! Only properties that do not depend on a clock are compared. Sequential jobs and the structure of a verification must
+//! agree access by access. Random jobs must agree in their shares, within five standard deviations of the difference of
+//! two samples, and in the blocks that they cover. The tests are skipped if fio is not installed.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
 use crate::fio::harness;
@@ -17,7 +17,7 @@ type Did = (Op, u64, u64);
 
 const CAPACITY: u64 = 1 << 30;
 
-/// What fio does with a job file, by its log; `None` where there is no fio.
+/// Runs a job file with fio and returns the accesses from its log; `None` if fio is not installed.
 fn by_fio(name: &str, text: &str) -> Option<Vec<Did>> {
     let version = Command::new("fio").arg("--version").output();
     let Ok(version) = version else {
@@ -32,12 +32,13 @@ fn by_fio(name: &str, text: &str) -> Option<Vec<Did>> {
         dir.join(format!("{name}.log")),
     );
     let _ = std::fs::remove_file(&log);
-    // The null engine does nothing, and fio does everything else.
+    // The null engine completes every access without I/O; everything else is fio's normal path.
     let more = format!(
         "write_iolog={}\nfilename=target\nioengine=null\n",
         log.display()
     );
-    // One at a time: what the null engine takes later stands in the log twice. The order of asking is the same.
+    // Runs one access at a time, because fio logs an access twice if the null engine does not accept it at once. The
+    // order of the accesses does not depend on the depth.
     let other = |line: &&str| !line.starts_with("ioengine") && !line.starts_with("iodepth");
     let text: Vec<_> = text.lines().filter(other).collect();
     std::fs::write(&file, format!("{}\n{more}", text.join("\n"))).unwrap();
@@ -52,7 +53,7 @@ fn by_fio(name: &str, text: &str) -> Option<Vec<Did>> {
     Some(log.lines().filter_map(logged).collect())
 }
 
-/// A line of a log of version 3: time, file, operation, offset, length.
+/// Parses a line of a version 3 log: time, file, operation, offset, length.
 fn logged(line: &str) -> Option<Did> {
     let fields: Vec<_> = line.split_whitespace().collect();
     let [_, _, op, offset, len] = fields[..] else {
@@ -83,7 +84,7 @@ fn on(text: &str, capacity: u64) -> Vec<Did> {
     played.iter().map(did).collect()
 }
 
-/// Whether two counts are shares of the same size.
+/// Asserts that two counts are equal shares of their totals.
 fn alike(what: &str, (hits, n): (usize, usize), (others, m): (usize, usize)) {
     let (n, m) = (n as f64, m as f64);
     let p = (hits + others) as f64 / (n + m);
@@ -95,7 +96,7 @@ fn alike(what: &str, (hits, n): (usize, usize), (others, m): (usize, usize)) {
     );
 }
 
-/// Whether lengths and operations have the same shares.
+/// Asserts that each combination of operation and length has the same share in both.
 fn alike_in_shares(name: &str, fio: &[Did], own: &[Did]) {
     let kinds: BTreeSet<_> = fio.iter().chain(own).map(|did| (did.0, did.2)).collect();
     let count = |all: &[Did], op, len| all.iter().filter(|did| (did.0, did.2) == (op, len)).count();
@@ -106,7 +107,7 @@ fn alike_in_shares(name: &str, fio: &[Did], own: &[Did]) {
     }
 }
 
-/// How often each place was met, most often first.
+/// Returns the number of accesses of each place, in descending order.
 fn heat(all: &[Did]) -> Vec<usize> {
     let mut counts = BTreeMap::new();
     for did in all {
@@ -165,7 +166,7 @@ fn sequential_jobs_agree_access_by_access() {
     }
 }
 
-/// fio's file is as long as the job's size, and so is the drive.
+/// fio's file has the size of the job, so the drive here has that size as well.
 #[test]
 fn holes_over_the_end_of_all_agree() {
     for (name, text) in [
@@ -274,7 +275,7 @@ fn drawn_places_and_lengths_have_the_same_shares() {
         };
         let own = here(text);
         alike_in_shares(name, &fio, &own);
-        // As many places are never met, and the first half of the region is met as often.
+        // The numbers of places that are accessed at all agree, and so do the shares of the lower half of the region.
         let half = own.iter().map(|did| did.1).max().unwrap() / 2;
         let low = |all: &[Did]| all.iter().filter(|did| did.1 < half).count();
         alike(name, (low(&fio), fio.len()), (low(&own), own.len()));
@@ -283,14 +284,14 @@ fn drawn_places_and_lengths_have_the_same_shares() {
     }
 }
 
-/// The share of the accesses that the hottest places take.
+/// Returns the number of accesses to the hottest places, and of all accesses.
 fn hottest(all: &[Did], places: usize) -> (usize, usize) {
     (heat(all).iter().take(places).sum(), all.len())
 }
 
 #[test]
 fn self_similar_places_have_the_same_heat() {
-    // 4096 places, 65536 accesses.
+    // 4096 places, 65,536 accesses.
     for (name, h) in [("pareto20", 0.2), ("pareto40", 0.4)] {
         let text =
             format!("[a]\nrw=randread\nsize=16m\nio_size=256m\nrandom_distribution=pareto:{h}");
@@ -318,7 +319,7 @@ fn zipf_is_exact_here_and_an_approximation_in_fio() {
         let own = here(&text);
         let zeta = |ranks: i32| (1..=ranks).map(|k| f64::from(k).powf(-theta)).sum::<f64>();
         let exact = zeta(HOT) / zeta(PLACES);
-        // fio draws by the approximation of Gray et al. (SIGMOD 1994), which inverts to this.
+        // fio uses the approximation of Gray et al. (SIGMOD 1994); this is the share that follows from it.
         let n = f64::from(PLACES);
         let eta = (1.0 - (2.0 / n).powf(1.0 - theta)) / (1.0 - zeta(2) / zeta(PLACES));
         let gray = ((f64::from(HOT) / n).powf(1.0 - theta) - 1.0 + eta) / eta;
@@ -335,7 +336,8 @@ fn zipf_is_exact_here_and_an_approximation_in_fio() {
     }
 }
 
-/// How accesses follow each other: how many begin where the last one of their operation ended, and where it began.
+/// Counts the accesses that start where the last one of their operation ended, and those that repeat its start. Each
+/// count comes with the number of accesses.
 fn followers(all: &[Did]) -> [(usize, usize); 2] {
     let mut last: BTreeMap<Op, (u64, u64)> = BTreeMap::new();
     let (mut behind, mut again) = (0, 0);
@@ -401,7 +403,7 @@ fn ranges_of_lengths_have_the_same_shares() {
     }
 }
 
-/// `fio --cmdhelp=all` lists all that a job file may say, but for the options of engines.
+/// `fio --cmdhelp=all` lists all options of a job file except those of engines.
 #[test]
 fn every_option_of_fio_is_read_noted_or_refused() {
     let output = Command::new("fio").arg("--cmdhelp=all").output();
@@ -431,7 +433,7 @@ fn every_option_of_fio_is_read_noted_or_refused() {
     assert!(listed.lines().count() > 200);
 }
 
-/// `fio --cmdhelp=OPTION` tells the default, where there is one.
+/// `fio --cmdhelp=OPTION` prints the default, if the option has one.
 #[test]
 fn what_is_harmless_is_the_default_of_fio() {
     let mut known = 0;

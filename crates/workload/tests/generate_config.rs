@@ -1,4 +1,4 @@
-//! Generators in study files, what they refuse, and that every access is where it may be.
+//! Tests of generators in study files, of the parameters that they refuse, and of the bounds of their accesses.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur};
@@ -44,7 +44,7 @@ fn a_study_file_names_a_generator_and_what_is_different() {
         "what is not said stays"
     );
     assert_eq!(config.generator(0).unwrap().count(), 1_000);
-    // The resolved load goes into a record and comes back.
+    // The resolved load survives a round trip through a record.
     let text = toml::to_string(&load).unwrap();
     assert_eq!(toml::from_str::<Load>(&text).unwrap(), load);
     assert_eq!(
@@ -93,7 +93,7 @@ fn what_a_study_file_may_not_say() {
     }
 }
 
-/// What makes a load wrong, and the key that is to blame.
+/// The key that the error names, and a change that makes a load invalid.
 type Spoil = (&'static str, fn(&mut Load));
 
 fn assert_refused(spoils: &[Spoil]) {
@@ -215,7 +215,7 @@ fn every_generator_is_listed_and_works_as_it_is() {
         assert_eq!(config.generator, name);
         config.load().unwrap();
         assert!(!entry.summary.is_empty() && entry.text.len() > entry.summary.len());
-        // Like a trace in some figures, never the trace itself.
+        // Generators that resemble a trace end in `-like`; none has the name of the trace itself.
         let named = entry.summary.contains("like ") || entry.name.ends_with("-like");
         assert!(!named || entry.name.ends_with("-like"));
     }
@@ -278,8 +278,8 @@ fn pacing() -> impl Strategy<Value = Pacing> {
 }
 
 proptest! {
-    /// Whatever the load, if it is accepted every access lies in the range, on a multiple, with one of the lengths,
-    /// and time does not go back.
+    /// For every load that is accepted, each access lies in the range, is aligned and has one of the lengths, and times
+    /// do not decrease.
     #[test]
     fn accesses_are_where_they_may_be(
         (reads, writes, pattern, pacing) in (side(), side(), pattern(), pacing()),
@@ -308,7 +308,7 @@ proptest! {
     }
 }
 
-/// What a workload file of these pages holds: its generator, its steps, how its requests arrive.
+/// A workload file as in the documentation: generator, steps, and arrival of requests.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Workload {
@@ -321,7 +321,7 @@ struct Workload {
     generate: Option<Config>,
 }
 
-/// A study's workload that is a program.
+/// A study whose workloads are programs.
 #[derive(serde::Deserialize)]
 struct Programs {
     workload: Vec<OfProgram>,

@@ -1,11 +1,11 @@
-//! Iometer's access specifications, as they are generated.
+//! Tests of the generated Iometer access specifications.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_block::Access;
 use fathom_block::Op;
 use fathom_workload::generate::{Config, Name};
 
-/// The shares of the access specification, within five standard deviations.
+/// The shares match the access specification within five standard deviations.
 #[test]
 fn the_file_server_of_iometer_has_the_sizes_that_it_names() {
     let mut config = Config::of(Name::IometerFileServer);
@@ -40,7 +40,7 @@ fn the_file_server_of_iometer_has_the_sizes_that_it_names() {
             reads.clone().count(),
         );
     }
-    // At random: no place is more likely, and few accesses go on where the one before ended.
+    // Offsets are random, so few accesses continue where the previous one ended.
     let goes_on = all
         .windows(2)
         .filter(|pair| pair[1].offset == pair[0].end());

@@ -1,7 +1,7 @@
-//! The `...-like` generators against the figures that they cite, and those figures against the traces.
+//! Compares the `...-like` generators with the figures that they cite, and these figures with the traces.
 //!
-//! Tolerances: five standard deviations of a binomial, as in `generate_statistics.rs`; for what was measured and
-//! written down with a number of digits, half of the last digit.
+//! Tolerances: five standard deviations of a binomial, as in `generate_statistics.rs`. For measured figures that are
+//! given with a number of digits: half a unit of the last digit.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Operation, unit, offset, length, seconds.
+/// A request of a trace: operation, unit, offset and length in bytes, time in seconds.
 struct Row {
     op: Op,
     unit: u32,
@@ -21,11 +21,11 @@ struct Row {
     at: f64,
 }
 
-/// The generated share of writes and mean lengths, against published figures and the load's own lengths.
+/// Compares the generated share of writes and mean lengths with the published figures and with the load's own lengths.
 #[test]
 fn published_figures_come_out() {
-    // Accesses of the whole trace and writes among them: the tables cited in the sources of the loads. TPC-C: the
-    // first 6,999 requests.
+    // Accesses of the whole trace and the share of writes, from the tables cited in the sources of the loads. For
+    // TPC-C, the first 6,999 requests.
     let published: [(Name, Option<u64>, f64); 4] = [
         (
             Name::Financial1Like,
@@ -66,7 +66,7 @@ fn published_figures_come_out() {
             );
         }
     }
-    // `epo` IV.A: the mean write of TPC-C is longer than 10 KB; Financial1 has more than 60 % writes, Financial2
+    // `epo` IV.A: the mean write of TPC-C is longer than 10 KB, Financial1 has more than 60 % writes, and Financial2
     // more than 80 % reads.
     assert!(Name::TpccLike.load().writes.sizes.mean() > 10_240.0);
     assert!(Name::Financial1Like.load().read_percent < 40.0);
@@ -89,7 +89,7 @@ fn text(file: &str) -> Option<String> {
     Some(text)
 }
 
-/// Lines of `unit?, sector, bytes, op, seconds`.
+/// Parses lines of `unit?, sector, bytes, op, seconds`.
 fn spc(text: &str) -> Vec<Row> {
     let row = |line: &str| {
         let mut fields: Vec<&str> = line.split(',').collect();
@@ -111,7 +111,7 @@ fn spc(text: &str) -> Vec<Row> {
     text.lines().map(row).collect()
 }
 
-/// Lines of `ns unit sector sectors op`, with 0 for a write.
+/// Parses lines of `ns unit sector sectors op`; `op` is 0 for a write.
 fn mqsim(text: &str) -> Vec<Row> {
     let row = |line: &str| {
         let fields: Vec<u64> = line
@@ -129,8 +129,8 @@ fn mqsim(text: &str) -> Vec<Row> {
     text.lines().map(row).collect()
 }
 
-/// What of a side repeats a start of the last 1024, goes on behind one of the last 64 of the same side and unit,
-/// and is there at all.
+/// Counts of a side: requests that repeat one of the last 1024 starts, requests that continue one of the last 64 of the
+/// same side and unit, and all requests.
 #[derive(Clone, Copy, Default)]
 struct Ways {
     repeats: f64,
@@ -138,7 +138,7 @@ struct Ways {
     all: f64,
 }
 
-/// Adds the ways of a trace to those of reads and of writes.
+/// Adds the counts of a trace to those of the reads and the writes.
 fn count_ways(rows: &[Row], ways: &mut [Ways; 2]) {
     let mut last = BTreeMap::new();
     let mut ends = [VecDeque::new(), VecDeque::new()];
@@ -161,7 +161,7 @@ fn count_ways(rows: &[Row], ways: &mut [Ways; 2]) {
     }
 }
 
-/// The lengths of a side with at least `share` of it are those of the load, with their counts as weights.
+/// Asserts that the lengths with a share of at least `share` are those of the load, with their counts as weights.
 fn assert_lengths(rows: &[Row], op: Op, side: &Side, share: f64) {
     let mut counts = BTreeMap::new();
     for row in rows.iter().filter(|row| row.op == op) {
@@ -178,7 +178,7 @@ fn assert_lengths(rows: &[Row], op: Op, side: &Side, share: f64) {
     assert_eq!(counts, given);
 }
 
-/// The ways of a trace are those of the load, to half of the last digit.
+/// Asserts that the percentages of a trace are those of the load, to half a unit of the last digit.
 fn assert_ways(what: &str, ways: Ways, side: &Side, digit: f64) {
     let percent = |part: f64| 100.0 * part / ways.all;
     for (found, given) in [
@@ -192,7 +192,7 @@ fn assert_ways(what: &str, ways: Ways, side: &Side, digit: f64) {
     }
 }
 
-/// The ends of all units, added.
+/// Returns the sum of the ends of all units, in bytes.
 fn span(rows: &[Row]) -> u64 {
     let mut ends = BTreeMap::new();
     for row in rows {
@@ -202,7 +202,7 @@ fn span(rows: &[Row]) -> u64 {
     ends.values().sum()
 }
 
-/// Requests per second, and the squared coefficient of variation between arrivals.
+/// Returns the requests per second, and the squared coefficient of variation of the intervals.
 fn rate(rows: &[Row]) -> (f64, f64) {
     let gaps: Vec<f64> = rows
         .windows(2)
@@ -217,8 +217,8 @@ fn sides(load: &Load) -> [&Side; 2] {
     [&load.reads, &load.writes]
 }
 
-/// The probability that two places drawn by Zipf's law are the same: the sum of the squares. Both sums by their
-/// integrals, the upper one from above and the lower one from below.
+/// Returns an upper bound on the probability that two draws from Zipf's law are equal, which is the sum of the squared
+/// probabilities. Both sums are bounded by their integrals, the numerator from above and the denominator from below.
 fn same_by_chance(pattern: Pattern, places: f64) -> f64 {
     let Pattern::Zipf { theta, .. } = pattern else {
         return 1.0 / places;
@@ -228,8 +228,8 @@ fn same_by_chance(pattern: Pattern, places: f64) -> f64 {
     squares / all.powi(2)
 }
 
-/// What is generated is measured as the traces were, and gives the figures that were put in: within five standard
-/// deviations, and what new places add by falling on one of the last 1024 by chance.
+/// Generated accesses, measured like the traces, have the parameters that were put in. The tolerance is five standard
+/// deviations, plus the chance that a new place equals one of the last 1024.
 #[test]
 fn what_comes_out_measures_as_what_went_in() {
     for name in [
@@ -355,7 +355,7 @@ fn tpcc_like_says_what_its_first_6999_say() {
     };
     let (rows, load) = (mqsim(&text), Name::TpccLike.load());
     assert_lengths(&rows, Op::Read, &load.reads, 0.001);
-    // All but the last length, which stands for the rest.
+    // All lengths but the last, which stands for the remaining writes.
     let (mut known, rest) = (load.writes.clone(), load.writes.sizes.list()[2]);
     known.sizes =
         fathom_workload::generate::Sizes::Weighted(load.writes.sizes.list()[..2].to_vec());

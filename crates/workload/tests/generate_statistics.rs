@@ -1,8 +1,7 @@
-//! What generators draw, against the closed form of what they say they draw.
+//! Compares the generators' draws with the closed forms of their distributions.
 //!
-//! Tolerances follow from the size of the sample: five standard deviations of the estimate (one wrong alarm in
-//! 1.7 million for a new seed), and for a whole distribution a Kolmogorov-Smirnov distance of `2.5 / sqrt(n)` (one
-//! in 130,000).
+//! Tolerances follow from the sample size: five standard deviations of an estimate (one false alarm in 1.7 million for
+//! a new seed), and for a whole distribution a Kolmogorov-Smirnov distance of `2.5 / sqrt(n)` (one in 130,000).
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur, Rng};
@@ -26,7 +25,7 @@ fn accesses(load: &Load, seed: u64) -> Vec<Access> {
     Generator::new(load, seed).unwrap().collect()
 }
 
-/// Whether `hits` of `n` is within five standard deviations of a binomial.
+/// Asserts that `hits` of `n` is within five standard deviations of a binomial.
 fn assert_share(what: &str, hits: u64, n: u64, share: f64) {
     let sigma = (share * (1.0 - share) / n as f64).sqrt();
     let found = hits as f64 / n as f64;
@@ -36,8 +35,8 @@ fn assert_share(what: &str, hits: u64, n: u64, share: f64) {
     );
 }
 
-/// Whether counts follow probabilities: Pearson's chi-square within five standard deviations of its mean. Cells
-/// that expect fewer than ten are put together.
+/// Asserts that counts follow probabilities: Pearson's chi-square is within five standard deviations of its mean. Cells
+/// with an expected count below ten are combined.
 fn assert_follows(what: &str, cells: &[(u64, f64)]) {
     let n: u64 = cells.iter().map(|cell| cell.0).sum();
     let (mut chi, mut degrees, mut rest) = (0.0, -1.0, (0.0, 0.0));
@@ -63,7 +62,7 @@ fn assert_follows(what: &str, cells: &[(u64, f64)]) {
     );
 }
 
-/// Whether a sample follows a distribution function.
+/// Asserts that a sample follows a distribution function.
 fn assert_distributed(what: &str, mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -133,7 +132,7 @@ fn sequential_goes_on_and_around() {
     };
     load.reads.sizes = Sizes::One(Bytes(5_000));
     load.writes.sizes = Sizes::One(Bytes(5_000));
-    // 5,000 bytes end within the second page, so that the next one starts at the third; two fit in 20,000.
+    // 5,000 bytes end within the second page, so the next access starts at the third; two accesses fit in 20,000 bytes.
     let starts: Vec<_> = accesses(&load, 0)
         .iter()
         .map(|a| a.offset - 40960)
@@ -150,7 +149,7 @@ fn sequential_uses_the_range_to_its_last_byte() {
     assert_eq!(starts, [0, 1, 2, 3, 0, 1]);
 }
 
-/// The sum of `k^-theta` for `k` up to `n`: summed where short, by Euler and Maclaurin where long.
+/// Returns the sum of `k^-theta` for `k` up to `n`; beyond 10,000 terms by the Euler-Maclaurin formula.
 fn harmonic(n: u64, theta: f64) -> f64 {
     let head = n.min(10_000);
     let term = |k: u64| (k as f64).powf(-theta);
@@ -165,7 +164,7 @@ fn harmonic(n: u64, theta: f64) -> f64 {
             x.powf(1.0 - theta) / (1.0 - theta)
         }
     };
-    // The corrections behind the first are below 1e-9 here.
+    // Further correction terms are below 1e-9 here.
     sum + integral(n as f64) - integral(head as f64) + (term(n) - term(head)) / 2.0
 }
 
@@ -247,7 +246,7 @@ fn zipf_places_are_ranked_or_dealt_over_the_range() {
         .collect();
     dealt.sort_unstable_by(|a, b| b.cmp(a));
     assert_share("the most used, dealt", dealt[0].0, N, 1.0 / total);
-    // Of the 100 most used, dealt at random over 2^18 places, 100 * 99 / 2^18 = 0.04 pairs lie side by side.
+    // If the 100 most used places are scattered randomly over 2^18, 100 * 99 / 2^18 = 0.04 adjacent pairs are expected.
     let top: BTreeSet<u64> = dealt[..100].iter().map(|cell| cell.1).collect();
     assert!(
         top.iter()
@@ -268,7 +267,7 @@ fn hot_places_take_their_share() {
             space_percent,
             scatter: false,
         };
-        // 2^18 places; at least one is hot, and where all are, all accesses go there.
+        // There are 2^18 places. At least one is hot; if all are hot, they receive all accesses.
         let hot = ((1u64 << 18) as f64 * space_percent / 100.0)
             .round()
             .max(1.0) as u64;
@@ -280,7 +279,7 @@ fn hot_places_take_their_share() {
         let all = accesses(&load, 11);
         let hits = all.iter().filter(|a| a.offset / 4096 < hot).count() as u64;
         assert_share("hot", hits, N, share);
-        // Uniform within: half of the hot accesses go to half of the hot places.
+        // Uniform within the hot part: half of its places receive half of its accesses.
         if hot > 1 {
             let half = all.iter().filter(|a| a.offset / 4096 < hot / 2).count() as u64;
             assert_share("half of hot", half, hits, (hot / 2) as f64 / hot as f64);
@@ -298,9 +297,9 @@ fn hot_places_are_dealt_by_a_bijection() {
     };
     load.range.len = Bytes::mib(400);
     let seen: BTreeSet<u64> = accesses(&load, 1).iter().map(|a| a.offset / 4096).collect();
-    // 1024 of 102,400 places; that one of them is missed in 400,000 draws has a probability of e^-380.
+    // 1024 of 102,400 places are hot. The probability that 400,000 draws miss one of them is e^-380.
     assert_eq!(seen.len(), 1024);
-    // Uniform over the range: in its lower half, 512 +- 16.
+    // Uniform over the range: 512 +- 16 lie in its lower half.
     let low = seen.iter().filter(|&&place| place < 51_200).count() as u64;
     assert_share("dealt into the lower half", low, 1024, 0.5);
 }
@@ -346,15 +345,15 @@ fn a_permutation_is_a_bijection() {
 fn a_permutation_parts_neighbours() {
     for (seed, items) in [(0, 10_007u64), (1, 1 << 20), (2, (1 << 40) + 1)] {
         let permutation = Permutation::new(items, &mut Rng::new(seed, 0));
-        // The distance of two random points of [0, 1) has mean 1/3 and variance 1/18. Neighbouring distances share
-        // a point, which at most doubles the variance of their mean.
+        // The distance of two random points of [0, 1) has mean 1/3 and variance 1/18. Consecutive distances share a
+        // point, which at most doubles the variance of their mean.
         let pairs = 10_000u64;
         let distance =
             |i: u64| permutation.of(i).abs_diff(permutation.of(i + 1)) as f64 / items as f64;
         let mean = (0..pairs).map(distance).sum::<f64>() / pairs as f64;
         let sigma = (2.0 / 18.0 / pairs as f64).sqrt();
         assert!((mean - 1.0 / 3.0).abs() <= 5.0 * sigma, "{items}: {mean}");
-        // And the first places do not stay together.
+        // The first items are spread over both halves as well.
         let low = (0..pairs)
             .filter(|&i| permutation.of(i) < items / 2)
             .count() as u64;
@@ -370,8 +369,8 @@ fn a_permutation_keeps_no_differences() {
         let kept = (0..1u64 << 16)
             .filter(|&item| low_half(permutation.of(item) ^ permutation.of(item ^ bit)) == bit)
             .count() as u64;
-        // Two different items of 2^20 differ in a given way in 10 bits with a probability of 2^-10. Each pair is
-        // counted from both sides.
+        // The lower 10 bits of two different random items of 2^20 have a given difference with a probability of 2^-10.
+        // Each pair is counted twice.
         assert_share("kept", kept / 2, 1 << 15, 1.0 / 1024.0);
     }
 }
@@ -379,14 +378,14 @@ fn a_permutation_keeps_no_differences() {
 #[test]
 fn runs_go_on_and_starts_repeat_in_their_shares() {
     let mut load = load(Name::Uniform);
-    // So wide that two places do not meet by chance: 400,000^2 / 2^50 is below 2e-4.
+    // The range is so large that two places are equal by chance with a probability of 400,000^2 / 2^50, below 2e-4.
     load.range.len = Bytes(1 << 62);
     (load.run_depth, load.repeat_depth) = (8, 32);
     (load.reads.sequential_percent, load.reads.repeat_percent) = (25.0, 10.0);
     (load.writes.sequential_percent, load.writes.repeat_percent) = (5.0, 40.0);
     for seed in 0..3 {
         let (mut starts, mut ends) = (VecDeque::new(), [VecDeque::new(), VecDeque::new()]);
-        // Of each side: all, gone on, repeated.
+        // Per side: all, continued, repeated.
         let mut counts = [[0u64; 3]; 2];
         for access in accesses(&load, seed) {
             let side = usize::from(access.op == Op::Write);
@@ -402,7 +401,8 @@ fn runs_go_on_and_starts_repeat_in_their_shares() {
             starts.truncate(32);
         }
         let [reads, writes] = counts;
-        // At the very start there is nothing to go back to: fewer than 32 accesses of 400,000, below the tolerance.
+        // The first accesses have nothing to repeat or continue. These are fewer than 32 of 400,000, below the
+        // tolerance.
         assert_share("reads go on", reads[1], reads[0], 0.25);
         assert_share("reads repeat", reads[2], reads[0], 0.10);
         assert_share("writes go on", writes[1], writes[0], 0.05);
@@ -428,7 +428,7 @@ fn distances_of_repeats_are_log_uniform() {
     for upto in [1usize, 3, 9, 30, 99] {
         let share = ((upto + 1) as f64).ln() / 101f64.ln();
         let found = distances.iter().filter(|&&d| d <= upto).count() as f64 / n;
-        // A start that was repeated in between is met earlier; that is so for at most one in a hundred.
+        // A start that was repeated in between is found at the smaller distance; this affects at most one in a hundred.
         let sigma = (share * (1.0 - share) / n).sqrt();
         assert!(
             (found - share).abs() <= 5.0 * sigma + 0.01,
@@ -460,8 +460,8 @@ fn poisson_gaps_are_exponential() {
     }
 }
 
-/// The gaps of an interrupted Poisson process are hyperexponential (Kuczura 1973): weight and rate of one branch,
-/// and rate of the other, per nanosecond.
+/// Returns the distribution of the gaps of an interrupted Poisson process, which is hyperexponential (Kuczura 1973):
+/// the weight and the rate of one branch, and the rate of the other. Rates are per nanosecond.
 fn interrupted(per_second: f64, on: Dur, off: Dur) -> (f64, f64, f64) {
     let (rate, ends, begins) = (per_second / 1e9, 1.0 / on.0 as f64, 1.0 / off.0 as f64);
     let sum = rate + ends + begins;
@@ -513,7 +513,7 @@ fn the_bursts_of_financial1_like_have_the_measured_rate_and_irregularity() {
     let (weight, fast, slow) = interrupted(per_second, on, off);
     let mean = weight / fast + (1.0 - weight) / slow;
     let square = 2.0 * (weight / fast.powi(2) + (1.0 - weight) / slow.powi(2));
-    // First 10,000 requests of Financial1: 38.5 per second, squared coefficient of variation 10.3.
+    // The first 10,000 requests of Financial1 have 38.5 per second and a squared coefficient of variation of 10.3.
     assert!((1e9 / mean - 38.5).abs() < 0.05, "{}", 1e9 / mean);
     assert!((square / mean.powi(2) - 1.0 - 10.3).abs() < 0.05);
     assert!((on.0 as f64 / (on.0 + off.0) as f64 - 0.25).abs() < 1e-3);

@@ -1,6 +1,6 @@
-//! The tests of workloads.
+//! The integration tests of this crate.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They form one program, because each additional program would have to be linked separately.
 
 #[path = "fio/main.rs"]
 mod fio;

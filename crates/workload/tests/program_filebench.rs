@@ -1,4 +1,4 @@
-//! Filebench's personalities: what they do how often, who waits for whom, and that they come out the same.
+//! Tests of filebench's personalities: frequency of operations, waiting between threads, and repeatability.
 #![allow(
     clippy::unwrap_used,
     reason = "test helpers have nothing to hand an error to"
@@ -49,20 +49,20 @@ fn the_web_server_reads_ten_files_for_each_append() {
     let played = play(&mut machine, DRIVE);
     let counters = machine.counters();
     assert_eq!(value(&counters, "operations"), 1240.0);
-    // 400 reads go four times around 100 files whose lengths have the mean 1 MiB and the deviation 0.82 MiB.
+    // 400 reads go four times around 100 files. Their lengths have mean 1 MiB and standard deviation 0.82 MiB.
     let read = value(&counters, "bytes-read") / 400.0 / 1_048_576.0;
     assert!((read - 1.0).abs() < 0.4, "{read}");
-    // 40 appends of 0 to 16 KiB, 8 KiB on average, deviation 4.7 KiB.
+    // 40 appends of 0 to 16 KiB: mean 8 KiB, standard deviation 4.7 KiB.
     let appended = value(&counters, "bytes-written") / 40.0 / 1024.0;
     assert!((appended - 8.0).abs() < 3.8, "{appended}");
-    // Each file is read from the drive once, if at all: 100 MiB stay in 2 GiB.
+    // Each file is read from the drive at most once, because 100 MiB fit in 2 GiB of memory.
     let whole = value(&counters, "bytes-read") / 4.0;
     let from_drive = bytes(played.iter().filter(|p| p.access.len > 4096), Op::Read) as f64;
     assert!(
         (from_drive / whole - 1.0).abs() < 0.05,
         "{from_drive} {whole}"
     );
-    // A thread waits for its reads; calls of 1 MiB make read-ahead of 128 KiB at once.
+    // A thread waits for its reads. Calls of 1 MiB cause read-ahead of 128 KiB at once.
     let longest = played.iter().filter(|p| p.access.op == Op::Read);
     assert_eq!(longest.map(|p| p.access.len).max(), Some(128 << 10));
     assert!((0..4).all(|thread| played.iter().any(|p| p.tag.process == thread)));
@@ -75,12 +75,12 @@ fn the_file_server_makes_reads_and_deletes_files() {
     play(&mut machine, DRIVE);
     let counters = machine.counters();
     assert_eq!(value(&counters, "operations"), 3300.0);
-    // 300 creations of 256 KiB on average, deviation 209 KiB, and as many appends of 8 KiB.
+    // 300 creations with mean 256 KiB and standard deviation 209 KiB, and as many appends of 8 KiB.
     let written = value(&counters, "bytes-written") / 300.0 / 1024.0;
     assert!((written - 264.0).abs() < 61.0, "{written}");
     let read = value(&counters, "bytes-read") / 300.0 / 1024.0;
     assert!((read - 264.0).abs() < 61.0, "{read}");
-    // As many come as go, but for those that were open: the set neither grows nor shrinks by much.
+    // Creations and deletions balance, except that open files are not deleted, so the set hardly changes in size.
     let after = machine.host().volume().space().free();
     let grown = before as f64 - after as f64;
     assert!(grown.abs() * 4096.0 < 100.0 * 262_144.0, "{grown}");
@@ -89,8 +89,8 @@ fn the_file_server_makes_reads_and_deletes_files() {
 
 #[test]
 fn a_file_that_is_open_is_not_deleted() {
-    // Of 300 files about 60 are there. No more than 224 are made, and no more than 24 deleted beyond what is made, so that
-    // there is always one to make and one to open.
+    // About 60 of the 300 files exist. At most 224 are created, and at most 24 more are deleted than created, so there
+    // is always a file to create and one to open.
     let settings = FileSettings {
         files: 300,
         preallocated_percent: 20.0,
@@ -119,11 +119,11 @@ fn a_run_ends_after_its_time() {
     let mut machine = settings.build(Server::Web, CAPACITY, 1).unwrap();
     play(&mut machine, slow);
     let ran = value(&machine.counters(), "ran");
-    // The last operation of a thread reads a file of some megabytes, 128 KiB in a millisecond.
+    // The last operation of a thread reads a file of some megabytes, at 128 KiB per millisecond.
     assert!((0.5..0.7).contains(&ran), "{ran}");
 }
 
-/// The bytes that an actor wrote.
+/// Returns the bytes written by these actors.
 fn written(played: &[Played], actors: std::ops::Range<usize>) -> u64 {
     bytes(
         played.iter().filter(|p| actors.contains(&p.actor)),
@@ -139,8 +139,8 @@ fn readers_and_writers_keep_pace() {
     let count = |name| value(&counters, name);
     let (reads, writes, log) = (count("reads"), count("writes"), count("log-writes"));
     assert!(reads > 5_000.0, "{counters:?}");
-    // A writer writes 100 times, then for every 1,000 posts again, which readers may be ahead of by 2,000 and more;
-    // each reader stands between its read and its posts at most once.
+    // A writer writes 100 times, then again for every 1,000 posts. Readers may be ahead of it by somewhat more than
+    // 2,000 posts, and each reader is at most once between its read and its posts.
     let rounds = writes / 3.0 / 100.0;
     assert!(
         rounds <= 2.0 + (reads / 1_000.0) && rounds >= (reads - 20.0 - 4_000.0) / 1_000.0,
@@ -150,7 +150,7 @@ fn readers_and_writers_keep_pace() {
         log <= 2.0 + reads / 3_200.0 && log >= (reads - 20.0 - 4_200.0) / 3_200.0,
         "{reads} {log}"
     );
-    // A write of 2 KiB is a page of 4 KiB; one of the log is 256 KiB.
+    // A write of 2 KiB is a page of 4 KiB on the drive; a write of the log is 256 KiB.
     assert_eq!(written(&played, 0..1) as f64, log * 262_144.0);
     assert_eq!(written(&played, 1..4) as f64, writes * 4096.0);
     assert!(played.iter().filter(|p| p.actor < 24).all(|p| p.tag.sync));
@@ -180,7 +180,7 @@ fn readers_wait_for_writers_on_a_drive_that_is_slow() {
         latency: Dur::ms(5),
         depth: 2,
     };
-    // Little data, which is soon in memory: a reader waits for its turn to compute, and for the writers.
+    // The data is small and soon in memory, so a reader waits only for the CPU and for the writers.
     let settings = OltpSettings {
         file_size: Bytes::kib(64),
         ..transactions()
@@ -190,7 +190,7 @@ fn readers_wait_for_writers_on_a_drive_that_is_slow() {
         play(&mut machine, drive);
         value(&machine.counters(), "reads")
     };
-    // 2 requests in 5 ms are 1,600 in 4 s, and 300 are written for 1,000 reads: what is read beyond 4,000 is bounded.
+    // 2 requests per 5 ms are 1,600 in 4 s. Every 1,000 reads need 300 writes, so the reads beyond 4,000 are bounded.
     let bound = 1_600.0 / 300.0 * 1_000.0 + 4_020.0;
     let (fast, slow) = (reads(DRIVE), reads(slow));
     assert!(slow <= bound && fast > 1.5 * bound, "{slow} {bound} {fast}");

@@ -1,4 +1,4 @@
-//! Postmark: what it does how often, what it counts, and that it comes out the same.
+//! Tests of Postmark: frequency of operations, counters, and repeatability.
 #![allow(
     clippy::unwrap_used,
     reason = "test helpers have nothing to hand an error to"
@@ -28,7 +28,7 @@ fn small() -> Settings {
     }
 }
 
-/// Whether `n` of `of` with probability one half is within five standard deviations.
+/// Returns true if `n` is within five standard deviations of half of `of`.
 fn is_half(n: f64, of: f64) -> bool {
     (n - of / 2.0).abs() < 5.0 * (of / 4.0).sqrt()
 }
@@ -46,7 +46,7 @@ fn each_transaction_is_one_of_two_and_one_of_two() {
             is_half(count("files-read"), transactions),
             "seed {seed}: {counters:?}"
         );
-        // An append finds a byte missing unless the file has reached the most.
+        // An append does something unless the file is at its maximum length.
         let appended = count("files-appended");
         assert!(count("files-read") + appended <= transactions);
         assert!(
@@ -56,12 +56,12 @@ fn each_transaction_is_one_of_two_and_one_of_two() {
         let created = count("files-created") - 100.0;
         let deleted = count("files-deleted");
         assert!(is_half(created, transactions), "seed {seed}: {counters:?}");
-        // A creation does nothing where the table is full, which at 100 files it may be.
+        // A creation does nothing if the table is full, which can happen with 100 files.
         assert!(
             created + deleted <= transactions && is_half(deleted, transactions),
             "seed {seed}"
         );
-        // Files of 1 KiB up to below 32 KiB, 16.5 KiB on average, and what appends add to them: less than the most.
+        // File lengths are 1 KiB up to below 32 KiB, 16.5 KiB on average. With the appends they stay below the maximum.
         let mean = count("bytes-written") / count("files-created");
         assert!((15_000.0..32_768.0).contains(&mean), "seed {seed}: {mean}");
     }
@@ -86,7 +86,7 @@ fn what_is_left_is_deleted_and_everything_else_is_written() {
     assert!(count("everything-written") >= parts);
     let rate = count("bytes-written") / parts / 1e6;
     assert!((count("write-rate") - rate).abs() < 1e-6 * rate);
-    // Nothing is read but metadata and directories: what is written stays in 2 GiB.
+    // Only metadata and directories are read: the written data stays in 2 GiB of memory.
     assert!(bytes(&played, Op::Read) < 4 << 20);
     assert!(
         played
@@ -115,11 +115,11 @@ fn reads_reach_the_drive_where_memory_is_short() {
     let mut machine = settings.build(CAPACITY, 1).unwrap();
     let played = play(&mut machine, DRIVE);
     let counters = machine.counters();
-    // Of 100 MB in 40 files 16 MiB are in memory: most of what is read comes from the drive.
+    // Of 100 MB in 40 files, 16 MiB are in memory, so most reads go to the drive.
     let (read, from_drive) = (value(&counters, "bytes-read"), bytes(&played, Op::Read));
     assert!(from_drive as f64 > 0.6 * read, "{from_drive} of {read}");
     assert!((from_drive as f64) < 1.1 * read, "{from_drive} of {read}");
-    // The process waits for them, and for no write.
+    // The process waits for its reads, but for no write.
     let sync = |op| {
         played
             .iter()
@@ -148,7 +148,7 @@ fn the_files_that_the_drive_is_filled_with_are_used_and_stay() {
     let mut machine = settings.build(CAPACITY, 4).unwrap();
     let space = machine.host().volume().space();
     let (used, usable) = (space.usable() - space.free(), space.usable());
-    // Within one file of up to 8 blocks.
+    // The difference is less than one file, of up to 8 blocks.
     let target = (usable as f64 * 0.6) as u64;
     assert!((target - 8..=target).contains(&used), "{used} {target}");
     assert!(space.free_pieces() > 1_000);
@@ -157,10 +157,10 @@ fn the_files_that_the_drive_is_filled_with_are_used_and_stay() {
     let count = |name| value(&counters, name);
     assert_eq!((count("transactions"), count("creation")), (400.0, 0.0));
     assert!(is_half(count("files-created"), 400.0) && is_half(count("files-deleted"), 400.0));
-    // About 38,000 files: nearly every one that is read comes from the drive, in whole pages.
+    // There are about 38,000 files, so nearly every file read comes from the drive, in whole pages.
     let of_data = played.iter().filter(|p| p.access.op == Op::Read);
     assert!(bytes(of_data, Op::Read) as f64 > 0.95 * count("bytes-read"));
-    // What was there and was not deleted is there.
+    // Existing files that were not deleted still exist.
     let space = machine.host().volume().space();
     let change = (space.usable() - space.free()) as f64 - used as f64;
     assert!(change.abs() < 400.0 * 8.0, "{change}");
@@ -247,7 +247,7 @@ fn computing_takes_its_time() {
         play(&mut machine, DRIVE);
         value(&machine.counters(), "of-transactions")
     };
-    // Two operations in each of 2,000 transactions, each a millisecond longer.
+    // Each of 2,000 transactions has two operations, and each operation takes a millisecond longer.
     let (short, long) = (with(Dur::us(10)), with(Dur::us(1_010)));
     assert!((long - short - 4.0).abs() < 0.1, "{short} {long}");
 }
@@ -289,7 +289,7 @@ fn every_program_is_listed_with_what_it_is() {
         let text = toml::to_string(&config).unwrap();
         assert!(text.contains(&format!("\"{}\"", entry.name)), "{text}");
         assert!(entry.text.len() > 100);
-        // The web server's files have 16 GiB together.
+        // The web server's files have 16 GiB in total.
         let capacity = if text.contains("postmark") { 4 } else { 32 } << 30;
         assert!(config.build(capacity, 1).is_ok(), "{text}");
     }
@@ -312,7 +312,7 @@ fn what_cannot_be_is_refused_by_its_key() {
     };
     assert_eq!(refused(files(1 << 30), CAPACITY), "files");
     assert_eq!(refused(none(), 1 << 20), "range");
-    // 100 files of up to 16 MiB do not fit half a gigabyte.
+    // 100 files of up to 16 MiB do not fit in half a gigabyte.
     assert_eq!(refused(files(100), CAPACITY), "files");
     let nothing = Overrides {
         utilisation_percent: Some(0.0),

@@ -1,4 +1,4 @@
-//! Each step on accesses small enough to work out by hand.
+//! Tests of each step with accesses small enough to calculate by hand.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::registry::{Key, Unset};
@@ -25,7 +25,7 @@ fn write(offset: u64, len: u64) -> Access {
     access(0, Op::Write, offset, len, 0)
 }
 
-/// What comes out, as (offset, len), and what the last step counted.
+/// Returns the resulting accesses and the counters of the last step.
 fn run(steps: &[Step], accesses: &[Access]) -> (Vec<Access>, Counts) {
     let mut shaped = apply(steps, plain(accesses.iter().copied())).unwrap();
     let out = shaped.by_ref().map(Result::unwrap).collect();
@@ -110,7 +110,7 @@ fn a_time_window_is_half_open_and_starts_the_clock() {
         from: Dur(10),
         until: Dur(20),
     });
-    // Out of order on purpose: what is too late does not end the trace.
+    // The times are out of order on purpose: an access after the window does not end the trace.
     let all = [9, 10, 25, 19, 20].map(|at| access(at, Op::Read, 0, 1, 0));
     let (out, counts) = run(&[step], &all);
     assert_eq!(out.iter().map(|a| a.at.0).collect::<Vec<_>>(), [0, 9]);
@@ -152,7 +152,7 @@ fn concatenate_lays_disks_behind_each_other_from_whole_pages() {
         disks: Some(vec![span(7, 10_000), span(2, 5_000)]),
         page: Bytes::kib(4),
     });
-    // Disk 7 takes 10,000 bytes from 0, so that disk 2 starts at the next multiple of 4096: 12,288.
+    // Disk 7 occupies 10,000 bytes from 0, so disk 2 starts at the next multiple of 4096: 12,288.
     let all = [
         access(0, Op::Read, 100, 50, 2),
         access(0, Op::Read, 9_000, 1_000, 7),
@@ -187,21 +187,20 @@ fn shrink_scales_evenly_down_to_pages() {
         write(9_900, 100),
         FLUSH,
     ];
-    // 10,000 bytes into 2,500: a quarter, down to multiples of 100. 2599 / 4 = 649. The one at 9,900 goes to 2,475,
-    // down to 2,400, where its 100 bytes fit.
+    // 10,000 bytes are scaled to 2,500: a quarter, rounded down to a multiple of 100. 2599 / 4 = 649. The access at
+    // 9,900 goes to 2,475 and is rounded down to 2,400, where its 100 bytes fit.
     let (out, counts) = run(&[shrink(2_500, 10_000, 100)], &all);
     assert_eq!(
         places(&out),
         [(0, 100), (200, 100), (600, 1), (2_400, 100), (0, 0)]
     );
     assert_eq!(counts.changed, 3);
-    // One that would end past the capacity is moved down until it fits: 9,000 / 4 = 2,250, and 1,000 bytes end by
-    // 2,500 from 1,500.
+    // An access that would end past the capacity is moved down: 9,000 / 4 = 2,250, but 1,000 bytes fit only from 1,500.
     assert_eq!(
         places(&run(&[shrink(2_500, 10_000, 100)], &[write(9_000, 1_000)]).0),
         [(1_500, 1_000)]
     );
-    // What fits is not stretched.
+    // A span that fits is not stretched.
     assert_eq!(
         places(&run(&[shrink(9_000, 1_000, 100)], &[write(555, 10)]).0),
         [(500, 10)]
@@ -391,7 +390,7 @@ fn an_error_of_the_source_comes_through_and_ends_the_workload() {
 
 #[test]
 fn a_first_pass_fills_in_what_the_steps_before_leave() {
-    // Two disks; concatenated they end at 8,192 + 3,000, of which a quarter is left after shrinking.
+    // Two disks. Concatenated they end at 8,192 + 3,000; shrinking leaves a quarter.
     let trace = [
         access(0, Op::Write, 4_000, 1_000, 0),
         access(5, Op::Write, 2_000, 1_000, 1),
@@ -430,9 +429,9 @@ fn a_first_pass_fills_in_what_the_steps_before_leave() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    // (8,192 + 2,000) / 4 = 2,548, moved down to 1,798, where its 1,000 bytes end at the capacity.
+    // (8,192 + 2,000) / 4 = 2,548; moved down to 1,798, where the 1,000 bytes end at the capacity.
     assert_eq!(places(&out), [(1_000, 1_000), (1_798, 1_000)]);
-    // What a file says stays.
+    // Settings that are given stay unchanged.
     assert_eq!(
         resolve(&resolved, || Err::<std::iter::Empty<_>, _>(Unreadable)).unwrap(),
         resolved

@@ -1,4 +1,4 @@
-//! What holds for every step and every access.
+//! Properties that hold for all steps and all accesses.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::{Bytes, Dur, Time};
@@ -10,9 +10,9 @@ use fathom_workload::step::{
 };
 use proptest::prelude::*;
 
-/// Where the traces of these tests end.
+/// End of the traces in these tests.
 const SPAN: u64 = 1 << 30;
-/// Their longest access.
+/// Length of the longest access.
 const LONGEST: u64 = 1 << 16;
 
 fn op() -> impl Strategy<Value = Op> {
@@ -48,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
             from: Dur(from),
             until: Dur(from + more),
         })),
-        // Steps before these may have moved what lies below SPAN by a page at most.
+        // Earlier steps move accesses, which lie below SPAN, by at most a page each.
         (bytes(1 << 20..2 << 30), bytes(1..9000)).prop_map(|(capacity, page)| Step::Shrink(
             Shrink {
                 capacity,
@@ -74,7 +74,8 @@ fn one(step: Step, access: Access) -> Vec<Access> {
 }
 
 proptest! {
-    /// Counts are conserved, at the end and at any time before it, and each step hands on what the next one gets.
+    /// Counters balance at the end and at any time before it, and each step passes on exactly what the next one
+    /// receives.
     #[test]
     fn nothing_is_lost_in_silence(
         steps in prop::collection::vec(step(), 1..6),
@@ -118,7 +119,7 @@ proptest! {
             let fits = exact(access.offset) + access.len <= capacity;
             prop_assert!(!fits || exact(access.offset) - shrunk.offset < page);
         }
-        // Order: always among equal lengths, and among all that fit without being moved.
+        // The order is preserved among equal lengths, and among accesses that fit without being moved.
         let (low, mut high) = if a.offset <= b.offset { (a, b) } else { (b, a) };
         if exact(high.offset) + high.len > capacity {
             high.len = low.len;
@@ -143,7 +144,7 @@ proptest! {
                     prop_assert!(a.offset - out[0].offset < page && out[0].end() - a.end() < page);
                 }
                 (_, Rounding::Closest) => {
-                    // No multiple of a page of at least one is closer.
+                    // No multiple of the page, of at least one page, is closer.
                     let off = out[0].len.abs_diff(a.len);
                     prop_assert!(off <= page / 2 || out[0].len == page);
                 }
@@ -152,7 +153,7 @@ proptest! {
         }
     }
 
-    /// Split and wrap cut, and the pieces are the access again, byte for byte.
+    /// The pieces of `split` and `wrap` together cover the access, byte for byte.
     #[test]
     fn pieces_are_the_whole(a in access(), longest in 1000u64..80_000, capacity in LONGEST..SPAN) {
         let mut at = a.offset;

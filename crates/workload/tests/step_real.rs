@@ -1,7 +1,7 @@
-//! The pre-processing of `epo` IV.A on the first 10,000 requests of Financial1, against another program.
+//! Compares the pre-processing of `epo` IV.A on the first 10,000 requests of Financial1 with another program.
 //!
-//! The trace is read where `../shared/traces` lies beside the repository, and nothing of it is in it. The expected
-//! figures were computed from the plain file by a few lines of Python that share nothing with this crate.
+//! The trace is read from `../shared/traces` beside the repository, if that exists; the repository contains no part of
+//! it. A short Python script that shares no code with this crate computed the expected figures from the plain file.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

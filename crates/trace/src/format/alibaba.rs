@@ -1,4 +1,4 @@
-//! Alibaba's block traces (Li et al., *An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale
+//! Reader of Alibaba's block traces (Li et al., *An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale
 //! Production*, IISWC 2020; the schema of `io_traces.csv` in github.com/alibaba/block-traces).
 
 use super::spc;

@@ -1,8 +1,8 @@
-//! The text that blkparse prints in its default format (blkparse(1), *Default output*).
+//! Reader of the text that blkparse prints in its default format (blkparse(1), *Default output*).
 //!
-//! An event that a CPU recorded before the first one of CPU 0 has a negative time. blkparse counts it in 64 bits
-//! without sign and prints the seconds in 32 bits, so that 893 us before the start read 1266874889.708658509; such
-//! times are understood up to an hour before the start.
+//! An event that a CPU recorded before the first event of CPU 0 has a negative time. blkparse stores it as an unsigned
+//! 64-bit number and prints the seconds in 32 bits: 893 us before the start appear as 1266874889.708658509. Such times
+//! are converted back, up to an hour before the start.
 
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, too_large, unknown_op};
@@ -21,15 +21,15 @@ blkparse merges the CPUs' events only roughly: up to 4096 accesses are sorted by
 the trace, which blkparse prints as a time of 40 years, is put back.",
 );
 
-/// So that times before the start are no negative numbers.
+/// Offset added to all times, so that times before the start do not become negative.
 const START_NS: u64 = 3_600_000_000_000;
-/// The end of 64 bits of nanoseconds as blkparse prints it: its seconds have 32 bits.
+/// 2^64 ns as blkparse prints it, with the seconds in 32 bits.
 const WRAP_NS: u64 = (((1 << 64) / 1_000_000_000 % (1 << 32)) * 1_000_000_000
     + (1 << 64) % 1_000_000_000_u128) as u64;
 
 struct Blkparse {
     action: &'static [u8],
-    /// The summary has begun.
+    /// True once the summary at the end has begun.
     summary: bool,
 }
 
@@ -87,7 +87,7 @@ fn request<'a>(mut fields: Fields<'a>, at: u64, disk: u32) -> Result<Line, Fault
     let (op, preflush) = direction(fields.next("rwbs")?)?;
     let sector = fields.take().unwrap_or(b"[");
     if sector.starts_with(b"[") {
-        // No sectors: a flush, or something that only passes through.
+        // No sectors: a flush, or an event that is not an access.
         return match op {
             _ if preflush => access(at, Op::Flush, 0, 0, disk),
             _ => Ok(Line::Event),
@@ -107,7 +107,7 @@ fn request<'a>(mut fields: Fields<'a>, at: u64, disk: u32) -> Result<Line, Fault
     }
 }
 
-/// What `rwbs` says: the operation, if it moves data, and whether a flush comes before it.
+/// Parses `rwbs`: returns the operation, if it moves data, and whether a flush precedes it.
 fn direction(found: &[u8]) -> Result<(Option<Op>, bool), Fault<'_>> {
     let (preflush, rest) = match found.strip_prefix(b"F") {
         Some(rest) => (true, rest),

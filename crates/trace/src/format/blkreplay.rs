@@ -1,4 +1,4 @@
-//! blkreplay's load files (Schöbel-Theuer, *blkreplay*, 2012).
+//! Reader of blkreplay's load files (Schöbel-Theuer, *blkreplay*, 2012).
 
 use crate::fault::Fault;
 use crate::fields::{Fields, time, unknown_op};
@@ -15,7 +15,7 @@ ignored. The last two columns are results of a replay and are not read. Every re
 );
 
 struct Blkreplay {
-    /// The text in front has ended.
+    /// True once the text before the records has ended.
     begun: bool,
 }
 

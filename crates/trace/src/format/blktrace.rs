@@ -1,5 +1,5 @@
-//! What blktrace writes: records of 48 bytes, `struct blk_io_trace` of Linux's `blktrace_api.h`, each followed by
-//! `pdu_len` bytes that are not read.
+//! Reader of blktrace's binary output: records of 48 bytes (`struct blk_io_trace` of Linux's `blktrace_api.h`), each
+//! followed by `pdu_len` bytes that are skipped.
 
 use crate::Access;
 use crate::buffer::Buffer;
@@ -21,7 +21,7 @@ const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 const RECORD_BYTES: usize = 48;
 
-/// `__BLK_TA_QUEUE` and `__BLK_TA_ISSUE`; `__BLK_TA_CGROUP` may be set beside them.
+/// `__BLK_TA_QUEUE` and `__BLK_TA_ISSUE`. The flag `__BLK_TA_CGROUP` may be set in addition.
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const CGROUP: u32 = 1 << 8;
@@ -34,12 +34,12 @@ const PASS_THROUGH: u32 = 1 << 25;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
 
-/// Whether bytes start as a trace in either byte order.
+/// Returns true if the bytes start with the magic number in either byte order.
 pub(crate) fn is_magic(head: &[u8]) -> bool {
     byte_order(head).is_some()
 }
 
-/// Whether the bytes are in big-endian order, if they start with a trace's magic number.
+/// Returns true for big-endian and false for little-endian, or `None` if the bytes do not start with the magic number.
 fn byte_order(head: &[u8]) -> Option<bool> {
     let first: [u8; 4] = head.get(..4)?.try_into().ok()?;
     let is = |magic: u32| magic & 0xffff_ff00 == MAGIC;
@@ -59,7 +59,7 @@ pub(crate) struct Reader {
     ended: bool,
 }
 
-/// The fields of a record that are read.
+/// The fields of a record that the reader uses.
 struct Record {
     at_ns: u64,
     sector: u64,
@@ -87,7 +87,7 @@ impl Reader {
         self.buffer.memory_bytes()
     }
 
-    /// The next access with its place; `Ok(None)` for a record that is none.
+    /// Returns the next record's place, with its access or `None` if the record is not an access.
     pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         if self.ended {
             return None;
@@ -178,7 +178,8 @@ impl Reader {
         }))
     }
 
-    /// The bytes of a field, the lowest first; zeros where the record is too short, which was seen before.
+    /// Returns the bytes of a field in little-endian order, or zeros if the record is too short (the caller has checked that
+    /// it is not).
     fn field<const N: usize>(&self, at: usize) -> [u8; N] {
         let bytes = self.buffer.rest().get(at..at + N);
         let mut bytes = bytes.and_then(|b| b.try_into().ok()).unwrap_or([0; N]);

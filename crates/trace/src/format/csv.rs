@@ -1,4 +1,4 @@
-//! Comma-separated values whose first line names the columns: for traces that no other format is made for.
+//! Reader of comma-separated values whose first line names the columns, for traces that fit no other format.
 
 use crate::fault::Fault;
 use crate::fields::{Fields, malformed, missing, unknown_op};
@@ -16,13 +16,13 @@ sector or lba (512 bytes). Lengths: len, length, size or bytes (bytes), or secto
 device, lun or volume; 0 without such a column. Times may have decimals. Values are not quoted.",
 );
 
-/// What a column says.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     /// In units of 10^n ns.
     Time(u32),
     Op,
-    /// In units of so many bytes.
+    /// In units of the given number of bytes.
     Offset(u64),
     Len(u64),
     Disk,
@@ -51,7 +51,7 @@ impl Column {
         }
     }
 
-    /// What it is about, whatever its unit.
+    /// Returns the name of the field, regardless of its unit.
     fn field(self) -> &'static str {
         match self {
             Self::Time(_) => "time",
@@ -64,7 +64,7 @@ impl Column {
     }
 }
 
-/// The columns that there must be, with what is said of one that is not there.
+/// The required columns, each with its description for the error message.
 const NEEDED: [(&str, &str); 4] = [
     ("time", "column of times (at_ns, at_us, at_ms or at_s)"),
     ("op", "column of operations (op)"),
@@ -72,7 +72,7 @@ const NEEDED: [(&str, &str); 4] = [
     ("length", "column of lengths (len, or sectors)"),
 ];
 
-/// Its columns, once they are named.
+/// A CSV parser with the meaning of each column; empty until the names were read.
 struct Csv(Vec<Column>);
 
 pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
@@ -102,7 +102,7 @@ impl LineParser for Csv {
 
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         if self.0.is_empty() {
-            // The names stand behind comments.
+            // Comments precede the line with the names.
             if is_column_names(line) {
                 return self.names(line).map(|()| Line::Text);
             }

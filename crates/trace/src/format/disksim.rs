@@ -1,4 +1,4 @@
-//! DiskSim's ASCII trace format (Bucy et al., *The DiskSim Simulation Environment Version 4.0 Reference Manual*,
+//! Reader of DiskSim's ASCII format (Bucy et al., *The DiskSim Simulation Environment Version 4.0 Reference Manual*,
 //! CMU-PDL-08-101, 2008, chapter on input traces; `iotrace_ascii_get_ioreq_event`).
 
 use crate::fault::Fault;

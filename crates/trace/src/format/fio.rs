@@ -1,7 +1,7 @@
-//! fio's I/O logs, versions 2 and 3 (fio(1), *Trace file format*).
+//! Reader of fio's I/O logs, versions 2 and 3 (fio(1), *Trace file format*).
 //!
-//! The manual does not say in which unit the timestamps of version 3 are; fio writes microseconds since the start
-//! (`log_io_u` in iolog.c, `utime_since_now`) and waits for differences of them in microseconds when it reads.
+//! The manual does not give the unit of version 3's timestamps. fio writes microseconds since the start (`log_io_u` in
+//! iolog.c, `utime_since_now`), and on reading waits for their differences in microseconds.
 
 use crate::fault::{Fault, What};
 use crate::fields::{Fields, malformed, too_large, unknown_op};
@@ -19,9 +19,9 @@ In version 2 only `wait` lines have a time, in microseconds since the wait befor
 access is at time 0. Syncs become flushes. Files become disks, numbered by first appearance.",
 );
 
-/// Files that are told apart: the only thing that a reader keeps of what it has read.
+/// Maximum number of distinct files. Their names are the only part of the trace that the reader keeps.
 const FILES_MAX: usize = 65_536;
-/// The longest name of a file, in bytes; fio reads no longer ones.
+/// Maximum length of a file name, in bytes; fio's reader has the same limit.
 const NAME_BYTES_MAX: usize = 256;
 
 const ACTIONS: &str =
@@ -44,7 +44,7 @@ pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
 impl LineParser for Fio {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let version = match (self.version, version(line)) {
-            // Logs that were joined have a first line each.
+            // Concatenated logs repeat the first line.
             (_, Ok(version)) => {
                 self.version = Some(version);
                 return Ok(Line::Event);
@@ -104,11 +104,11 @@ fn version(line: &[u8]) -> Result<u8, Fault<'_>> {
     }
 }
 
-/// Numbers for names.
+/// Maps file names to disk numbers.
 #[derive(Default)]
 struct Files {
     numbers: BTreeMap<Box<[u8]>, u32>,
-    /// The last one asked for; logs name the same file many times in a row.
+    /// The last name looked up and its number: logs name the same file many times in a row.
     last: (Box<[u8]>, u32),
 }
 

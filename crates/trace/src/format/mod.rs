@@ -1,4 +1,4 @@
-//! The formats, one file and one line each.
+//! The trace formats: one module and one line of the list each.
 
 pub(super) mod alibaba;
 pub(super) mod blkparse;
@@ -20,7 +20,7 @@ use fathom_base::{Kind, names};
 
 type MakeParser = fn(&Choices) -> Box<dyn LineParser>;
 
-/// Formats of traces.
+/// Entry of the trace formats in the list of kinds.
 const FORMAT: Kind = Kind {
     one: "trace format",
     list: "traces",
@@ -33,7 +33,7 @@ const FORMAT: Kind = Kind {
 names! {
     /// The format of a trace.
     pub enum Format of FORMAT in FORMATS, pub(super) fn parser -> Option<MakeParser> {
-        /// SPC, as the UMass repository has it: Financial1, Financial2, WebSearch1 to 3.
+        /// SPC, as the UMass repository publishes it: Financial1, Financial2, WebSearch1 to 3.
         Spc = "spc", spc::ABOUT => Some(spc::whole);
         /// SPC without its first column.
         SpcFragment = "spc-fragment", spc::ABOUT_FRAGMENT => Some(spc::fragment);
@@ -45,11 +45,11 @@ names! {
         MqSim = "mqsim", mqsim::ABOUT => Some(mqsim::parser);
         /// The text that blkparse prints.
         BlkparseText = "blkparse", blkparse::ABOUT => Some(blkparse::parser);
-        /// What blktrace writes.
+        /// The binary output of blktrace.
         Blktrace = "blktrace", blktrace::ABOUT => None;
         /// fio's I/O log, versions 2 and 3.
         FioIolog = "fio", fio::ABOUT => Some(fio::parser);
-        /// What blkreplay replays.
+        /// The load files of blkreplay.
         Blkreplay = "blkreplay", blkreplay::ABOUT => Some(blkreplay::parser);
         /// Alibaba's block traces of 2020.
         Alibaba = "alibaba", alibaba::ABOUT => Some(alibaba::parser);
@@ -65,8 +65,8 @@ names! {
 }
 
 impl Format {
-    /// Accesses that may stand out of order in it by its nature, unless an option says otherwise: what CPUs record
-    /// each for themselves is merged only roughly.
+    /// Returns the default number of accesses to reorder. It is above 0 for formats that merge the records of several CPUs
+    /// only roughly by time.
     pub(super) const fn reorder(self) -> u32 {
         match self {
             Format::BlkparseText | Format::Blktrace => 4096,

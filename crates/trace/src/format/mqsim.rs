@@ -1,4 +1,4 @@
-//! MQSim's ASCII trace format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
+//! Reader of MQSim's ASCII format (Tavakkol et al., *MQSim*, FAST 2018; `ASCII_Trace_Definition.h`).
 
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};

@@ -1,4 +1,4 @@
-//! MSR Cambridge traces (Narayanan et al., *Write Off-Loading*, FAST 2008), as SNIA publishes them.
+//! Reader of the MSR Cambridge traces (Narayanan et al., *Write Off-Loading*, FAST 2008), as SNIA publishes them.
 
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
@@ -15,7 +15,7 @@ number becomes the disk. The host's name and the response time are not read: do 
 hosts.",
 );
 
-/// One tick of a Windows file time.
+/// One tick of a Windows file time, in ns.
 const TICK_NS: u64 = 100;
 
 struct Msr;

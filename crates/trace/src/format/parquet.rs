@@ -1,8 +1,8 @@
-//! Fathom's own trace files: a table of accesses, read and written by row groups.
+//! Fathom's own trace files: a Parquet table of accesses, written and read by row group.
 //!
 //! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
-//! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the furthest end
-//! of an access), beside those of every [`table`](crate::table).
+//! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the highest end
+//! of any access), in addition to those of every [`table`](crate::table).
 
 use crate::Access;
 use crate::error::{ErrorKind, Place, TraceError};
@@ -34,7 +34,7 @@ const LAYOUT: Layout = Layout {
 };
 const CAPACITY: &str = "fathom.capacity_bytes";
 
-/// Rows of a row group: some 5 MB in memory.
+/// Rows per row group: some 5 MB in memory.
 const ROWS_PER_GROUP: usize = 1 << 17;
 
 fn wrong(error: TableError) -> TraceError {
@@ -47,15 +47,15 @@ fn wrong(error: TableError) -> TraceError {
     })
 }
 
-/// Writes accesses as a Parquet file, in constant memory but for its footer (some 500 bytes for every 131,072
+/// Writes accesses to a Parquet file. Memory is constant except for the footer (some 500 bytes for every 131,072
 /// accesses).
 ///
-/// What was written is a Parquet file only after [`ParquetWriter::finish`].
+/// The output is a valid Parquet file only after [`ParquetWriter::finish`].
 pub struct ParquetWriter<W: Write + Send> {
     table: TableWriter<W>,
     rows: Vec<Access>,
     written: u64,
-    /// The time of the first access, from which all count.
+    /// The time of the first access; times in the file count from it.
     first: Option<Time>,
     last: Time,
     capacity_bytes: u64,
@@ -65,7 +65,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
-    /// Nothing can be written.
+    /// The output cannot be written.
     pub fn new(output: W) -> Result<Self, TraceError> {
         Ok(Self {
             table: TableWriter::new(output, LAYOUT).map_err(wrong)?,
@@ -77,11 +77,11 @@ impl<W: Write + Send> ParquetWriter<W> {
         })
     }
 
-    /// Writes one more access; its time in the file counts from that of the first one.
+    /// Writes an access. Its time in the file counts from that of the first access.
     ///
     /// # Errors
-    /// Its time is before that of the access before it; it is empty or goes beyond the end of the address space;
-    /// nothing can be written.
+    /// Its time is earlier than that of the previous access; its length is zero, or it ends past 2^64 bytes; the output
+    /// cannot be written.
     pub fn write(&mut self, access: &Access) -> Result<(), TraceError> {
         let place = Place::Row(self.written + 1);
         if access.at < self.last {
@@ -105,10 +105,10 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, and gives back what it was written to.
+    /// Ends the file and returns the output.
     ///
     /// # Errors
-    /// Nothing can be written.
+    /// The output cannot be written.
     pub fn finish(mut self) -> Result<W, TraceError> {
         self.write_group()?;
         let capacity = [(CAPACITY, self.capacity_bytes.to_string())];
@@ -136,10 +136,10 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// Reads the rows of a file.
 pub(crate) struct Reader {
     table: TableReader,
-    /// Rows that are decoded, and how many of them were taken.
+    /// Number of decoded rows; `taken` of them were returned.
     rows: usize,
     taken: usize,
-    /// Rows that were taken in all.
+    /// Total number of rows returned.
     row: u64,
     capacity_bytes: u64,
     ended: bool,
@@ -167,12 +167,12 @@ impl Reader {
         self.capacity_bytes
     }
 
-    /// Memory of the decoded rows; what the Parquet reader keeps of a page comes on top.
+    /// Returns the memory of the decoded rows, in bytes; the Parquet reader's page buffers are not counted.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.table.memory_bytes()
     }
 
-    /// The next access with its place.
+    /// Returns the next access with its place.
     pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         if self.taken == self.rows {
             if self.ended {

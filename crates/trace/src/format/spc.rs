@@ -1,5 +1,5 @@
-//! SPC traces (Storage Performance Council, *SPC trace file format specification*, revision 1.0.1, 2000), as the
-//! UMass repository publishes them, and fragments of them without the first column.
+//! Reader of SPC traces (Storage Performance Council, *SPC trace file format specification*, revision 1.0.1, 2000), as the
+//! UMass repository publishes them, and of fragments without the first column.
 
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};
@@ -48,7 +48,7 @@ impl LineParser for Spc {
     }
 }
 
-/// A letter for reading or writing, of either case.
+/// Parses the operation: `r` or `w`, in either case.
 pub(super) fn op<'a>(field: &'static str, found: &'a [u8]) -> Result<Op, Fault<'a>> {
     match found {
         b"r" | b"R" => Ok(Op::Read),

@@ -1,4 +1,4 @@
-//! The traces of SYSTOR '17 (Lee et al., *Understanding storage traffic characteristics on enterprise virtual desktop
+//! Reader of the SYSTOR '17 traces (Lee et al., *Understanding storage traffic characteristics on enterprise virtual desktop
 //! infrastructure*; the README of the distribution at SNIA).
 
 use crate::fault::Fault;
@@ -24,7 +24,7 @@ impl LineParser for Systor {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
         let at = fields.time("Timestamp", 9)?;
-        // Blank where there was no response.
+        // Blank if no response was recorded.
         let response = fields.take().unwrap_or_default();
         let op = match fields.take().unwrap_or_default() {
             b"R" => Some(Op::Read),

@@ -1,5 +1,5 @@
-//! Tencent's cloud block storage traces (Zhang et al., *OSCA: An Online-Model Based Cache Allocation Scheme in Cloud
-//! Block Storage Systems*, USENIX ATC 2020; the README of the distribution at SNIA).
+//! Reader of Tencent's cloud block storage traces (Zhang et al., *OSCA: An Online-Model Based Cache Allocation Scheme in
+//! Cloud Block Storage Systems*, USENIX ATC 2020; the README of the distribution at SNIA).
 
 use crate::fault::Fault;
 use crate::fields::{Fields, unknown_op};

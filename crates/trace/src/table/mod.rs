@@ -1,12 +1,14 @@
-//! Tables in Parquet with one integrity scheme: traces, the requests of a run, the samples of a record.
+//! Parquet tables with checksums: traces, the requests of a run, the samples of a record.
 //!
-//! DuckDB, Polars and pandas read them without Fathom. The metadata hold the version under a key of the layout's own, what
-//! the caller adds, and `fathom.groups`: where each row group ends, and its checksum, in hexadecimal.
+//! DuckDB, Polars and pandas read them without Fathom. The metadata hold the layout's version under a key of the layout,
+//! the caller's own keys, and `fathom.groups`: the end of each row group and its checksum, in hexadecimal.
 //!
-//! Between the last row group and the footer, where Parquet leaves room, stand 12 bytes: `FATHOMT2`, and the checksum
-//! (CRC-32C, little-endian) of everything after them; in traces of the first version `FATHOMTR` and CRC-32. Every byte of the file is under one of the checksums and is checked
-//! before the Parquet reader sees it: that reader panics on some damaged files, and reads wrong numbers from others.
-//! The checksums find damage and keep nobody out. Files that others have written lack them and are refused.
+//! Parquet allows bytes between the last row group and the footer. There are 12: `FATHOMT2` and the checksum (CRC-32C,
+//! little-endian) of everything after them. In the first version of traces they are `FATHOMTR` and a CRC-32.
+//!
+//! A checksum covers every byte of the file, and is verified before the Parquet reader sees the bytes: that reader panics on
+//! some damaged files, and returns wrong numbers from others. The checksums find damage but do not protect against
+//! forgery. Files written by other programs lack them and are refused.
 
 mod read;
 mod write;
@@ -19,42 +21,42 @@ pub use write::TableWriter;
 use parquet::errors::ParquetError;
 use std::io;
 
-/// What a table looks like.
+/// The layout of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The key of its version in the metadata, such as `fathom.trace`.
+    /// The metadata key of its version, such as `fathom.trace`.
     pub key: &'static str,
-    /// Its version, which the metadata must have.
+    /// Its version, which the file's metadata must contain.
     pub version: u32,
     /// Its columns, as a Parquet message type of required `int32`, `int64` and `binary` fields.
     pub message: &'static str,
-    /// Columns of numbers that grow from row to row: their differences are stored.
+    /// Columns of numbers that increase from row to row; they are stored as differences.
     pub rising: &'static [&'static str],
 }
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// 64 bits each.
+    /// 64-bit integers.
     Long(Vec<i64>),
-    /// 32 bits each.
+    /// 32-bit integers.
     Int(Vec<i32>),
-    /// Text.
+    /// Strings.
     Text(Vec<Text>),
 }
 
 impl Column {
-    /// Numbers of 64 bits.
+    /// Makes a column of 64-bit integers.
     pub fn longs(values: impl Iterator<Item = u64>) -> Self {
         Self::Long(values.map(|value| value as i64).collect())
     }
 
-    /// Numbers of 32 bits.
+    /// Makes a column of 32-bit integers.
     pub fn ints(values: impl Iterator<Item = u32>) -> Self {
         Self::Int(values.map(|value| value as i32).collect())
     }
 
-    /// The names of values of which there are few.
+    /// Makes a column of strings: the names of values, of which few are distinct.
     pub fn names<T: Copy + PartialEq>(
         values: impl Iterator<Item = T>,
         name: impl Fn(T) -> String,
@@ -88,27 +90,27 @@ impl Column {
     }
 }
 
-/// A table that cannot be read or written.
+/// An error in reading or writing a table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no Parquet file, or not one with this layout.
+    /// The file is not Parquet, or does not have this layout.
     #[error("{0}")]
     Foreign(&'static str),
-    /// It ends too early.
+    /// The file is truncated.
     #[error("its end is missing")]
     Truncated,
-    /// It was written by a later Fathom.
+    /// A later version of Fathom wrote the file.
     #[error("it has version {found}; this Fathom reads version {known}")]
     Newer {
         /// Its version.
         found: u32,
-        /// The one that is known here.
+        /// The version that this Fathom reads.
         known: u32,
     },
-    /// Its contents are not what was written, or cannot be written.
+    /// The contents are damaged, or cannot be written.
     #[error("{0}")]
     Damaged(String),
 }
@@ -127,10 +129,10 @@ impl From<ParquetError> for TableError {
 }
 
 const MAGIC: &[u8] = b"PAR1";
-/// The footer's length and the magic number, at the end of every Parquet file.
+/// Size of the footer's length and the magic number, which end every Parquet file, in bytes.
 const TAIL_BYTES: u64 = 8;
 const GUARD: &[u8; 8] = b"FATHOMT2";
-/// That of the first version of traces, whose sums are CRC-32: read and no longer written.
+/// The marker of the first version of traces, whose checksums are CRC-32. It is read but no longer written.
 const GUARD_1: &[u8; 8] = b"FATHOMTR";
 const GUARD_BYTES: usize = GUARD.len() + 4;
 const KEY_GROUPS: &str = "fathom.groups";

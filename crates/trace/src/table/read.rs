@@ -1,4 +1,4 @@
-//! Reading a table: a row group is checked, then read in batches.
+//! Reading of a table: each row group's checksum is verified, then its rows are decoded in batches.
 
 use super::{
     Column, GUARD, GUARD_1, GUARD_BYTES, KEY_GROUPS, Layout, MAGIC, TAIL_BYTES, TableError, Text,
@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows that are decoded at once.
+/// Rows decoded at once.
 const BATCH_ROWS: usize = 8_192;
-/// What is read at once to be summed.
+/// Bytes read at once to compute a checksum.
 const SUM_BYTES: u64 = 1 << 20;
 
-/// Checks that a row group, counted from 0, is what was written.
+/// Verifies the checksum of a row group, counted from 0.
 type Check = Box<dyn Fn(usize) -> Result<(), TableError> + Send>;
 
-/// The row groups in order: where each is, and its checksum.
+/// The byte range and checksum of each row group, in order.
 type Groups = Vec<(Range<u64>, u32)>;
 
 /// Reads the rows of a table in constant memory.
@@ -30,16 +30,16 @@ pub struct TableReader {
     check: Check,
     metadata: BTreeMap<String, String>,
     next_group: usize,
-    /// The columns of the row group that is being read; empty between two of them.
+    /// The column readers of the current row group; empty between row groups.
     readers: Vec<ColumnReader>,
     batch: Vec<Column>,
 }
 
 impl TableReader {
-    /// Opens a table of this layout and checks its footer.
+    /// Opens a table of this layout and verifies its footer.
     ///
     /// # Errors
-    /// It is no such table, or damaged.
+    /// The input is not such a table, or is damaged.
     pub fn new<R: ChunkReader + 'static>(input: R, layout: &Layout) -> Result<Self, TableError> {
         let input = Shared(Arc::new(input));
         let (rows_end, kind) = check_footer(&input)?;
@@ -75,7 +75,7 @@ impl TableReader {
         Ok(table)
     }
 
-    /// Opens a table whose bytes the caller has checked, of a version before this integrity scheme.
+    /// Opens a table written before this checksum scheme existed. The caller must have verified its bytes.
     ///
     /// # Errors
     /// It has other columns, or cannot be read.
@@ -102,15 +102,15 @@ impl TableReader {
         })
     }
 
-    /// A value of the metadata.
+    /// Returns a value of the metadata.
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).map(String::as_str)
     }
 
-    /// Decodes the next rows, some thousands at most; how many, 0 at the end.
+    /// Decodes the next batch of rows, at most 8192, and returns their number; 0 at the end.
     ///
     /// # Errors
-    /// The row group is damaged, or cannot be read.
+    /// The row group is damaged or cannot be read.
     pub fn next_rows(&mut self) -> Result<usize, TableError> {
         loop {
             if self.readers.is_empty() {
@@ -150,12 +150,12 @@ impl TableReader {
         Ok(rows)
     }
 
-    /// Memory of the decoded rows, in bytes; what the Parquet reader keeps of a page comes on top.
+    /// Returns the memory of the decoded rows, in bytes; the Parquet reader's page buffers are not counted.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.batch.iter().map(Column::memory_bytes).sum()
     }
 
-    /// The decoded values of a column of 64-bit numbers, counted from 0.
+    /// Returns the decoded values of a column of 64-bit integers, counted from 0.
     pub fn longs(&self, column: usize) -> &[i64] {
         match self.batch.get(column) {
             Some(Column::Long(values)) => values,
@@ -163,7 +163,7 @@ impl TableReader {
         }
     }
 
-    /// The decoded values of a column of 32-bit numbers, counted from 0.
+    /// Returns the decoded values of a column of 32-bit integers, counted from 0.
     pub fn ints(&self, column: usize) -> &[i32] {
         match self.batch.get(column) {
             Some(Column::Int(values)) => values,
@@ -171,7 +171,7 @@ impl TableReader {
         }
     }
 
-    /// The decoded values of a column of text, counted from 0.
+    /// Returns the decoded values of a column of strings, counted from 0.
     pub fn texts(&self, column: usize) -> &[Text] {
         match self.batch.get(column) {
             Some(Column::Text(values)) => values,
@@ -180,7 +180,7 @@ impl TableReader {
     }
 }
 
-/// Reads the next values of a column into the room of the last ones.
+/// Reads the next values of a column, reusing the buffer of the last batch.
 fn fill(reader: &mut ColumnReader, column: &mut Column) -> Result<(), TableError> {
     fn read<T: DataType>(
         reader: &mut ColumnReaderImpl<T>,
@@ -208,16 +208,16 @@ fn fill(reader: &mut ColumnReader, column: &mut Column) -> Result<(), TableError
     Ok(())
 }
 
-/// Which checksum a file has.
+/// The checksum algorithm of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sum {
-    /// That of the first version of traces.
+    /// Used by the first version of traces.
     Crc32,
-    /// That which is written.
+    /// Used by everything written now.
     Crc32c,
 }
 
-/// Checks the end of the file against its checksum; where the row groups end, and which checksum they have.
+/// Verifies the footer's checksum. Returns the end of the row groups and the algorithm.
 fn check_footer<R: ChunkReader>(input: &R) -> Result<(u64, Sum), TableError> {
     let len = input.len();
     let start = input.get_bytes(0, len.min(MAGIC.len() as u64) as usize)?;
@@ -267,7 +267,7 @@ fn check_group<R: ChunkReader>(
     )))
 }
 
-/// The checksum of a range of the file.
+/// Computes the checksum of a range of the file.
 fn sum<R: ChunkReader>(input: &R, range: Range<u64>, kind: Sum) -> ParquetResult<u32> {
     let (mut first, mut second, mut at) = (Crc::new(), 0, range.start);
     while at < range.end {
@@ -296,7 +296,7 @@ fn groups(text: &str) -> Option<Groups> {
     text.split_whitespace().map(group).collect()
 }
 
-/// An input that the Parquet reader and the checksums share.
+/// An input shared by the Parquet reader and the checksums.
 struct Shared<R>(Arc<R>);
 
 impl<R> Clone for Shared<R> {

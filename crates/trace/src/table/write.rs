@@ -1,4 +1,4 @@
-//! Writing a table, a row group at a time.
+//! Writing of a table, one row group at a time.
 
 use super::{Column, GUARD, KEY_GROUPS, Layout, MAGIC, TableError};
 use parquet::basic::{Compression, Encoding};
@@ -13,13 +13,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Writes a table in constant memory but for its footer (some 500 bytes for every row group).
+/// Writes a table. Memory is constant except for the footer (some 500 bytes per row group).
 ///
-/// What was written is a Parquet file only after [`TableWriter::finish`].
+/// The output is a valid Parquet file only after [`TableWriter::finish`].
 pub struct TableWriter<W: Write + Send> {
     file: SerializedFileWriter<Summed<W>>,
     layout: Layout,
-    /// Where each row group ends, and its checksum.
+    /// The end and checksum of each row group, as text for the metadata.
     groups: String,
 }
 
@@ -27,12 +27,12 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
-    /// Nothing can be written.
+    /// The output cannot be written.
     pub fn new(output: W, layout: Layout) -> Result<Self, TableError> {
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)
-            // No indexes behind the row groups: their places would be wrong by what stands before the footer.
+            // No indexes after the row groups: the bytes inserted before the footer would make their offsets wrong.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
         for &name in layout.rising {
@@ -51,10 +51,10 @@ impl<W: Write + Send> TableWriter<W> {
         })
     }
 
-    /// Writes rows as a row group: each column of the layout, all equally long.
+    /// Writes a row group: the columns of the layout in order, all of equal length.
     ///
     /// # Errors
-    /// Nothing can be written, or the columns are not those of the layout.
+    /// The output cannot be written, or the columns do not match the layout.
     pub fn group(&mut self, columns: &[Column]) -> Result<(), TableError> {
         let mut group = self.file.next_row_group()?;
         for column in columns {
@@ -65,7 +65,7 @@ impl<W: Write + Send> TableWriter<W> {
             }
         }
         group.close()?;
-        // What the file writer holds back belongs to this group.
+        // Write out buffered bytes, so that they count to this group.
         self.file.flush()?;
         let (end, sum) = self.file.inner_mut().take();
         // Writing to a string cannot fail.
@@ -73,10 +73,10 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
-    /// Ends the file with more metadata, and gives back what it was written to.
+    /// Ends the file with additional metadata and returns the output.
     ///
     /// # Errors
-    /// Nothing can be written.
+    /// The output cannot be written.
     pub fn finish(mut self, metadata: &[(&str, String)]) -> Result<W, TableError> {
         let version = self.layout.version.to_string();
         let groups = std::mem::take(&mut self.groups);
@@ -105,11 +105,12 @@ fn write_column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-/// Passes bytes on and keeps their checksum; or holds them, to write their checksum before them.
+/// Passes bytes on and computes their checksum. While `hold` is set it keeps the bytes instead, so that their checksum can
+/// be written before them.
 struct Summed<W> {
     output: W,
     passed: u64,
-    /// CRC-32C of what was passed on since it was last taken.
+    /// CRC-32C of the bytes passed on since the last [`Summed::take`].
     sum: u32,
     hold: Option<Vec<u8>>,
 }
@@ -124,7 +125,7 @@ impl<W: Write> Summed<W> {
         }
     }
 
-    /// How many bytes were passed on, and the checksum of those since the last time.
+    /// Returns the number of bytes passed on, and the checksum of those since the last call.
     fn take(&mut self) -> (u64, u32) {
         (self.passed, std::mem::take(&mut self.sum))
     }

@@ -1,4 +1,4 @@
-//! A generator in a study file: its name, and what is different from its own numbers.
+//! The configuration of a generator in a study file: its name and the parameters to override.
 
 use super::name::NAMES;
 use super::{Generator, Load, Name, Pacing, Pattern, Range, Sizes};
@@ -6,54 +6,54 @@ use fathom_base::registry::keyed;
 use fathom_base::{BadValue, Bytes, Named, keys};
 
 keys! {
-    /// A generator and the settings to override; what is left out stays as the generator has it.
+    /// A generator with the parameters to override. Omitted parameters keep the generator's values.
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
     pub struct Config {
-        /// Which generator.
+        /// The generator.
         pub generator: Name,
-        /// How many accesses.
+        /// Number of accesses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub accesses: Option<u64>,
-        /// How many of a hundred are reads.
+        /// Percentage of reads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub read_percent: Option<f64>,
         /// Lengths of reads and writes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub sizes: Option<Sizes>,
-        /// Lengths of reads, before `sizes`.
+        /// Lengths of reads; takes precedence over `sizes`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub read_sizes: Option<Sizes>,
-        /// Lengths of writes, before `sizes`.
+        /// Lengths of writes; takes precedence over `sizes`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub write_sizes: Option<Sizes>,
-        /// Where they may lie.
+        /// The address range of all accesses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub range: Option<Range>,
-        /// Starts are multiples of it.
+        /// Offsets are multiples of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub align: Option<Bytes>,
-        /// Places of accesses that neither repeat nor go on.
+        /// Distribution of the offsets of accesses that neither repeat nor continue a recent one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pattern: Option<Pattern>,
-        /// How many of a hundred, of reads and of writes, go on where a recent one of the same side ended.
+        /// Percentage of reads, and of writes, that continue where a recent access of the same operation ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub sequential_percent: Option<f64>,
-        /// How many of a hundred, of reads and of writes, start where a recent access started.
+        /// Percentage of reads, and of writes, that start where a recent access started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub repeat_percent: Option<f64>,
-        /// How far back the access may lie behind which one goes on.
+        /// Number of recent accesses of the same operation that an access may continue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub run_depth: Option<u32>,
-        /// How far back a repeated start may lie.
+        /// Number of recent accesses whose start may be repeated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub repeat_depth: Option<u32>,
-        /// When.
+        /// The times of the accesses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pacing: Option<Pacing>,
     }
 }
 
-/// Every generator, in the order in which they are listed.
+/// All generators, in the order in which they are listed.
 pub const GENERATORS: &[Named] = &keyed::<{ NAMES.len() }>(NAMES, Config::KEYS, None);
 
 fn set<T: Clone>(to: &mut T, from: &Option<T>) {
@@ -63,7 +63,7 @@ fn set<T: Clone>(to: &mut T, from: &Option<T>) {
 }
 
 impl Config {
-    /// A generator with its own numbers.
+    /// Makes a configuration without overrides.
     pub fn of(generator: Name) -> Self {
         Self {
             generator,
@@ -83,10 +83,10 @@ impl Config {
         }
     }
 
-    /// Every number, those of the generator and those that are overridden: what belongs into a run's record.
+    /// Returns all parameters after the overrides, as a run's record stores them.
     ///
     /// # Errors
-    /// The first key whose value cannot be.
+    /// The first key with an invalid value.
     pub fn load(&self) -> Result<Load, BadValue> {
         let mut load = self.generator.load();
         set(&mut load.accesses, &self.accesses);
@@ -111,10 +111,10 @@ impl Config {
         Ok(load)
     }
 
-    /// The generator, from the first access.
+    /// Makes the generator, at its first access.
     ///
     /// # Errors
-    /// The first key whose value cannot be.
+    /// The first key with an invalid value.
     pub fn generator(&self, seed: u64) -> Result<Generator, BadValue> {
         Generator::new(&self.load()?, seed)
     }

@@ -1,15 +1,15 @@
-//! Access specifications of Iometer: sizes by share, reads by share, all at random.
+//! Access specifications of Iometer: a distribution of sizes, a percentage of reads, random offsets.
 //!
 //! The file server pattern is the one that came with Iometer ("File Server Access Pattern (as defined by Intel)"), the
-//! one that `irbw` 5.1 runs. An Iometer worker keeps so many accesses outstanding, whatever they take: that is the
-//! arrival `closed:N` of a replay.
+//! one that `irbw` 5.1 runs. An Iometer worker keeps a fixed number of requests in flight, regardless of time: replay
+//! it with the arrival `closed:N`.
 
 use super::load::generator;
 use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes};
 
-/// Lengths in bytes and how many of a hundred accesses have them.
+/// Lengths in bytes, and the percentage of accesses that have them.
 const LENGTHS: [(u64, f64); 8] = [
     (512, 10.0),
     (1 << 10, 5.0),
@@ -31,7 +31,7 @@ Iometer has no timestamps and keeps a number of accesses in flight: `--arrival c
 accesses in 1 GiB.",
 );
 
-/// [`FILE_SERVER`].
+/// Parameters of [`FILE_SERVER`].
 pub(super) fn file_server() -> Load {
     let side = Side::of(Sizes::weighted(&LENGTHS));
     Load {

@@ -1,43 +1,44 @@
-//! Loads that are like known ones in figures that are published, or measured on parts that are free to use.
+//! Loads that resemble known traces in figures that were published, or measured on freely usable parts of the traces.
 //!
 //! The sources, by the short names used below:
 //! - *RelStorage*: `zodb/relstorage` on GitHub, `src/relstorage/cache/micro_benchmark_results.rst`, the table of the
-//!   UMass storage traces under "Simulations". It counts over the whole traces: Financial1 5,334,987 requests (1,235,633 reads, 4,099,354 writes, 24 units),
-//!   Financial2 3,699,194 (3,046,112 and 653,082, 19 units), WebSearch1 1,055,448 (1,055,236 and 212, 6 units).
+//!   UMass storage traces under "Simulations". It counts whole traces: Financial1 has 5,334,987 requests (1,235,633 reads,
+//!   4,099,354 writes, 24 units), Financial2 3,699,194 (3,046,112 and 653,082, 19 units), WebSearch1 1,055,448
+//!   (1,055,236 and 212, 6 units).
 //! - *first 10,000 of Financial1*: measured on the first 10,000 requests of that trace. They are not typical of the
-//!   whole: 59 % of them are writes, against 77 %, and a scan of 8 KiB reads is among them.
-//! - *1,501 of Financial2*: two fragments of 750 and 751 requests that are believed to be of Financial2.
-//! - *first 24,783 of WebSearch1*, and *6,999 of TPC-C*: the first requests of those, 60 s and 0.14 s of them.
-//! - *`epo` IV.A*: what that paper says of Financial1, Financial2 and TPC-C.
+//!   whole trace: 59 % of them are writes, against 77 %, and they include a scan with 8 KiB reads.
+//! - *1,501 of Financial2*: two fragments of 750 and 751 requests that are believed to come from Financial2.
+//! - *first 24,783 of WebSearch1*, and *6,999 of TPC-C*: the first requests of these traces, 60 s and 0.14 s of them.
+//! - *`epo` IV.A*: what that paper says about Financial1, Financial2 and TPC-C.
 //!
-//! How *repeats* and *runs* were measured: a request repeats if it starts where one of the 1024 before it started;
-//! of the others, it goes on with a run if it starts where one of the last 64 of the same operation on the same
-//! unit ended. What is left is new.
+//! Definition of *repeats* and *runs*: a request is a repeat if it starts where one of the 1024 requests before it started.
+//! Otherwise it continues a run if it starts where one of the last 64 requests of the same operation on the same unit
+//! ended. All other requests are new.
 //!
-//! What is not modelled, and real in these traces: reads and writes that come in groups (of the first 10,000 of
-//! Financial1, 79 % have the operation of the one before; independent draws give 64 % at 77 % writes), reads that
-//! are followed by a write to the same place, requests that arrive at the very same time (45 % of those of the first
-//! 10,000 of Financial1), bursts of seconds (the variance of requests in a second is 22 times their mean there, and
-//! about 10 times here), phases, and units of different character.
+//! These traces have properties that the loads do not model: reads and writes come in groups (of the first 10,000 of
+//! Financial1, 79 % have the operation of the previous request; independent draws give 64 % at 77 % writes); reads are
+//! followed by a write to the same place; requests arrive at exactly the same time (45 % of the first 10,000 of
+//! Financial1); bursts last seconds (the variance of the requests per second is 22 times their mean there, and about 10
+//! times here); there are phases, and units of different character.
 
 use super::load::generator;
 use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes, Dur};
 
-/// Lengths are multiples of a sector in all of these traces.
+/// In all of these traces, lengths are multiples of a sector.
 const SECTOR: Bytes = Bytes(512);
 
-/// A tenth of the places takes 45 % of what is drawn, for a fifth 57 %. An assumption: of the first 10,000 of
-/// Financial1, a tenth of the 4-KiB pages takes 43 % of the writes and 45 % of the reads, a fifth 56 % and 55 %, but
-/// with their repeats and runs counted. Which places are often used is not known: they are scattered.
+/// With this pattern a tenth of the places receives 45 % of the draws, and a fifth 57 %. This is an assumption: in the first
+/// 10,000 of Financial1, a tenth of the 4-KiB pages receives 43 % of the writes and 45 % of the reads, and a fifth 56 % and
+/// 55 %, but with repeats and runs included. Where the frequent places lie is not known, so they are scattered.
 const OLTP_PATTERN: Pattern = Pattern::Zipf {
     theta: 0.65,
     scatter: true,
 };
 
-/// Log-uniform distances up to 512 have the deciles and quartiles (10, 25, 50, 75, 90 %) 2, 5, 23, 108, 275; the
-/// first 10,000 of Financial1 have 3, 8, 28, 67, 221, the fragments of Financial2 4, 7, 33, 203, 359.
+/// Log-uniform distances up to 512 have the deciles and quartiles (10, 25, 50, 75, 90 %) 2, 5, 23, 108, 275. The
+/// first 10,000 of Financial1 have 3, 8, 28, 67, 221, and the fragments of Financial2 4, 7, 33, 203, 359.
 const OLTP_REPEAT_DEPTH: u32 = 512;
 
 fn from_zero(len: Bytes) -> Range {
@@ -60,9 +61,9 @@ quarter of the time; new places follow Zipf's law with theta 0.65 over the range
 log-uniform to 512; reads and writes are independent of each other.",
 );
 
-/// [`FINANCIAL1`].
+/// Parameters of [`FINANCIAL1`].
 pub(super) fn financial1() -> Load {
-    // Requests of the first 10,000 by length, for lengths with at least 1 % of the side.
+    // Number of requests among the first 10,000 by length, for lengths with at least 1 % of the reads or writes.
     let reads = Sizes::weighted(&[
         (8192, 2903.0),
         (512, 609.0),
@@ -101,16 +102,16 @@ pub(super) fn financial1() -> Load {
             sequential_percent: 34.7,
             repeat_percent: 52.2,
         },
-        // The ends of the 22 units of the first 10,000, added: 5,888,026,112 bytes, up to a mebibyte.
+        // Sum of the ends of the 22 units of the first 10,000: 5,888,026,112 bytes, rounded up to a mebibyte.
         range: from_zero(Bytes::mib(5616)),
         align: SECTOR,
         pattern: OLTP_PATTERN,
-        // Runs were looked for among the last 64.
+        // Runs were measured among the last 64.
         run_depth: 64,
         repeat_depth: OLTP_REPEAT_DEPTH,
-        // On a quarter of the time (an assumption). The mean rate, 38.5/s, and the squared coefficient of variation,
-        // 10.3, of the first 10,000 fix the rest: with a mean rate r, a share p and a relaxation time
-        // T = on * off / (on + off), it is 1 + 2 r T (1 - p) / p (Kuczura, Bell System Technical Journal 52, 1973,
+        // Bursts take a quarter of the time (an assumption). The mean rate, 38.5/s, and the squared coefficient of
+        // variation, 10.3, of the first 10,000 fix the rest: with a mean rate r, a share p of the time and a relaxation time
+        // T = on * off / (on + off), the latter is 1 + 2 r T (1 - p) / p (Kuczura, Bell System Technical Journal 52, 1973,
         // for the interrupted Poisson process), so that T = 40.3 ms, on = T / (1 - p), off = T / p.
         pacing: Pacing::Bursts {
             per_second: 154.0,
@@ -132,9 +133,9 @@ arrivals are about as irregular as a Poisson process (0.7 and 1.2 against 1), pl
 that the fragments are of it and typical of it; Poisson arrivals; places and distances as in financial1-like.",
 );
 
-/// [`FINANCIAL2`].
+/// Parameters of [`FINANCIAL2`].
 pub(super) fn financial2() -> Load {
-    // Requests of the 1,501 by length, for lengths with at least 1 % of the side.
+    // Number of requests among the 1,501 by length, for lengths with at least 1 % of the reads or writes.
     let reads = Sizes::weighted(&[
         (3072, 713.0),
         (512, 273.0),
@@ -169,10 +170,10 @@ pub(super) fn financial2() -> Load {
             sequential_percent: 10.2,
             repeat_percent: 65.9,
         },
-        // They end below 619,939,840 bytes: 592 MiB. The whole trace may reach further.
+        // The requests end below 619,939,840 bytes: 592 MiB. The whole trace may extend further.
         range: from_zero(Bytes::mib(592)),
         align: SECTOR,
-        // An assumption, as said there; RelStorage's simulated caches hit more often than in Financial1.
+        // An assumption, see the constant. RelStorage's simulated caches have more hits than with Financial1.
         pattern: OLTP_PATTERN,
         run_depth: 64,
         repeat_depth: OLTP_REPEAT_DEPTH,
@@ -194,14 +195,14 @@ together. Assumptions: the remaining 5.4 % of writes are of 60 KiB, the longest 
 accesses.",
 );
 
-/// [`TPCC`].
+/// Parameters of [`TPCC`].
 pub(super) fn tpcc() -> Load {
     let reads = Sizes::weighted(&[(8192, 4373.0), (61440, 8.0)]);
-    // The last is an assumption: everything else, at the longest length seen.
+    // The last entry is an assumption: all remaining writes, at the longest length seen.
     let writes = Sizes::weighted(&[(8192, 2375.0), (16384, 102.0), (61440, 141.0)]);
     Load {
         accesses: 1_000_000,
-        // 6,999 of TPC-C, as everything below: 2,618 writes.
+        // 6,999 of TPC-C, as are all figures below: 2,618 writes.
         read_percent: 100.0 * 4381.0 / 6999.0,
         reads: Side {
             sizes: reads,
@@ -213,7 +214,7 @@ pub(super) fn tpcc() -> Load {
             sequential_percent: 4.3,
             repeat_percent: 0.0,
         },
-        // The ends of the 16 disks, added: 3,132,508,855,296 bytes, up to a gibibyte.
+        // Sum of the ends of the 16 disks: 3,132,508,855,296 bytes, rounded up to a gibibyte.
         range: from_zero(Bytes::gib(2918)),
         align: SECTOR,
         // `epo` IV.A: completely random.
@@ -237,9 +238,9 @@ starts hardly repeat, 412.7 requests per second, 94.7 GB over 6 units. Assumptio
 Poisson arrivals (measured, they are somewhat more irregular: a squared coefficient of variation of 1.8).",
 );
 
-/// [`WEBSEARCH`].
+/// Parameters of [`WEBSEARCH`].
 pub(super) fn websearch() -> Load {
-    // Requests of the first 24,783 by length, for lengths with at least 1 %.
+    // Number of requests among the first 24,783 by length, for lengths with at least 1 %.
     let reads = Sizes::weighted(&[
         (8192, 14886.0),
         (32768, 4909.0),
@@ -257,9 +258,9 @@ pub(super) fn websearch() -> Load {
             repeat_percent: 0.0,
         },
         writes: Side::of(Sizes::One(Bytes::kib(8))),
-        // The ends of the 6 units, added: 94,668,718,080 bytes, up to a gibibyte.
+        // Sum of the ends of the 6 units: 94,668,718,080 bytes, rounded up to a gibibyte.
         range: from_zero(Bytes::gib(89)),
-        // All starts of the first 24,783 are multiples of it.
+        // All starts among the first 24,783 are multiples of it.
         align: Bytes::kib(4),
         pattern: Pattern::Uniform,
         run_depth: 64,

@@ -1,26 +1,26 @@
-//! What a generator needs to know, and what is wrong with it, if anything.
+//! The parameters of a generator, and their validation.
 
 use super::Sizes;
 use fathom_base::registry::Table;
 use fathom_base::{About, BadValue, Bytes, Dur, want};
 use serde::{Deserialize, Serialize};
 
-/// Reads, or writes: how long they are and how they follow each other.
+/// Parameters of the reads, or of the writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Side {
     /// Their lengths.
     pub sizes: Sizes,
-    /// How many of a hundred start where a recent one of the same side ended.
+    /// Percentage that starts where a recent access of the same side ended.
     #[serde(default)]
     pub sequential_percent: f64,
-    /// How many of a hundred start where a recent access of either side started.
+    /// Percentage that starts where a recent access of either side started.
     #[serde(default)]
     pub repeat_percent: f64,
 }
 
 impl Side {
-    /// Lengths alone, every access to a place of the pattern.
+    /// Makes a side with these lengths, where every access goes to an offset drawn from the pattern.
     pub fn of(sizes: Sizes) -> Self {
         Self {
             sizes,
@@ -43,55 +43,55 @@ impl Side {
     }
 }
 
-/// Where accesses may lie.
+/// The address range of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// Its first byte; a multiple of `align`.
+    /// Offset of its first byte; a multiple of `align`.
     #[serde(default)]
     pub start: Bytes,
-    /// Its length, at least the longest access.
+    /// Its length, at least that of the longest access.
     pub len: Bytes,
 }
 
-/// Which places accesses go to.
+/// The distribution of offsets.
 ///
-/// A place is a multiple of `align` in the range at which the longest access fits. The skewed patterns rank
-/// places; `scatter` deals the ranks over the range by a bijection made from the seed, so that places that are
-/// often used do not lie side by side. Without it the first place is the most used.
+/// A place is a multiple of `align` in the range at which the longest access fits. The skewed patterns assign each place a
+/// rank, and rank 1 is the most used. With `scatter` a bijection derived from the seed spreads the ranks over the range, so
+/// that frequent places are not adjacent. Without it the first place in the range has rank 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pattern {
-    /// Every place as likely.
+    /// All places are equally likely.
     Uniform,
-    /// Behind the access before it, whichever its operation; from the start again at the end.
+    /// Directly after the previous access, whatever its operation; wraps to the start of the range at its end.
     Sequential,
-    /// The place of rank `k` in proportion to `k^-theta`.
+    /// Zipf's law: the place of rank `k` has a probability proportional to `k^-theta`.
     Zipf {
-        /// At least 0 (uniform); 0.99 is customary, and above 1 is allowed.
+        /// The exponent, at least 0 (uniform). 0.99 is common; values above 1 are allowed.
         theta: f64,
-        /// Whether ranks are dealt over the range.
+        /// Spread the ranks over the range.
         #[serde(default = "yes")]
         scatter: bool,
     },
-    /// A hot part and a cold rest, uniform within each.
+    /// A hot part and a cold rest, each uniform.
     #[serde(rename_all = "kebab-case")]
     HotCold {
-        /// How many of a hundred accesses go to the hot part.
+        /// Percentage of the accesses that go to the hot part.
         accesses_percent: f64,
-        /// How much of the range is hot, in percent; above 0.
+        /// Size of the hot part in percent of the range; above 0.
         space_percent: f64,
-        /// Whether the hot places are dealt over the range.
+        /// Spread the hot places over the range.
         #[serde(default = "yes")]
         scatter: bool,
     },
-    /// Self-similar: a share `h` of the range takes `1 - h` of the accesses, and so on within that share (Gray et
+    /// Self-similar: a share `h` of the range receives `1 - h` of the accesses, and recursively within that share (Gray et
     /// al., "Quickly generating billion-record synthetic databases", SIGMOD 1994; fio calls it `pareto:h`).
     #[serde(rename_all = "kebab-case")]
     Pareto {
-        /// `h` in percent, above 0 and below 50; 20 is the rule of 80 and 20.
+        /// `h` in percent, above 0 and below 50; 20 is the 80/20 rule.
         space_percent: f64,
-        /// Whether ranks are dealt over the range.
+        /// Spread the ranks over the range.
         #[serde(default = "yes")]
         scatter: bool,
     },
@@ -129,33 +129,33 @@ impl Pattern {
     }
 }
 
-/// When accesses are asked for. The first one always at the start.
+/// The times of the accesses. The first access is always at time zero.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pacing {
-    /// All at the start: for a run that keeps a number of accesses outstanding.
+    /// All at time zero, for runs with a fixed queue depth.
     Closed,
-    /// One after the other, evenly.
+    /// At equal intervals.
     #[serde(rename_all = "kebab-case")]
     Fixed {
         /// Accesses per second, above 0.
         per_second: f64,
     },
-    /// Independent of each other.
+    /// A Poisson process: arrivals are independent.
     #[serde(rename_all = "kebab-case")]
     Poisson {
         /// Accesses per second on average, above 0.
         per_second: f64,
     },
-    /// A Poisson process that is interrupted: on and off in turn, each for an exponential time. The mean rate is
+    /// An interrupted Poisson process: on and off periods alternate, with exponential durations. The mean rate is
     /// `per_second * on / (on + off)`.
     #[serde(rename_all = "kebab-case")]
     Bursts {
-        /// Accesses per second while it is on; at least one in a thousand of the times that it is on.
+        /// Accesses per second during an on period; at least 0.001 accesses per period on average.
         per_second: f64,
-        /// How long it is on, on average; above 0.
+        /// Mean duration of an on period; above 0.
         on: Dur,
-        /// How long it is off, on average.
+        /// Mean duration of an off period.
         off: Dur,
     },
 }
@@ -181,34 +181,34 @@ impl Pacing {
     }
 }
 
-/// Everything that a generator needs to know.
+/// All parameters of a generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Load {
-    /// How many accesses.
+    /// Number of accesses.
     pub accesses: u64,
-    /// How many of a hundred are reads; the others are writes.
+    /// Percentage of reads; all other accesses are writes.
     pub read_percent: f64,
     /// The reads.
     pub reads: Side,
     /// The writes.
     pub writes: Side,
-    /// Where they may lie.
+    /// The address range of all accesses.
     pub range: Range,
-    /// Starts are multiples of it.
+    /// Offsets are multiples of it.
     pub align: Bytes,
-    /// Places of accesses that neither repeat nor go on.
+    /// Distribution of the offsets of accesses that neither repeat nor continue a recent one.
     pub pattern: Pattern,
-    /// How far back, in accesses of the same side, the one may lie behind which an access goes on; in 1..=4096. Each
-    /// is gone on from once.
+    /// Number of recent accesses of the same side that an access may continue, in 1..=4096. Each is continued at most
+    /// once.
     pub run_depth: u32,
-    /// How far back, in accesses of either side, a repeated start may lie; in 1..=2097152. Distances are log-uniform.
+    /// Number of recent accesses of either side whose start may be repeated, in 1..=2097152. Distances are log-uniform.
     pub repeat_depth: u32,
-    /// When.
+    /// The times of the accesses.
     pub pacing: Pacing,
 }
 
-/// What the list says of a generator with these numbers.
+/// Makes the list entry of a generator with these parameters.
 pub(super) const fn generator(
     summary: &'static str,
     numbers: fn() -> Table,
@@ -217,28 +217,28 @@ pub(super) const fn generator(
     About::new(summary).text(text).settings(numbers)
 }
 
-/// Starts kept at most: 16 MiB of them.
+/// Maximum number of starts kept: 16 MiB.
 const REPEAT_DEPTH_MAX: u32 = 1 << 21;
-/// Ends kept at most: one is looked for among them, one by one.
+/// Maximum number of ends kept. They are searched linearly.
 const RUN_DEPTH_MAX: u32 = 1 << 12;
-/// Places that a double counts exactly.
+/// Maximum number of places: the largest integers that an `f64` represents exactly.
 const PLACES_MAX: u64 = 1 << 53;
 
 impl Load {
-    /// The longest access, in bytes.
+    /// Returns the length of the longest access, in bytes.
     pub(super) fn longest(&self) -> u64 {
         self.reads.sizes.longest().max(self.writes.sizes.longest())
     }
 
-    /// Places in the range, for a load that is right.
+    /// Returns the number of places in the range, for a valid load.
     pub(super) fn places(&self) -> u64 {
         self.range.len.0.saturating_sub(self.longest()) / self.align.0.max(1) + 1
     }
 
-    /// What is wrong with it, if anything.
+    /// Validates the parameters.
     ///
     /// # Errors
-    /// The first key whose value cannot be.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         let bad = |key| move |what: &str| BadValue::new(key, "", what);
         let (percent, run, repeat) = (self.read_percent, self.run_depth, self.repeat_depth);

@@ -1,10 +1,10 @@
-//! The generators by name.
+//! The list of generators by name.
 
 use super::{Load, iometer, likes, plain};
 use fathom_base::registry::Text;
 use fathom_base::{Kind, names};
 
-/// Generators.
+/// Entry of the generators in the list of kinds.
 const GENERATOR: Kind = Kind {
     one: "generator",
     list: "workloads",
@@ -15,7 +15,7 @@ const GENERATOR: Kind = Kind {
 };
 
 names! {
-    /// A generator by its name.
+    /// The name of a generator.
     pub enum Name of GENERATOR in NAMES, pub fn load -> Load {
         Uniform = "uniform", plain::UNIFORM => plain::uniform();
         Sequential = "sequential", plain::SEQUENTIAL => plain::sequential();

@@ -1,17 +1,17 @@
-//! Times of accesses.
+//! Generation of access times.
 
 use super::Pacing;
 use fathom_base::{Dur, Rng, Time};
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// A pacing at work.
+/// The state of a pacing.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     pacing: Pacing,
     now: Time,
     given: u64,
-    /// What is left of the present burst, in nanoseconds.
+    /// Remaining time of the current on period, in nanoseconds.
     burst_left: f64,
 }
 
@@ -29,14 +29,14 @@ impl Clock {
         }
     }
 
-    /// The time of the next access.
+    /// Returns the time of the next access.
     #[inline]
     pub(super) fn next(&mut self, rng: &mut Rng) -> Time {
         let now = self.now;
         self.given += 1;
         match self.pacing {
             Pacing::Closed => {}
-            // From the start, so that nothing adds up.
+            // Computed from the start, so that rounding errors do not accumulate.
             Pacing::Fixed { per_second } => {
                 self.now = Time((self.given as f64 * NS_PER_SECOND / per_second).round() as u64);
             }
@@ -59,8 +59,8 @@ impl Clock {
         self.now += Dur(ns.round() as u64);
     }
 
-    /// An exponential gap of which only the time in bursts counts. What is left of a gap at the end of a burst is
-    /// drawn anew, which changes nothing: an exponential time has no memory.
+    /// Draws an exponential gap that counts on periods only. When an on period ends, the rest of the gap is drawn again;
+    /// this does not change the distribution, because exponential times are memoryless.
     fn gap_with_pauses(&mut self, mean_ns: f64, on: Dur, off: Dur, rng: &mut Rng) -> f64 {
         let mut passed = 0.0;
         loop {

@@ -1,15 +1,15 @@
-//! A bijection of `0..n` onto itself, made from a key, in constant memory.
+//! A bijection of `0..n` onto itself, derived from a key, in constant memory.
 //!
-//! A Feistel network over the bits of `n - 1`, with cycle walking where `n` is no power of two: what comes out at
-//! or above `n` is sent through again until it does not (J. Black and P. Rogaway, "Ciphers with arbitrary finite
-//! domains", CT-RSA 2002). On average fewer than two passes. It deals ranks over a range so that neighbours part;
-//! it is no cipher.
+//! A Feistel network over the bits of `n - 1`. If `n` is not a power of two it uses cycle walking: a result of `n` or more
+//! is fed through the network again until it is below `n` (J. Black and P. Rogaway, "Ciphers with arbitrary finite
+//! domains", CT-RSA 2002). This takes fewer than two passes on average. The bijection spreads ranks over a range so that
+//! neighbours are separated; it is not a secure cipher.
 
 use fathom_base::Rng;
 
-/// Passes of the network over both halves, two rounds each. After one, the difference of two items that share their
-/// upper half is still there in the lower. After two it is there oftener than by chance, because two lower halves that
-/// are mixed alike cancel out. After three it is not (a test looks at it).
+/// Passes of the network over both halves, of two rounds each. After one pass, the difference of two items with the same
+/// upper half is still visible in the lower half. After two it is visible more often than by chance, because two lower
+/// halves that are mixed alike cancel out. After three it is not (a test checks this).
 const PASSES: usize = 3;
 
 /// A bijection of `0..n` onto itself.
@@ -22,7 +22,7 @@ pub struct Permutation {
     keys: [[u64; 2]; PASSES],
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit of the result hangs on every bit.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every output bit depends on every input bit.
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,7 +30,7 @@ fn mix(mut x: u64) -> u64 {
 }
 
 impl Permutation {
-    /// Of `items` of at least 1 (0 is taken as 1), with keys from `rng`.
+    /// Makes a bijection of `items` items (at least 1; 0 is taken as 1), with keys from `rng`.
     pub fn new(items: u64, rng: &mut Rng) -> Self {
         let items = items.max(1);
         let bits = (u64::BITS - (items - 1).leading_zeros()).max(2);
@@ -53,7 +53,7 @@ impl Permutation {
         (high << self.low_bits) | low
     }
 
-    /// Where `item`, below `items`, goes. Anything else is taken modulo `items`.
+    /// Returns the image of `item`, which should be below `items`; larger values are taken modulo `items`.
     pub fn of(&self, item: u64) -> u64 {
         let mut x = item % self.items;
         loop {

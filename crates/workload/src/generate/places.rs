@@ -1,9 +1,9 @@
-//! Places: the pattern, the ends that can be gone on from, and the starts that can be repeated.
+//! Offsets of accesses: drawn from a pattern, continued from the end of a recent access, or repeated from a recent start.
 
 use super::{Load, Pattern, Permutation, Zipf};
 use fathom_base::Rng;
 
-/// A pattern at work; ranks count from 0.
+/// The state of a pattern; ranks count from 0.
 #[derive(Clone, Debug)]
 enum Ranks {
     Uniform,
@@ -25,7 +25,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// For a load that is right ([`Load::check`]).
+    /// Makes the places of a valid load ([`Load::check`]).
     pub(super) fn new(load: &Load, keys: &mut Rng) -> Self {
         let places = load.places();
         let (ranks, scatter) = match load.pattern {
@@ -42,7 +42,7 @@ impl Places {
             } => {
                 let hot = (places as f64 * space_percent / 100.0).round() as u64;
                 let hot = hot.clamp(1, places);
-                // Where everything is hot, nothing is left for the others.
+                // If everything is hot there are no cold places.
                 let share = if hot == places {
                     1.0
                 } else {
@@ -69,7 +69,7 @@ impl Places {
         }
     }
 
-    /// Whether an access lies in the range.
+    /// Returns true if the access lies in the range.
     #[inline]
     pub(super) fn fits(&self, offset: u64, len: u64) -> bool {
         offset
@@ -77,7 +77,7 @@ impl Places {
             .is_some_and(|access_end| access_end <= self.end)
     }
 
-    /// `offset`, or the next place behind it.
+    /// Rounds `offset` up to a multiple of `align`.
     #[inline]
     pub(super) fn aligned(&self, offset: u64) -> u64 {
         offset
@@ -85,7 +85,7 @@ impl Places {
             .unwrap_or(u64::MAX)
     }
 
-    /// A start from the pattern, for an access of `len` bytes.
+    /// Draws an offset from the pattern, for an access of `len` bytes.
     #[inline]
     pub(super) fn draw(&mut self, len: u64, rng: &mut Rng) -> u64 {
         let rank = match &mut self.ranks {
@@ -123,12 +123,12 @@ impl Places {
     }
 }
 
-/// The last few of something, oldest overwritten first.
+/// A ring buffer of the last `depth` items.
 #[derive(Clone, Debug)]
 struct Ring {
     items: Vec<u64>,
     depth: usize,
-    /// Where the next one goes.
+    /// Index of the slot that is overwritten next.
     next: usize,
 }
 
@@ -150,7 +150,7 @@ impl Ring {
         self.next = (self.next + 1) % self.depth;
     }
 
-    /// The one that was pushed `back` ago; 1 is the last.
+    /// Returns the item pushed `back` pushes ago; 1 is the last one.
     fn back(&self, back: usize) -> Option<u64> {
         if back == 0 || back > self.items.len() {
             return None;
@@ -160,10 +160,10 @@ impl Ring {
     }
 }
 
-/// Where the last accesses of a side ended, for those that nothing has gone on from yet.
+/// The ends of the last accesses of a side that no access has continued yet.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// One for each of the last accesses, oldest overwritten first.
+    /// One slot for each of the last accesses; the oldest is overwritten first.
     slots: Vec<Option<u64>>,
     next: usize,
     open: u64,
@@ -178,7 +178,7 @@ impl Ends {
         }
     }
 
-    /// Notes an access: its end, or nothing where it is not to be gone on from.
+    /// Records the end of an access, or `None` if it must not be continued.
     #[inline]
     pub(super) fn push(&mut self, end: Option<u64>) {
         let slot = &mut self.slots[self.next];
@@ -187,7 +187,7 @@ impl Ends {
         self.next = (self.next + 1) % self.slots.len();
     }
 
-    /// Takes one: the first at or behind a random slot.
+    /// Takes an end: the first at or after a random slot.
     pub(super) fn take(&mut self, rng: &mut Rng) -> Option<u64> {
         if self.open == 0 {
             return None;
@@ -199,7 +199,7 @@ impl Ends {
     }
 }
 
-/// Starts that can be repeated.
+/// The starts that can be repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Starts(Ring);
 
@@ -213,7 +213,7 @@ impl Starts {
         self.0.push(start);
     }
 
-    /// A start at a log-uniform distance: half of the distances are below the root of the depth.
+    /// Picks a start at a log-uniform distance: half of the distances are below the square root of the depth.
     pub(super) fn pick(&self, rng: &mut Rng) -> Option<u64> {
         let back = ((self.0.depth as f64 + 1.0).ln() * rng.uniform()).exp();
         self.0.back((back as usize).clamp(1, self.0.depth))

@@ -1,11 +1,11 @@
-//! The loads without a source: one pattern each, and everything else to be overridden.
+//! Loads that are not based on a trace: one pattern each, with every other parameter at a default.
 
 use super::load::generator;
 use super::{Load, Pacing, Pattern, Range, Side, Sizes};
 use fathom_base::registry::table_of;
 use fathom_base::{About, Bytes};
 
-/// 4 KiB, half of them reads, in one GiB, as fast as the drive takes them: assumptions all, to be overridden.
+/// Accesses of 4 KiB, half of them reads, in 1 GiB, as fast as the drive serves them. All of these are assumptions.
 fn plain(pattern: Pattern) -> Load {
     let side = Side::of(Sizes::One(Bytes::kib(4)));
     Load {

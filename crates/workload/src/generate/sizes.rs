@@ -1,17 +1,17 @@
-//! Lengths of accesses, and drawing them by weight in constant time: the alias method (M. D. Vose, "A linear
+//! Lengths of accesses. They are drawn by weight in constant time with the alias method (M. D. Vose, "A linear
 //! algorithm for generating random numbers with a given distribution", IEEE Transactions on Software Engineering
 //! 17(9), 1991).
 
 use fathom_base::{Bytes, Rng};
 use serde::{Deserialize, Serialize};
 
-/// A length and how often it comes.
+/// A length and its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// The length of an access, at least one byte.
     pub bytes: Bytes,
-    /// Its share of accesses, in proportion to the other weights; finite and not negative.
+    /// Its share of the accesses, relative to the other weights; finite and not negative.
     pub weight: f64,
 }
 
@@ -22,14 +22,14 @@ pub struct Size {
     expecting = "lengths are one, such as \"4KiB\", or a list of { bytes = \"4KiB\", weight = 9 }"
 )]
 pub enum Sizes {
-    /// Always the same.
+    /// A single length.
     One(Bytes),
-    /// Drawn by weight.
+    /// Several lengths, drawn by weight.
     Weighted(Vec<Size>),
 }
 
 impl Sizes {
-    /// From lengths in bytes and their weights.
+    /// Makes sizes from lengths in bytes and their weights.
     pub fn weighted(sizes: &[(u64, f64)]) -> Self {
         let size = |&(bytes, weight)| Size {
             bytes: Bytes(bytes),
@@ -38,7 +38,7 @@ impl Sizes {
         Self::Weighted(sizes.iter().map(size).collect())
     }
 
-    /// The lengths with their weights.
+    /// Returns the lengths with their weights.
     pub fn list(&self) -> Vec<Size> {
         match self {
             &Self::One(bytes) => vec![Size { bytes, weight: 1.0 }],
@@ -46,7 +46,7 @@ impl Sizes {
         }
     }
 
-    /// The mean length in bytes, as the weights have it.
+    /// Returns the weighted mean length in bytes.
     pub fn mean(&self) -> f64 {
         let sizes = self.list();
         let total: f64 = sizes.iter().map(|size| size.weight).sum();
@@ -54,7 +54,7 @@ impl Sizes {
         sizes.iter().map(bytes).sum::<f64>() / total
     }
 
-    /// The longest, in bytes.
+    /// Returns the longest length, in bytes.
     pub(super) fn longest(&self) -> u64 {
         let sizes = self.list();
         sizes.iter().map(|size| size.bytes.0).max().unwrap_or(0)
@@ -77,7 +77,7 @@ impl Sizes {
     }
 }
 
-/// One column of the table: its own length up to a share, another one above it.
+/// A column of the alias table: its own length with probability `own`, otherwise the other length.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     bytes: u64,
@@ -85,12 +85,12 @@ struct Column {
     other: u64,
 }
 
-/// Lengths, ready to draw.
+/// The alias table of a set of lengths.
 #[derive(Clone, Debug)]
 pub(super) struct SizeTable(Vec<Column>);
 
 impl SizeTable {
-    /// From lengths that are right ([`super::Load::check`]).
+    /// Builds the table from valid lengths ([`super::Load::check`]).
     pub(super) fn new(sizes: &Sizes) -> Self {
         let mut sizes = sizes.list();
         sizes.retain(|size| size.weight > 0.0);
@@ -106,7 +106,7 @@ impl SizeTable {
             .collect();
         let (mut short, mut tall): (Vec<usize>, Vec<usize>) =
             (0..shares.len()).partition(|&index| shares[index] < 1.0);
-        // What rounding leaves over at the end keeps its own length.
+        // Columns left over at the end, because of rounding, keep their own length.
         while let (Some(&low), Some(&high)) = (short.last(), tall.last()) {
             short.pop();
             columns[low].own = shares[low];
@@ -120,7 +120,7 @@ impl SizeTable {
         Self(columns)
     }
 
-    /// A length in bytes.
+    /// Draws a length in bytes.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
         match &self.0[..] {

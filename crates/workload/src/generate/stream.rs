@@ -1,4 +1,4 @@
-//! The machine that all generators are.
+//! The iterator that produces the accesses of every generator.
 
 use super::pacing::Clock;
 use super::places::{Ends, Places, Starts};
@@ -9,7 +9,7 @@ use fathom_base::Rng;
 use fathom_block::Access;
 use fathom_block::Op;
 
-/// What each stream of random numbers is for: fixed, so that a change of one setting leaves the others' draws.
+/// The random streams, one per purpose. The numbers are fixed: a change of one parameter leaves the draws of the others.
 #[derive(Clone, Copy)]
 enum Stream {
     Op = 0,
@@ -20,18 +20,18 @@ enum Stream {
     Keys = 5,
 }
 
-/// Reads or writes, at work.
+/// The state of the reads, or of the writes.
 #[derive(Clone, Debug)]
 struct SideAtWork {
     op: Op,
     sizes: SizeTable,
-    /// Shares, not percentages.
+    /// Probability of a repeat; the next field adds that of continuing. Shares, not percentages.
     repeat: f64,
     repeat_or_go_on: f64,
     ends: Ends,
 }
 
-/// Accesses of a load, one after the other.
+/// An iterator over the accesses of a load.
 #[derive(Clone, Debug)]
 pub struct Generator {
     left: u64,
@@ -41,7 +41,7 @@ pub struct Generator {
     places: Places,
     starts: Starts,
     clock: Clock,
-    /// Whether anything is ever repeated, or gone on with.
+    /// True if any access may repeat or continue another.
     looks_back: bool,
     op: Rng,
     size: Rng,
@@ -63,10 +63,10 @@ impl SideAtWork {
 }
 
 impl Generator {
-    /// The accesses of `load` under `seed`, from the first.
+    /// Makes the generator of `load` under `seed`, at its first access.
     ///
     /// # Errors
-    /// The first key of the load whose value cannot be.
+    /// The first key of the load with an invalid value.
     pub fn new(load: &Load, seed: u64) -> Result<Self, BadValue> {
         load.check()?;
         let rng = |stream: Stream| Rng::new(seed, stream as u64);
@@ -91,8 +91,8 @@ impl Generator {
     }
 }
 
-/// A start for an access that may repeat or go on: by its share, and where what it would go back to is there and
-/// leaves room; otherwise from the pattern.
+/// Returns the start of an access that may repeat or continue a recent one. Draws which it does; if there is no suitable
+/// recent access, or the access would not fit in the range, the start comes from the pattern.
 fn look_back(
     side: &mut SideAtWork,
     places: &mut Places,
@@ -111,7 +111,7 @@ fn look_back(
         .or(gone_on)
         .filter(|&start| places.fits(start, len));
     let start = back.unwrap_or_else(|| places.draw(len, place));
-    // Behind a start that is repeated something has gone on already, or could have.
+    // Do not offer the end of a repeated access for continuation: the access it repeats already offered it.
     let repeats = back.is_some() && repeated.is_some();
     side.ends
         .push((!repeats).then(|| places.aligned(start + len)));

@@ -1,28 +1,28 @@
-//! Zipf's law, exactly, in constant time and memory.
+//! Exact sampling of Zipf's law in constant time and memory.
 //!
 //! Rejection-inversion after W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone
 //! discrete distributions", ACM Transactions on Modeling and Computer Simulation 6(3), 1996: a point is drawn under
 //! the continuous density `x^-theta` by inversion, rounded to an integer, and rejected where the continuous area
-//! over that integer is larger than its probability. Needs no table, and 1.1 to 1.2 draws on average. Any theta of
-//! at least 0 is allowed, 1 included; there the powers become logarithms, which the functions below pass through
-//! without a step.
+//! over that integer exceeds its probability. It needs no table, and 1.1 to 1.2 draws on average. `theta` may be any
+//! number of at least 0, including 1; there the powers become logarithms, and the functions below are continuous at that
+//! point.
 
 use fathom_base::Rng;
 
-/// Ranks `1..=n`, rank `k` in proportion to `k^-theta`.
+/// The Zipf distribution over the ranks `1..=n`: rank `k` has a probability proportional to `k^-theta`.
 #[derive(Clone, Copy, Debug)]
 pub struct Zipf {
     ranks: f64,
     theta: f64,
-    /// The integral of the density from 1, up to 3/2 less the probability weight of rank 1: where drawing starts.
+    /// Lower end of the drawing interval: the integral of the density from 1 to 3/2, minus the weight of rank 1.
     low: f64,
-    /// The integral up to `n + 1/2`.
+    /// Upper end of the drawing interval: the integral up to `n + 1/2`.
     high: f64,
-    /// A point less than this below its integer is always within.
+    /// A point that lies less than this below its integer is always accepted.
     sure: f64,
 }
 
-/// `(e^x - 1) / x`, continued through 0.
+/// Computes `(e^x - 1) / x`, continued through 0.
 fn expm1_over(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         x.exp_m1() / x
@@ -31,7 +31,7 @@ fn expm1_over(x: f64) -> f64 {
     }
 }
 
-/// `ln(1 + x) / x`, continued through 0.
+/// Computes `ln(1 + x) / x`, continued through 0.
 fn ln_1p_over(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         x.ln_1p() / x
@@ -41,7 +41,8 @@ fn ln_1p_over(x: f64) -> f64 {
 }
 
 impl Zipf {
-    /// Over `ranks` of at least 1 (0 is taken as 1) and at most 2^53, with a finite `theta` of at least 0.
+    /// Makes a distribution over `ranks` ranks (at least 1, where 0 is taken as 1; at most 2^53), with a finite `theta`
+    /// of at least 0.
     pub fn new(ranks: u64, theta: f64) -> Self {
         let mut zipf = Self {
             ranks: ranks.max(1) as f64,
@@ -56,18 +57,18 @@ impl Zipf {
         zipf
     }
 
-    /// `x^-theta`.
+    /// Returns `x^-theta`.
     fn weight(&self, x: f64) -> f64 {
         (-self.theta * x.ln()).exp()
     }
 
-    /// The integral of the weight from 1 to `x`.
+    /// Returns the integral of the weight from 1 to `x`.
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         expm1_over((1.0 - self.theta) * log) * log
     }
 
-    /// The `x` up to which the integral is `area`.
+    /// Returns the `x` up to which the integral is `area`.
     fn inverse(&self, area: f64) -> f64 {
         let grown = (area * (1.0 - self.theta)).max(-1.0);
         (ln_1p_over(grown) * area).exp()

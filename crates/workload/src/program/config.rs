@@ -1,4 +1,4 @@
-//! A program in a study file: its name, and what is different from its own settings.
+//! The configuration of a program in a study file: its name and the settings to override.
 
 use super::filebench::Server;
 use super::{filebench, postmark};
@@ -6,7 +6,7 @@ use fathom_base::registry::Text;
 use fathom_base::{BadValue, Dur, Kind, names};
 use fathom_platform::Benchmark;
 
-/// Programs, which are listed with the generators.
+/// Entry of the programs in the list of kinds; they are listed with the generators.
 const PROGRAM: Kind = Kind {
     one: "program",
     list: "workloads",
@@ -17,7 +17,7 @@ const PROGRAM: Kind = Kind {
 };
 
 names! {
-    /// A program and the settings to override; what is left out stays as the program has it.
+    /// A program with the settings to override. Omitted settings keep the program's values.
     pub enum Config by "program" of PROGRAM in PROGRAMS, macro each {
         PostmarkA(postmark::Overrides) = "postmark-type-a", postmark::TYPE_A;
         PostmarkB(postmark::Overrides) = "postmark-type-b", postmark::TYPE_B;
@@ -29,11 +29,11 @@ names! {
 }
 
 impl Config {
-    /// The program on a drive of `capacity` bytes, ready to start: its files are laid out, and the drive is
-    /// filled as far as it says. The same seed gives the same run on equal drives.
+    /// Makes the program for a drive of `capacity` bytes, ready to start: its files are laid out, and the drive is
+    /// filled as far as the settings say. The same seed gives the same run on equal drives.
     ///
     /// # Errors
-    /// The first key whose value cannot be, or does not fit the drive.
+    /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Box<dyn Benchmark>, BadValue> {
         match self {
             Self::PostmarkA(o) => boxed(o.onto(postmark::type_a()).build(capacity, seed)),
@@ -59,7 +59,7 @@ fn boxed<T: Benchmark + 'static>(
 }
 
 impl Config {
-    /// Leaves a part of its transactions, or of its time: one of `divisor` (at least 1).
+    /// Divides the number of transactions, or the duration, by `divisor` (0 is taken as 1).
     pub fn shorten(&mut self, divisor: u64) {
         let divisor = divisor.max(1);
         let transactions = |all: Option<u64>, own: u64| Some((all.unwrap_or(own) / divisor).max(1));

@@ -1,10 +1,10 @@
-//! How a program's files are laid out on its part of a drive before it starts.
+//! Layout of a program's files on its part of a drive, before the program starts.
 
 use crate::generate::Range;
 use fathom_base::{BadValue, Bytes, want};
 use fathom_fs::files::{FileId, LEAST_BYTES, Sizes, Volume};
 
-/// Lays out the part of a drive that a program has.
+/// Makes the file system on the program's part of a drive, with its directories.
 pub(super) fn volume(
     range: Option<Range>,
     capacity: u64,
@@ -33,7 +33,7 @@ pub(super) fn volume(
     })
 }
 
-/// A file of `bytes` that is there before the run.
+/// Creates a file of `bytes` bytes that exists before the run.
 pub(super) fn place(volume: &mut Volume, directory: usize, bytes: u64) -> Result<FileId, BadValue> {
     let placed = volume.create(directory).and_then(|(file, _)| {
         volume.grow(file, bytes)?;
@@ -48,7 +48,7 @@ pub(super) fn place(volume: &mut Volume, directory: usize, bytes: u64) -> Result
     })
 }
 
-/// Lengths that files can have.
+/// Validates a range of file lengths.
 pub(super) fn check_sizes(sizes: Sizes, key: &'static str) -> Result<(), BadValue> {
     want(
         0 < sizes.min.0 && sizes.min <= sizes.max && sizes.max.0 < 1 << 40,

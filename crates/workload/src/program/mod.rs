@@ -1,5 +1,5 @@
-//! Programs: streams and closed loops, fio's jobs, and benchmarks of files, which are a script on a machine
-//! ([`fathom_platform`]) with files and a page cache ([`fathom_fs`]). [`PROGRAMS`] lists the last.
+//! Programs: streams and closed loops of accesses, fio jobs, and file benchmarks. A file benchmark is a script on a
+//! machine ([`fathom_platform`]) with files and a page cache ([`fathom_fs`]). [`PROGRAMS`] lists the file benchmarks.
 
 mod config;
 pub mod filebench;

@@ -1,7 +1,7 @@
-//! Settings and what is different from them: two structures from one list of fields.
+//! A macro that defines settings and their overrides from one list of fields.
 
-/// Writes `struct $settings` with every value, and `struct $overrides` with an optional one for each, as a study file
-/// has it: `$overrides::onto` lays one over the other.
+/// Defines `struct $settings` with a value for every field, and `struct $overrides` with an optional value for each, as
+/// in a study file. `$overrides::onto` applies overrides to settings.
 macro_rules! settings {
     (
         $(#[$($about:tt)*])* $settings:ident, $overrides:ident {
@@ -16,7 +16,7 @@ macro_rules! settings {
             }
         }
 
-        /// The settings that differ; what is left out stays as the program has it.
+        /// The settings to override. Omitted settings keep the program's values.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct $overrides {
@@ -28,10 +28,10 @@ macro_rules! settings {
         }
 
         impl $overrides {
-            /// What can be set.
+            /// The keys of the settings.
             pub const KEYS: &'static [fathom_base::Key] = $settings::KEYS;
 
-            /// The settings with what differs put in.
+            /// Returns the settings with the overrides applied.
             pub fn onto(&self, mut settings: $settings) -> $settings {
                 $(
                     if let Some(value) = &self.$field {

@@ -1,23 +1,27 @@
 //! Postmark: small files that are created, read, appended to and deleted, as on a mail server.
 //!
-//! After PostMark 1.5 and 1.51 (J. Katcher, Network Appliance), from its source: a number of files is created and
-//! written; then each transaction is a read of a whole file or an append, and a creation or a deletion, each half of
-//! the time; then what is left is deleted. Files have lengths uniform from the least to below the most; an append takes
-//! one byte up to what is missing to the most, and does nothing to a file that has no byte missing. The table of files
-//! has twice as many places as there are files at the start; where all are taken a creation does nothing, and where no
-//! file is left the transactions end. It is one process; it does not sync. Rates are bytes over the time from the first
-//! creation to the last deletion, as it reports them; it rounds times to seconds and these do not.
+//! This follows the source of PostMark 1.5 and 1.51 (J. Katcher, Network Appliance). First a number of files is created
+//! and written. Then the transactions run. Each is a read of a whole file or an append, followed by a creation or a
+//! deletion; each choice is even. Finally the remaining files are deleted.
 //!
-//! Appends make files longer than they were created, so that a drive that is nearly full may become full. PostMark does
-//! not look whether its writes succeed, and counts their bytes all the same; so does this. The machine's counter
-//! `writes-without-room` tells how many found no room.
+//! - File lengths are uniform from the minimum up to, but not including, the maximum.
+//! - An append adds one byte up to as many as are missing to the maximum. It does nothing to a file at the maximum.
+//! - The table of files has twice as many entries as there are initial files. If it is full, a creation does nothing.
+//!   If no file is left, the transactions end.
+//! - There is one process, and it does not sync.
+//! - Rates are bytes divided by the time from the first creation to the last deletion, as PostMark reports them.
+//!   PostMark rounds times to seconds; this does not.
 //!
-//! Not as in PostMark: the random numbers (it has a Mersenne twister, so that its seed 712 means nothing here), the size
-//! of its writes within one file (pages become dirty by the 128 KiB), and its read of 512 bytes through the buffer of
-//! the C library (taken as 4 KiB).
+//! Appends make files longer than they were created, so a nearly full drive may become full. PostMark does not check
+//! whether its writes succeed and counts their bytes anyway; this does the same. The machine's counter
+//! `writes-without-room` is the number of writes that found no space.
 //!
-//! `irbw` 5.1 gives sizes and transactions of its types A and B and not how many files there are; `parameter-aware-io`
-//! 6.2 gives files, directories, transactions and a size. What they do not say is an assumption, named in the settings.
+//! Differences from PostMark: the random numbers (PostMark uses a Mersenne twister, so its seed 712 means nothing
+//! here), the size of the writes within a file (pages become dirty in units of 128 KiB), and the 512-byte reads through
+//! the buffer of the C library (taken as 4 KiB).
+//!
+//! `irbw` 5.1 gives the sizes and transactions of its types A and B, but not the number of files. `parameter-aware-io`
+//! 6.2 gives files, directories, transactions and a size. All other values are assumptions, named in the settings.
 
 mod settings;
 
@@ -30,10 +34,10 @@ use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
 use fathom_platform::{Counter, Failed, Host, Machine, Script, Step};
 
 impl Settings {
-    /// Postmark on a drive of `capacity` bytes, ready to start: laid out and filled.
+    /// Makes Postmark for a drive of `capacity` bytes, ready to start: laid out and filled.
     ///
     /// # Errors
-    /// The first key whose value cannot be, or does not fit the drive.
+    /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Postmark>, BadValue> {
         self.check()?;
         let mut volume = layout::volume(self.range, capacity, self.subdirectories)?;
@@ -57,7 +61,7 @@ impl Settings {
         Ok(Machine::new(script, volume, self.system.clone()))
     }
 
-    /// Its files are those that the drive is filled with.
+    /// Makes Postmark with the files that fill the drive as its own files.
     fn on_filled(
         &self,
         mut volume: Volume,
@@ -85,44 +89,44 @@ impl Settings {
     }
 }
 
-/// What the process is about.
+/// The phase of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Create,
     /// The first half of a transaction: a read or an append.
     Use,
-    /// The second half: a creation or a deletion.
+    /// The second half of a transaction: a creation or a deletion.
     Change,
     Delete,
     Over,
 }
 
-/// What it has counted, as PostMark does.
+/// Postmark's counters, as PostMark counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Transactions that began.
+    /// Transactions started.
     pub transactions: u64,
-    /// Files created, those before the transactions included.
+    /// Files created, including those before the transactions.
     pub created: u64,
-    /// Files deleted in transactions.
+    /// Files deleted by transactions.
     pub deleted: u64,
     /// Files read.
     pub read: u64,
     /// Files appended to.
     pub appended: u64,
-    /// Bytes of files read.
+    /// Bytes read from files.
     pub bytes_read: u64,
     /// Bytes written by creations and appends.
     pub bytes_written: u64,
-    /// When the files were created.
+    /// The time at which the initial files were created.
     pub creation: Time,
-    /// When the transactions were done.
+    /// The time at which the transactions were done.
     pub transacted: Time,
-    /// When the last file was deleted.
+    /// The time at which the last file was deleted.
     pub deletion: Time,
 }
 
-/// The process.
+/// The Postmark process.
 #[derive(Debug)]
 pub struct Postmark {
     phase: Phase,
@@ -131,14 +135,14 @@ pub struct Postmark {
     directories: u64,
     sizes: Sizes,
     call: u64,
-    /// Twice as many places as files at the start.
+    /// The table of files, with twice as many entries as there are initial files.
     table: Vec<Option<FileId>>,
-    /// The place behind the one that was taken last.
+    /// The index after the entry that was filled last; in the last phase, the entry to delete next.
     place: usize,
     alive: u64,
-    /// Whether its files were there before, and stay.
+    /// True if the files existed before the run; they are not deleted at its end.
     found: bool,
-    /// What to do once the computing for an operation is done.
+    /// The step that follows the CPU time of the current operation.
     then: Option<Step>,
     rng: Rng,
     counts: Counts,
@@ -163,7 +167,7 @@ impl Postmark {
         }
     }
 
-    /// Starts with the transactions, on files that are there.
+    /// Uses existing files, and starts with the transactions.
     fn find(&mut self, files: Vec<FileId>) {
         self.alive = files.len() as u64;
         self.place = files.len();
@@ -174,12 +178,12 @@ impl Postmark {
         self.phase = Phase::Use;
     }
 
-    /// What it has counted so far.
+    /// Returns the counters so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// `find_free_file`: the next place, or else the first free one.
+    /// `find_free_file`: returns the next entry if it is free, otherwise the first free one.
     fn free_place(&mut self) -> Option<usize> {
         let next = self.table.get(self.place) == Some(&None);
         let place = match next {
@@ -190,7 +194,7 @@ impl Postmark {
         Some(place)
     }
 
-    /// `find_used_file`: any place until one is taken.
+    /// `find_used_file`: draws entries until one is in use.
     fn used_place(&mut self) -> Option<(usize, FileId)> {
         if self.alive == 0 {
             return None;
@@ -247,7 +251,7 @@ impl Postmark {
         Some(Step::Write { file, from, len })
     }
 
-    /// The next operation, if it comes to anything.
+    /// Performs the next operation. Returns `None` if it causes no read or write of a file.
     fn operation(&mut self, host: &mut Host, now: Time) -> Result<Option<Step>, Failed> {
         match self.phase {
             Phase::Create if self.counts.created < self.files => self.create(host, now),
@@ -264,7 +268,7 @@ impl Postmark {
             Phase::Use => {
                 self.counts.transacted = now;
                 self.phase = Phase::Delete;
-                // What it has found stays.
+                // Files that existed before the run are not deleted.
                 self.place = if self.found { self.table.len() } else { 0 };
                 Ok(None)
             }

@@ -1,19 +1,19 @@
-//! Several processes, each with a stream of its own, of which each waits for what it has asked for.
+//! Several processes, each a closed loop over its own stream of accesses.
 
 use super::Stream;
 use fathom_base::Time;
 use fathom_block::program::{Done, Next, Program, Request};
 use fathom_block::{Access, Tag};
 
-/// Closed loops side by side; the number of an actor is that of its process.
+/// Closed loops that run side by side. The index of an actor is the index of its process.
 #[derive(Debug)]
 pub struct Processes<S> {
     loops: Vec<Stream<S>>,
 }
 
 impl<S> Processes<S> {
-    /// Each goes on as soon as fewer than `outstanding` of its own accesses are in flight. It waits for all of them, its
-    /// writes as well.
+    /// Makes one process per source. Each keeps `outstanding` of its own accesses in flight, and waits for reads and
+    /// writes alike.
     pub fn new(sources: impl IntoIterator<Item = S>, outstanding: u32) -> Self {
         let closed = |source| Stream::closed(source, outstanding);
         Self {

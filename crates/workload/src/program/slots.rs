@@ -1,24 +1,26 @@
-//! Who of an asker's fixed number is free to ask, and since when.
+//! The free slots of a closed loop, and the times since which they are free.
 //!
-//! An access counts from when its asker was free, also where the drive takes it later: with `n` of them, `n` are waited for
-//! at any time, however many the drive takes at once. So the mean time of an access follows Little's law.
+//! The response time of an access counts from the time its slot became free, even if the drive accepts the access
+//! later. With `n` slots, `n` accesses are outstanding at any time, however many the drive accepts at once, so the mean
+//! response time follows Little's law.
 
 use fathom_base::Time;
 use std::collections::VecDeque;
 
-/// Those that ask for one access at a time each. Memory grows with what is in flight, not with how many they are.
+/// A fixed number of slots, each for one access at a time. Memory grows with the accesses in flight, not with the
+/// number of slots.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    /// Have not asked for anything yet.
+    /// Number of slots that were never used.
     unused: u32,
-    /// Since when those are free.
+    /// The time since which the unused slots are free.
     since: Time,
-    /// When the others became free, the first one first.
+    /// The times at which the other free slots became free, earliest completion first.
     free: VecDeque<Time>,
 }
 
 impl Slots {
-    /// So many, all of them free from a time on.
+    /// Makes `all` slots, free from `since` on.
     pub(super) fn new(all: u32, since: Time) -> Self {
         Self {
             unused: all,
@@ -27,7 +29,7 @@ impl Slots {
         }
     }
 
-    /// Since when the next one is free, if any is; it is not from now on.
+    /// Takes a free slot, and returns the time since which it was free.
     pub(super) fn take(&mut self) -> Option<Time> {
         match self.unused {
             0 => self.free.pop_front(),
@@ -38,12 +40,12 @@ impl Slots {
         }
     }
 
-    /// One of them is free from a time on.
+    /// Frees a slot at time `at`.
     pub(super) fn give(&mut self, at: Time) {
         self.free.push_back(at);
     }
 
-    /// Whether none is free.
+    /// Returns true if no slot is free.
     pub(super) fn is_empty(&self) -> bool {
         self.unused == 0 && self.free.is_empty()
     }

@@ -1,4 +1,4 @@
-//! One stream of accesses as a program: at its own times, or as many at once as may be outstanding.
+//! A stream of accesses as a program, open (at their own times) or closed (a fixed number in flight).
 
 use super::slots::Slots;
 use fathom_base::Time;
@@ -6,23 +6,23 @@ use fathom_block::program::{Done, Next, Program, Request};
 use fathom_block::{Access, Tag};
 use std::convert::Infallible;
 
-/// Accesses from one source, in order. The next one is read when it is due, so that memory does not grow with them.
+/// Accesses from one source, in order. The next one is read when it is due, so memory does not grow with their number.
 #[derive(Debug)]
 pub struct Stream<S> {
     source: S,
-    /// Who waits for completions; `None` for each access at its own time.
+    /// The slots of a closed loop; `None` if each access is issued at its own time.
     slots: Option<Slots>,
-    /// Read, and not due yet.
+    /// An access that was read and is not due yet.
     held: Option<Access>,
 }
 
 impl<S> Stream<S> {
-    /// Each access at its own time, whether or not those before it are done.
+    /// Issues each access at its own time, whether or not earlier ones have completed.
     pub fn open(source: S) -> Self {
         Self::new(source, None)
     }
 
-    /// As soon as fewer than `outstanding` are in flight, whatever their times.
+    /// Keeps `outstanding` accesses in flight and ignores their times.
     pub fn closed(source: S, outstanding: u32) -> Self {
         Self::new(source, Some(Slots::new(outstanding, Time::ZERO)))
     }
@@ -36,7 +36,8 @@ impl<S> Stream<S> {
     }
 }
 
-/// Accesses that cannot fail, such as a generator's, in a closed loop: `outstanding` in flight, whatever their times.
+/// Makes a closed loop of accesses that cannot fail, such as a generator's: keeps `outstanding` in flight and ignores
+/// their times.
 pub fn closed_loop(
     accesses: impl IntoIterator<Item = Access>,
     outstanding: u32,
@@ -71,7 +72,7 @@ where
             },
         };
         let asked = match free {
-            // Later than the end of time is at the end: the device says what becomes of it.
+            // A time after the end of time is moved to it, so that the device decides what happens to the access.
             None if access.at.min(Time::END) > now => {
                 self.held = Some(access);
                 return Ok(Next::Wait(access.at.min(Time::END)));
@@ -102,7 +103,7 @@ mod tests {
     use fathom_base::Dur;
     use fathom_block::Op;
 
-    /// A wait without an end is `Time::MAX`, which would be the last that is heard of an access at that time.
+    /// `Time::MAX` means to wait without an end; an access with that time would never be issued.
     #[test]
     fn an_access_behind_the_end_of_time_is_asked_for_at_it() {
         for at in [Time::END + Dur(1), Time::MAX] {

@@ -1,4 +1,4 @@
-//! Steps that choose: which accesses go on, none of them changed.
+//! Steps that filter accesses without changing them.
 
 use super::place::given_capacity;
 use super::work::{Problem, Settings, Verdict, Work};
@@ -8,58 +8,59 @@ use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// Keeps the writes; reads, flushes and trims are dropped (`epo` IV.A, first task of the pre-processing).
+    /// Keeps the writes and drops reads, flushes and trims (`epo` IV.A, first task of the pre-processing).
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct WritesOnly {}
 }
 
 keys! {
-    /// Keeps the reads; writes, flushes and trims are dropped.
+    /// Keeps the reads and drops writes, flushes and trims.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct ReadsOnly {}
 }
 
 keys! {
-    /// Ends after a number of accesses (`epo` IV.A, second task). Nothing behind the last one is read.
+    /// Ends the workload after a number of accesses (`epo` IV.A, second task). Accesses after the last one are not
+    /// read.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct First {
-        /// Accesses that go on: those that reach this step, so that after `writes-only` it counts writes.
+        /// Number of accesses to keep. Only accesses that reach this step count: after `writes-only` it counts writes.
         pub accesses: u64,
     }
 }
 
 keys! {
-    /// Keeps one disk of a trace of several.
+    /// Keeps one disk of a trace of several disks.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct Disk {
-        /// Its number in the trace; it keeps that number.
+        /// Number of the disk in the trace. The accesses keep it.
         pub keep: u32,
     }
 }
 
-/// What becomes of an access past the end of a drive.
+/// The treatment of an access past the end of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PastEnd {
-    /// The workload ends with an error that names the access.
+    /// End the workload with an error that names the access.
     #[default]
     Refuse,
-    /// It is dropped, whole, and counted.
+    /// Drop the whole access and count it.
     Drop,
 }
 
 keys! {
-    /// Lets through only what lies within a drive.
+    /// Keeps the accesses that lie within a drive.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
     pub struct Clip {
-        /// The drive's capacity; at least one byte.
+        /// The drive's capacity, at least one byte.
         pub capacity: Bytes,
-        /// What becomes of an access that ends past it, even if it starts within.
+        /// Treatment of an access that ends past the capacity, even if it starts within it.
         #[serde(default)]
         pub past_end: PastEnd,
     }
@@ -83,7 +84,7 @@ impl Work for Disk {
     }
 }
 
-/// [`First`] at work: how many may still pass.
+/// [`First`] at work: the number of accesses that may still pass.
 struct Remaining(u64);
 
 impl Work for Remaining {

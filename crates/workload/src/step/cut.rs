@@ -1,26 +1,27 @@
-//! The step that cuts long accesses.
+//! The step that splits long accesses.
 
 use super::work::{Settings, Verdict, Work, given};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 
 keys! {
-    /// Cuts an access into pieces of at most so many bytes, from its start, all at its time. The bytes stay the same.
+    /// Splits an access, from its start, into pieces of at most `longest` bytes with the same time. Together the pieces
+    /// cover the same bytes.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
     pub struct Split {
-        /// The longest piece; at least one byte.
+        /// Maximum length of a piece, at least one byte.
         pub longest: Bytes,
     }
 }
 
-/// [`Split`] at work: what is left of the last access.
+/// [`Split`] at work: the remainder of the last access.
 struct Cutting {
     longest: u64,
     left: Option<Access>,
 }
 
-/// The first `at` bytes of an access, and what is behind them.
+/// Returns the first `at` bytes of an access, and the remainder if there is any.
 pub(super) fn cut(access: Access, at: u64) -> (Access, Option<Access>) {
     if access.len <= at {
         return (access, None);

@@ -1,4 +1,4 @@
-//! Steps that move accesses into another address space.
+//! Steps that map accesses to another address space.
 
 use super::cut::cut;
 use super::work::{Problem, Settings, Survey, Verdict, Work, given};
@@ -8,7 +8,7 @@ use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A flash page of the `epo` paper (4 KiB); what `page` is where a file does not say.
+/// The default of `page`: the flash page of the `epo` paper, 4 KiB.
 pub(super) fn page_default() -> Bytes {
     Bytes::kib(4)
 }
@@ -23,61 +23,60 @@ pub(super) fn given_capacity(capacity: Bytes) -> Result<(), BadValue> {
 }
 
 keys! {
-    /// Scales addresses down evenly, so that the whole address space of a trace fits a capacity (`epo` IV.A, third
-    /// task).
+    /// Scales addresses down evenly, so that the address space of a trace fits a capacity (`epo` IV.A, third task).
     ///
-    /// Evenly: an access at `offset` goes to `offset * capacity / span`, computed exactly and rounded down to a page.
-    /// Lengths stay. An access that would then end past the capacity (only near the end of the span) is moved down
-    /// until it fits. A span that fits already is not stretched; starts are rounded down to a page all the same.
+    /// The new offset is `offset * capacity / span`, computed exactly and rounded down to a page. Lengths do not
+    /// change. An access that would then end past the capacity (only near the end of the span) is moved down until it
+    /// fits. If the span already fits, offsets are not scaled, but they are still rounded down to a page.
     ///
-    /// The order of offsets stays, except around an access that had to be moved. What does not stay is how accesses
-    /// lie to each other below the size of `span / capacity` pages: what was one behind the other overlaps
-    /// afterwards, and distinct pages become one. Where sequential runs matter more than the whole span, use `wrap`.
+    /// The order of offsets is preserved, except around an access that had to be moved. Distances below `span /
+    /// capacity` pages are not preserved: consecutive accesses may overlap afterwards, and distinct pages may become
+    /// one. Use `wrap` if sequential runs matter more than the whole span.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct Shrink {
-        /// What it has to fit in.
+        /// The capacity that the addresses must fit.
         pub capacity: Bytes,
-        /// Where the trace ends: no access may end behind it. Without it, a first pass finds it.
+        /// End of the trace; no access may end after it. If omitted, a first pass finds it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub span: Option<Bytes>,
-        /// Starts become multiples of it.
+        /// New offsets are multiples of it.
         #[serde(default = "page_default")]
         pub page: Bytes,
     }
 }
 
 keys! {
-    /// Takes addresses modulo a capacity: runs stay runs, and far places fall onto each other.
+    /// Takes addresses modulo a capacity. Sequential runs are preserved, but distant places may fall on each other.
     ///
-    /// Byte by byte: an access across a multiple of the capacity becomes two, one up to the end and one from the
-    /// start.
+    /// An access that crosses a multiple of the capacity is split into two: one up to the end of the capacity and one
+    /// from its start.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct Wrap {
-        /// What it has to fit in.
+        /// The capacity that the addresses must fit.
         pub capacity: Bytes,
     }
 }
 
-/// A disk of a trace and where it ends.
+/// A disk of a trace, with its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// Its number in the trace.
+    /// Number of the disk in the trace.
     pub disk: u32,
-    /// Bytes that it takes: no access of it may end behind.
+    /// Length of the disk; none of its accesses may end after it.
     pub span: Bytes,
 }
 
 keys! {
-    /// Lays the disks of a trace one after another on one drive, each from a multiple of a page, and numbers it 0:
-    /// what is done to feed a trace of an array to a simulator of one drive.
+    /// Places the disks of a trace one after another on one drive and sets the disk of every access to 0. Each disk
+    /// starts at a multiple of a page. This is how a trace of an array is fed to a simulator of one drive.
     #[derive(Eq)]
     #[serde(deny_unknown_fields)]
     pub struct Concatenate {
-        /// The disks in the order in which they are laid; without them, a first pass finds them and they are laid in
-        /// order of their numbers.
+        /// The disks, in the order in which they are placed. If omitted, a first pass finds them and they are placed in
+        /// the order of their numbers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub disks: Option<Vec<Span>>,
         /// Each disk starts at a multiple of it.
@@ -86,17 +85,17 @@ keys! {
     }
 }
 
-/// The multiple of `to` at or below.
+/// Rounds down to a multiple of `to`.
 pub(super) fn floor(value: u64, to: u64) -> u64 {
     value - value % to
 }
 
-/// Whether the access has an address to change.
+/// Returns true if the access has an address.
 pub(super) fn placed(access: &Access) -> bool {
     access.op != Op::Flush
 }
 
-/// [`Shrink`] at work: lengths in bytes, none of them zero.
+/// [`Shrink`] at work. All lengths are in bytes and above zero.
 struct Shrinking {
     capacity: u64,
     span: u64,
@@ -116,7 +115,7 @@ impl Work for Shrinking {
         let scaled = if self.span <= self.capacity {
             access.offset
         } else {
-            // At most the offset, so that it fits.
+            // The result is at most the offset, so it fits in 64 bits.
             (u128::from(access.offset) * u128::from(self.capacity) / u128::from(self.span)) as u64
         };
         access.offset = floor(scaled.min(last), self.page);
@@ -149,12 +148,12 @@ impl Settings for Shrink {
         self.span.is_none()
     }
     fn learn(&mut self, survey: &Survey) {
-        // An empty trace has no end; any span will do for it.
+        // An empty trace has no end. Any span is right for it, and zero would be refused.
         self.span = Some(Bytes(survey.end().max(1)));
     }
 }
 
-/// [`Wrap`] at work: the piece that goes to the start.
+/// [`Wrap`] at work: the piece of the last access that goes to the start of the capacity.
 struct Wrapping {
     capacity: u64,
     left: Option<Access>,
@@ -191,7 +190,7 @@ impl Settings for Wrap {
     }
 }
 
-/// [`Concatenate`] at work: start and span of each disk, in bytes.
+/// [`Concatenate`] at work: the start and the span of each disk, in bytes.
 struct Laying(BTreeMap<u32, (u64, u64)>);
 
 impl Work for Laying {
@@ -210,7 +209,7 @@ impl Work for Laying {
 }
 
 impl Concatenate {
-    /// Where each disk starts and how long it is; `None` where they do not fit in 2^64 bytes.
+    /// Returns the start and the length of each disk, or `None` if they do not fit in 2^64 bytes.
     fn layout(&self) -> Option<BTreeMap<u32, (u64, u64)>> {
         let mut starts = BTreeMap::new();
         let mut end = 0u64;

@@ -1,4 +1,4 @@
-//! Steps that bring accesses onto pages and other multiples.
+//! Steps that round accesses to pages and other multiples.
 
 use super::place::{floor, given_page, page_default, placed};
 use super::work::{Problem, Settings, Verdict, Work, given};
@@ -7,42 +7,42 @@ use fathom_block::Access;
 use fathom_block::Op;
 use serde::{Deserialize, Serialize};
 
-/// How an access becomes whole pages.
+/// How an access is rounded to whole pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
-    /// Every page that it touches: start down, end up. No byte is lost; an access that straddles a boundary gets
-    /// one page more than its length needs.
+    /// Every page that the access touches: the start is rounded down, the end up. No byte is lost. An access that
+    /// straddles a page boundary may get one page more than its length needs.
     #[default]
     Cover,
-    /// `epo` III.A and IV.A to the letter: the length becomes the closest multiple of a page (halves upwards) and
-    /// at least one page; the start is rounded down, about which the paper says nothing. Bytes at the end may be
+    /// Exactly as in `epo` III.A and IV.A: the length is rounded to the closest multiple of a page (halves upwards),
+    /// and is at least one page. The start is rounded down, which the paper does not specify. Bytes at the end may be
     /// lost.
     Closest,
-    /// The length becomes the next multiple of a page and at least one; the start is rounded down. Bytes at the
-    /// end may be lost where the start was not on a page.
+    /// The length is rounded up to a multiple of a page and is at least one page; the start is rounded down. Bytes at
+    /// the end may be lost if the start was not a multiple of a page.
     Up,
 }
 
 keys! {
-    /// Makes every access whole pages (`epo` IV.A, last task).
+    /// Rounds every access to whole pages (`epo` IV.A, last task).
     ///
-    /// A trim becomes the whole pages inside of it, whatever the rounding, and is dropped where there is none: a
-    /// drive must not be told to forget what the trace did not trim.
+    /// A trim is reduced to the whole pages inside it, whatever the rounding, and dropped if there are none: the drive
+    /// must not discard bytes that the trace did not trim.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct RoundToPages {
-        /// The page.
+        /// Size of a page.
         #[serde(default = "page_default")]
         pub page: Bytes,
-        /// Which pages.
+        /// How reads and writes are rounded.
         #[serde(default)]
         pub rounding: Rounding,
     }
 }
 
 keys! {
-    /// Moves every start down to a multiple, and keeps lengths.
+    /// Rounds every start down to a multiple and keeps the lengths.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct Align {
@@ -52,7 +52,7 @@ keys! {
 }
 
 impl RoundToPages {
-    /// The new length of an access whose start goes down by `lead` bytes; `None` where it cannot be told.
+    /// Returns the new length of an access whose start is rounded down by `lead` bytes, or `None` if it overflows.
     fn len(&self, lead: u64, len: u64) -> Option<u64> {
         let page = self.page.0;
         let rounded = match self.rounding {
@@ -67,7 +67,7 @@ impl RoundToPages {
         Some(rounded.max(page))
     }
 
-    /// The whole pages inside of a trim.
+    /// Reduces a trim to the whole pages inside it.
     fn inside(&self, mut access: Access) -> Verdict {
         let page = self.page.0;
         let Some(start) = access.offset.checked_next_multiple_of(page) else {

@@ -1,4 +1,4 @@
-//! Steps at work over a stream of accesses, and what they count.
+//! Applies steps to a stream of accesses and counts what each of them does.
 
 use super::Step;
 use super::work::{Problem, Verdict, Work};
@@ -6,58 +6,58 @@ use fathom_base::BadValue;
 use fathom_block::Access;
 use std::convert::Infallible;
 
-/// An access that a step cannot take.
+/// An error of a step that cannot process an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "step {number} ({step}) cannot take access {ordinal}, a {} of {} bytes at offset {} of disk {}: {problem}",
     access.op, access.len, access.offset, access.disk
 )]
 pub struct StepError {
-    /// Which step of the list, counted from 1.
+    /// Position of the step in the list, from 1.
     pub number: usize,
-    /// Its name.
+    /// Name of the step.
     pub step: &'static str,
-    /// Which access of those that reached the step, counted from 1.
+    /// Number of the access among those that reached the step, from 1.
     pub ordinal: u64,
-    /// The access, as the step got it.
+    /// The access, as it reached the step.
     pub access: Access,
-    /// What is wrong with it.
+    /// The problem with the access.
     pub problem: Problem,
 }
 
-/// Why a shaped workload ends early.
+/// The reason why a shaped workload ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError<E: std::error::Error> {
     /// The source failed.
     #[error(transparent)]
     Source(E),
-    /// A step could not take an access.
+    /// A step could not process an access.
     #[error(transparent)]
     Step(StepError),
 }
 
-/// What one step has counted. At any time `entered + added == left + dropped`.
+/// The counters of one step. `entered + added == left + dropped` always holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Accesses that reached the step and that it could take.
+    /// Accesses that reached the step without an error.
     pub entered: u64,
-    /// Accesses that left it.
+    /// Accesses that left the step.
     pub left: u64,
-    /// Accesses that it dropped.
+    /// Accesses that the step dropped.
     pub dropped: u64,
-    /// Accesses that left it with another time, place, length or disk; the first piece of one that was cut among
-    /// them.
+    /// Accesses that left the step with a different time, offset, length or disk. The first piece of a split access
+    /// counts here.
     pub changed: u64,
-    /// Pieces beyond the first of an access that it cut.
+    /// Additional pieces of split accesses: all but the first of each.
     pub added: u64,
 }
 
-/// The counts of a step, with its name.
+/// The counters of a step, with the step's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepCounts {
-    /// The step's name.
+    /// Name of the step.
     pub step: &'static str,
-    /// What it has counted so far.
+    /// Its counters so far.
     pub counts: Counts,
 }
 
@@ -68,7 +68,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// What of the access leaves the stage, if anything.
+    /// Applies the step to an access and counts the result. Returns `None` if the step drops the access.
     fn shape(&mut self, access: Access) -> Verdict {
         let shaped = self.work.shape(access)?;
         self.counts.entered += 1;
@@ -90,19 +90,19 @@ impl Stage {
     }
 }
 
-/// A workload with steps over it. Ends at the first error.
+/// A workload with steps applied to it. The iterator ends after the first error.
 pub struct Shaped<S> {
     source: S,
     stages: Vec<Stage>,
     ended: bool,
 }
 
-/// Puts steps over a source, in their order.
+/// Applies steps to a source, in order.
 ///
-/// The source is any iterator of accesses that may fail; [`plain`] makes one of accesses that cannot.
+/// The source is any iterator of accesses that may fail. [`plain`] makes one from accesses that cannot fail.
 ///
 /// # Errors
-/// A step whose settings cannot be, or one that would need a first pass ([`super::resolve`]).
+/// A step with invalid settings, or one that first needs a pass over the trace ([`super::resolve`]).
 pub fn apply<S>(steps: &[Step], source: S) -> Result<Shaped<S>, BadValue> {
     let mut stages = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
@@ -122,7 +122,7 @@ pub fn apply<S>(steps: &[Step], source: S) -> Result<Shaped<S>, BadValue> {
     })
 }
 
-/// Accesses that cannot fail, such as a generator's, as a source for [`apply`].
+/// Converts accesses that cannot fail, such as a generator's, into a source for [`apply`].
 pub fn plain(
     accesses: impl IntoIterator<Item = Access>,
 ) -> impl Iterator<Item = Result<Access, Infallible>> {
@@ -130,12 +130,12 @@ pub fn plain(
 }
 
 impl<S> Shaped<S> {
-    /// What the steps stand over.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// What each step has counted so far, in their order.
+    /// Returns the counters of all steps so far, in the order of the steps.
     pub fn counts(&self) -> Vec<StepCounts> {
         let counted = self.stages.iter().map(|stage| StepCounts {
             step: stage.name,
@@ -144,8 +144,9 @@ impl<S> Shaped<S> {
         counted.collect()
     }
 
-    /// The access that has to go on next, with the stage that it goes to: a piece that a stage still holds, the
-    /// last stage first. `Err(true)` asks for an access of the source, `Err(false)` says that none is wanted.
+    /// Returns the next pending piece of a split access, with the index of the stage that receives it. Later stages
+    /// come first, which preserves the order. Returns `Err(true)` if an access of the source is needed, and
+    /// `Err(false)` if a stage accepts no more.
     fn held(&mut self) -> Result<(usize, Access), bool> {
         for (index, stage) in self.stages.iter_mut().enumerate().rev() {
             if let Some(piece) = stage.rest() {
@@ -158,7 +159,7 @@ impl<S> Shaped<S> {
         Err(true)
     }
 
-    /// Sends an access through the stages from `from` on.
+    /// Sends an access through the stages from index `from` on.
     fn send(&mut self, from: usize, access: Access) -> Result<Option<Access>, StepError> {
         let mut access = access;
         for (index, stage) in self.stages.iter_mut().enumerate().skip(from) {

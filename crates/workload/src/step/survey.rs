@@ -1,4 +1,4 @@
-//! The first pass: what a trace holds, where its disks end, and the steps that need to know.
+//! The first pass over a trace: finds where its disks end, for the steps that need to know.
 
 use super::Step;
 use super::shaped::{ShapeError, apply};
@@ -6,7 +6,7 @@ use super::work::Survey;
 use fathom_base::BadValue;
 use fathom_block::Access;
 
-/// Reads a workload to its end. Memory grows with the number of disks only.
+/// Reads a workload to its end. The memory used grows only with the number of disks.
 ///
 /// # Errors
 /// The first error of the source.
@@ -18,25 +18,24 @@ fn survey<E>(source: impl IntoIterator<Item = Result<Access, E>>) -> Result<Surv
     Ok(found)
 }
 
-/// Why steps could not be resolved.
+/// The reason why steps could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError<E: std::error::Error> {
-    /// A step before the one that needs to know cannot work.
+    /// A step before the one to be resolved has invalid settings.
     #[error(transparent)]
     Bad(BadValue),
-    /// The trace, or a step on the way, failed during the pass.
+    /// The trace, or a step before the one to be resolved, failed during the pass.
     #[error(transparent)]
     Shape(ShapeError<E>),
 }
 
-/// Fills in what steps need to know about the trace and a file does not say: the span of `shrink`, the disks of
-/// `concatenate`. Each such step costs one pass over the trace through the steps before it; where nothing is
-/// missing, nothing is opened.
+/// Fills in omitted settings that depend on the trace: the span of `shrink` and the disks of `concatenate`. Each such
+/// step costs one pass over the trace through the steps before it. If nothing is missing, the trace is not opened.
 ///
-/// `open` gives the trace from its start, each time it is asked.
+/// `open` returns the trace from its start on each call.
 ///
 /// # Errors
-/// A step whose settings cannot be, or the first error of the trace or of a step.
+/// A step with invalid settings, or the first error of the trace or of a step.
 pub fn resolve<E, S>(
     steps: &[Step],
     mut open: impl FnMut() -> Result<S, E>,

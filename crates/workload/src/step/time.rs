@@ -1,4 +1,4 @@
-//! Steps that change when accesses are asked for.
+//! Steps that change the times of accesses.
 
 use super::work::{Problem, Settings, Verdict, Work};
 use fathom_base::{BadValue, Dur, Time, keys, want};
@@ -9,24 +9,24 @@ keys! {
     #[derive(Copy)]
     #[serde(deny_unknown_fields)]
     pub struct ScaleTime {
-        /// Finite, and not negative; 0 puts everything at the start. Times are rounded to the nearest nanosecond, and
-        /// exact below 2^53 ns (104 days).
+        /// The factor: finite and not negative; 0 sets every time to the start. Times are rounded to the nearest
+        /// nanosecond, and are exact below 2^53 ns (104 days).
         pub factor: f64,
     }
 }
 
 keys! {
-    /// Keeps what is asked for in `[from, until)`, and moves the start of time to `from`.
+    /// Keeps the accesses with times in `[from, until)`, and moves time zero to `from`.
     ///
-    /// Traces are not always in order of time, so that an access after the window does not end the workload; what
-    /// lies outside is dropped and counted.
+    /// Accesses outside the window are dropped and counted. An access after the window does not end the workload,
+    /// because traces are not always sorted by time.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     pub struct TimeWindow {
-        /// Its start, since the first access of the workload.
+        /// Start of the window, from the first access of the workload.
         #[serde(default)]
         pub from: Dur,
-        /// Its end, later than `from`.
+        /// End of the window; must be later than `from`.
         pub until: Dur,
     }
 }
@@ -34,7 +34,7 @@ keys! {
 impl Work for ScaleTime {
     fn shape(&mut self, mut access: Access) -> Verdict {
         let scaled = access.at.0 as f64 * self.factor;
-        // 2^64, the first time that cannot be told.
+        // 2^64 ns is the first time that cannot be represented.
         if scaled >= 18_446_744_073_709_551_616.0 {
             return Err(Problem::TooLate);
         }

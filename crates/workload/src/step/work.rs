@@ -1,49 +1,49 @@
-//! What a step is: its settings, and what it says to each access.
+//! The interface of a step: its settings, and its work on each access.
 
 use fathom_base::{BadValue, Bytes, want};
 use fathom_block::{Access, Op};
 use std::collections::BTreeMap;
 
-/// Why a step cannot take an access.
+/// The reason why a step cannot process an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// It ends past the end of the drive.
+    /// The access ends past the end of the drive.
     #[error(
         "it ends past the capacity of {0}: use a larger drive, make the addresses fit before (`shrink,capacity={0}` or \
          `wrap,capacity={0}`), or let `clip` drop it"
     )]
     PastEnd(Bytes),
-    /// It is longer than the whole capacity.
+    /// The access is longer than the whole capacity.
     #[error("it is longer than the capacity of {0}: use a larger drive")]
     LongerThan(Bytes),
-    /// It ends behind the span that the step was told.
+    /// The access ends after the given span.
     #[error("it ends behind the span of {0}: give the whole span of the trace, or leave it out")]
     PastSpan(Bytes),
-    /// Its disk is not among those that the step was told.
+    /// The access's disk is not among the given disks.
     #[error("its disk is not listed: add it, or choose a disk first")]
     UnknownDisk,
-    /// Rounded, it would end behind 2^64 bytes.
+    /// After rounding, the access would end beyond 2^64 bytes.
     #[error("rounded up it ends behind 2^64 bytes: the address in the trace is wrong")]
     TooFar,
-    /// Scaled, its time would be later than 2^64 ns.
+    /// After scaling, its time would be 2^64 ns or later.
     #[error("scaled, its time is later than 2^64 ns: use a smaller factor")]
     TooLate,
 }
 
-/// What a step says to one access: it goes on, changed or not, or no further; or the step cannot take it.
+/// The result of a step for one access: the access, changed or not; `None` if it is dropped; or a problem.
 pub(crate) type Verdict = Result<Option<Access>, Problem>;
 
 /// A step at work.
 pub(crate) trait Work {
-    /// What becomes of an access.
+    /// Processes an access.
     fn shape(&mut self, access: Access) -> Verdict;
 
-    /// A further piece of the last access that passed.
+    /// Returns a further piece of the last access that passed, if it was split.
     fn rest(&mut self) -> Option<Access> {
         None
     }
 
-    /// Whether it takes no further access, so that none needs to be read.
+    /// Returns true if the step accepts no more accesses, so that none has to be read.
     fn full(&self) -> bool {
         false
     }
@@ -51,37 +51,37 @@ pub(crate) trait Work {
 
 /// The settings of a step.
 pub(crate) trait Settings {
-    /// What is wrong with them, if anything.
+    /// Validates the settings.
     fn check(&self) -> Result<(), BadValue> {
         Ok(())
     }
 
-    /// The step, ready to work.
+    /// Makes the step at work.
     fn work(&self) -> Box<dyn Work>;
 
-    /// Whether a first pass has to say where the trace ends.
+    /// Returns true if a first pass is needed to find where the trace ends.
     fn needs_survey(&self) -> bool {
         false
     }
 
-    /// Takes what the first pass found.
+    /// Fills in settings from the first pass.
     fn learn(&mut self, _survey: &Survey) {}
 }
 
-/// Refuses a length of zero; `how` says what to give.
+/// Refuses a length of zero; `how` is the advice in the error message.
 pub(super) fn given(length: Bytes, key: &'static str, how: &str) -> Result<(), BadValue> {
     want(length > Bytes(0), key, "zero", || how.to_owned())
 }
 
-/// What a first pass over a workload finds.
+/// The result of a first pass over a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
-    /// The first byte behind every access, by disk. A disk with flushes only is not here.
+    /// The end of the last access in address order, by disk. Disks with flushes only are not included.
     pub(crate) disks: BTreeMap<u32, u64>,
 }
 
 impl Survey {
-    /// The first byte behind every access, on whichever disk.
+    /// Returns the largest end of any access, on any disk.
     pub(super) fn end(&self) -> u64 {
         self.disks.values().copied().max().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The documentation and the examples say what is so.
+//! Checks the statements of the documentation and of the examples.
 
 use super::harness::{jobs, play};
 use fathom_block::Op;
@@ -101,7 +101,7 @@ fn the_file_server_is_that_of_iometer() {
     };
     let reads = played.iter().filter(|one| one.access.op == Op::Read);
     share(reads.count(), 80.0);
-    // Iometer's "File Server Access Pattern (as defined by Intel)".
+    // "File Server Access Pattern (as defined by Intel)" of Iometer.
     let table = [
         (512, 10.0),
         (1024, 5.0),

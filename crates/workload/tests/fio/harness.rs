@@ -1,4 +1,4 @@
-//! A drive that takes everything at once and answers each access after the same time, and the loop above it.
+//! A drive that accepts every access at once and completes it after a fixed time, with a run loop.
 
 use fathom_base::{Dur, Time};
 use fathom_block::Access;
@@ -7,7 +7,7 @@ use fathom_block::{Op, Tag};
 use fathom_workload::program::fio::{Jobs, VerifyError, parse};
 use std::collections::BTreeMap;
 
-/// An access that was played.
+/// An access that was issued, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Played {
     pub(crate) actor: usize,
@@ -22,13 +22,13 @@ pub(crate) struct Played {
 pub(crate) struct Drive {
     pub(crate) capacity: u64,
     pub(crate) latency: Dur,
-    /// What is on it, by logical block of 512 bytes, where it keeps bytes.
+    /// The content by 512-byte logical block; `None` if the drive keeps no data.
     pub(crate) bytes: Option<BTreeMap<u64, [u8; 512]>>,
-    /// Asks the actors from the last to the first.
+    /// Ask the actors in reverse order.
     pub(crate) backwards: bool,
-    /// When the last run was over.
+    /// The end of the last run.
     pub(crate) ended: Time,
-    /// Called with every write after it is on the drive.
+    /// Called after every write, with the content of the drive.
     pub(crate) spoil: fn(&Access, &mut BTreeMap<u64, [u8; 512]>),
 }
 
@@ -65,8 +65,8 @@ impl Drive {
         Some(sectors.flat_map(sector).collect())
     }
 
-    /// Plays jobs to their end. An actor is asked when its time has come and after an answer to it; those that watch,
-    /// whenever anything happens: no more than a program may rely on.
+    /// Runs jobs to their end. An actor is asked when its time has come and after each of its completions. An actor
+    /// that watches is asked at every event. A program must not rely on more.
     pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, VerifyError> {
         let (mut now, mut played) = (Time::ZERO, Vec::new());
         let mut wakes = vec![Time::ZERO; jobs.actors()];
@@ -144,13 +144,13 @@ impl Drive {
     }
 }
 
-/// The jobs of a file on a drive of so many bytes.
+/// Parses a job file and makes its jobs for a drive of `capacity` bytes.
 pub(crate) fn jobs(text: &str, capacity: u64, seed: u64) -> Jobs {
     let file = parse(text).unwrap_or_else(|error| panic!("{error}"));
     Jobs::new(&file.jobs, capacity, 512, seed).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a file does on a drive of so many bytes, in the order in which it asks.
+/// Returns the accesses of a job file on a drive of `capacity` bytes, in the order in which they are issued.
 pub(crate) fn play(text: &str, capacity: u64) -> Vec<Played> {
     let mut played = Drive::new(capacity)
         .play(&mut jobs(text, capacity, 1))

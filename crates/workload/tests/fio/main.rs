@@ -1,4 +1,4 @@
-//! Job files of fio: what is read, what is refused, and what is done.
+//! Tests of fio's job files: the options that are supported and refused, and the resulting accesses.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod docs;

@@ -1,4 +1,5 @@
-//! Options that change a load, after the words of fio 3.33's manual (HOWTO.rst) and its sources; `fio_compare.rs` runs fio itself.
+//! Options that change the accesses, tested against fio 3.33's manual (HOWTO.rst) and sources; `fio_compare.rs` runs
+//! fio itself.
 
 use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
@@ -21,11 +22,12 @@ fn ops(text: &str) -> Vec<Op> {
     play(text, MIB).iter().map(|one| one.access.op).collect()
 }
 
-/// HOWTO, `readwrite`: "for a random read, it would look like rw=randread:8 for passing in an offset modifier with a value of
-/// 8"; `rw_sequencer`: "you would get a new random offset for every 8 I/Os", or "the same offset 8 number of times".
+/// HOWTO, `readwrite`: "for a random read, it would look like rw=randread:8 for passing in an offset modifier with a
+/// value of 8"; `rw_sequencer`: "you would get a new random offset for every 8 I/Os", or "the same offset 8 number of
+/// times".
 #[test]
 fn a_number_behind_rw_is_that_of_accesses_for_a_place() {
-    // At the end of the drive a run of eight begins elsewhere; without a map a place may come again.
+    // A run of eight that reaches the end of the drive continues elsewhere. Without a map, places may repeat.
     let text = "[a]\nrw=randread:8\nsize=1m\nrandseed=3";
     let runs = starts(text);
     assert_eq!(runs.len(), 256);
@@ -42,7 +44,7 @@ fn a_number_behind_rw_is_that_of_accesses_for_a_place() {
             .count()
             < 4
     );
-    // What is drawn, eight times.
+    // Each drawn place is repeated eight times.
     let same = starts(&format!("{text}\nrw_sequencer=identical"));
     assert!(same.chunks(8).all(|run| run.iter().all(|at| *at == run[0])));
     assert!(same.chunks(8).any(|run| run[0] != same[0]));
@@ -55,10 +57,10 @@ fn a_number_behind_a_sequential_rw_leaves_a_hole() {
         starts("[a]\nrw=write:4k\nsize=32k")[..4],
         [0, 8192, 16384, 24576]
     );
-    // As fio's log has it: a hole across the end begins at the start.
+    // As in fio's log: a hole across the end of the drive wraps to its start.
     let end = MIB - 16384;
     assert_eq!(starts("[a]\nrw=write:12k")[63..66], [end, 0, 16384]);
-    // Over that of a part of the drive it ends.
+    // A hole across the end of a part of the drive ends the job.
     assert_eq!(
         starts("[a]\nrw=write:12k\nsize=64k"),
         [0, 16384, 32768, 49152]
@@ -83,7 +85,7 @@ fn a_percentage_of_a_random_job_is_random() {
     let all: Vec<u64> = (0..256).map(|block| block * BLOCK).collect();
     assert_eq!(starts("[a]\nrw=randread\npercentage_random=0"), all);
     for percent in [30, 70] {
-        // One random place in 256 follows by chance; and behind the end all are drawn.
+        // One random place in 256 follows the previous one by chance, and past the end all places are drawn.
         let (found, wanted) = (follows(percent), 1.0 - percent as f64 / 100.0);
         let sigma = (wanted * (1.0 - wanted) / 4096.0).sqrt();
         assert!(
@@ -91,7 +93,7 @@ fn a_percentage_of_a_random_job_is_random() {
             "{percent}: {found}"
         );
     }
-    // Each operation has its own.
+    // Each operation has its own percentage.
     let played = play(
         "[a]\nrw=randrw\nnorandommap\nio_size=4m\npercentage_random=0,100",
         MIB,
@@ -105,8 +107,8 @@ fn a_percentage_of_a_random_job_is_random() {
     assert!(steps(&of(Op::Write)) < of(Op::Write).len() / 10);
 }
 
-/// fio 3.33, io_u.c, `get_next_buflen`: `minbs + maxbs * r`, cut down to a multiple of `minbs`, at most `maxbs`: every multiple
-/// has the same share.
+/// fio 3.33, io_u.c, `get_next_buflen`: `minbs + maxbs * r`, rounded down to a multiple of `minbs`, at most `maxbs`.
+/// Every multiple is equally likely.
 #[test]
 fn a_range_of_lengths_is_even() {
     let played = play("[a]\nrw=write\nbsrange=1k-8k\nio_size=32m", MIB);
@@ -120,14 +122,14 @@ fn a_range_of_lengths_is_even() {
     );
     let (n, p) = (played.len() as f64, 1.0 / 8.0);
     for (len, count) in counts {
-        // Fewer fit at the end of each pass, some two in 230.
+        // Fewer lengths fit at the end of each pass: some two in 230 accesses.
         let slack = 5.0 * (n * p * (1.0 - p)).sqrt() + n / 100.0;
         assert!(
             (count as f64 - n * p).abs() < slack,
             "{len}: {count} of {n}"
         );
     }
-    // Goes before `bs`, by operation; `bssplit` before both.
+    // `bsrange` takes precedence over `bs`, for each operation; `bssplit` over both.
     let job = &parse("[a]\nbs=2k\nblocksize_range=8k:4k,\nrw=rw")
         .unwrap()
         .jobs[0];
@@ -143,7 +145,7 @@ fn a_range_of_lengths_is_even() {
     assert_eq!(job.lengths(Op::Read).longest(), 1024);
 }
 
-/// HOWTO, `fdatasync`: "Like fsync"; where both are due, fio flushes once (io_u.c, `get_rw_ddir`).
+/// HOWTO, `fdatasync`: "Like fsync". If both are due, fio flushes once (io_u.c, `get_rw_ddir`).
 #[test]
 fn both_kinds_of_flush_are_one() {
     use Op::{Flush as F, Write as W};
@@ -161,19 +163,19 @@ fn the_end_of_a_stage_is_flushed() {
         ops("[a]\nrw=write\nsize=8k\nend_fsync=1\nloops=2"),
         [W, W, F, W, W, F]
     );
-    // Nothing is flushed twice, and nothing where nothing was written.
+    // Nothing is flushed twice, and there is no flush without a write.
     assert_eq!(
         ops("[a]\nrw=write\nsize=8k\nend_fsync=1\nfsync=1"),
         [W, F, W, F]
     );
     assert_eq!(ops("[a]\nrw=read\nsize=8k\nend_fsync=1"), [R; 2]);
-    // It waits for what is in flight, and its job is over with it.
+    // The flush waits for the accesses in flight, and the job ends after it.
     let text =
         "[a]\nrw=write\nsize=16k\nend_fsync=1\nioengine=libaio\niodepth=8\n[b]\nstonewall\nsize=4k";
     let played = play(text, MIB);
     let at: Vec<u64> = played.iter().map(|one| one.asked.0 / LATENCY.0).collect();
     assert_eq!(at, [0, 0, 0, 0, 1, 2]);
-    // Before it is read back.
+    // The flush comes before the verification.
     let mut drive = Drive::new(MIB);
     drive.bytes = Some(BTreeMap::new());
     let text = "[a]\nrw=write\nsize=8k\nend_fsync=1\nverify=crc32c";
@@ -181,7 +183,7 @@ fn the_end_of_a_stage_is_flushed() {
     played.sort_by_key(|one| one.asked);
     let ops: Vec<Op> = played.iter().map(|one| one.access.op).collect();
     assert_eq!(ops, [W, W, F, R, R]);
-    // A bound in time ends a stage, too.
+    // A time limit ends a stage as well.
     let ops = self::ops("[a]\nrw=write\nruntime=250us\ntime_based\nend_fsync=1");
     assert_eq!(ops, [W, W, W, F]);
 }
@@ -214,9 +216,9 @@ fn a_ramp_is_before_the_runtime_and_does_not_count() {
     let played = play("[a]\nramp_time=2ms\nruntime=3ms\ntime_based", MIB);
     assert_eq!(played.len(), 50);
     let counted = |one: &&Played| one.completed >= one.counts;
-    // 20 end by 2 ms, the last one of them at that time.
+    // 20 accesses complete by 2 ms, the last one exactly then; it counts.
     assert_eq!(played.iter().filter(counted).count(), 31);
-    // From the start of its own process; what a ramp moves is part of `size`, as in fio.
+    // The ramp starts with its own process. As in fio, its accesses are part of `size`.
     let played = play("[a]\nstartdelay=1ms\nramp_time=1ms\nsize=64k", MIB);
     assert_eq!(played.len(), 16);
     assert!(
@@ -226,8 +228,8 @@ fn a_ramp_is_before_the_runtime_and_does_not_count() {
     );
 }
 
-/// HOWTO, `rate_process`: "the Poisson process [...] The lambda will be 10^6 / IOPS": the times between two accesses have that mean in
-/// microseconds, and their deviation is their mean.
+/// HOWTO, `rate_process`: "the Poisson process [...] The lambda will be 10^6 / IOPS". The intervals have this mean in
+/// microseconds, and a standard deviation equal to it.
 #[test]
 fn a_poisson_process_asks_at_exponential_times() {
     for rate in ["rate_iops=1000", "rate=4000k"] {
@@ -237,7 +239,7 @@ fn a_poisson_process_asks_at_exponential_times() {
         let mut at: Vec<u64> = played.iter().map(|one| one.asked.0).collect();
         at.sort_unstable();
         assert_eq!((at.len(), at[0]), (4096, 0));
-        // Each waits for what is in flight, which delays it by 100 us at most and moves no other.
+        // Each access waits for those in flight, which delays it by at most 100 us and does not affect the others.
         let n = (at.len() - 1) as f64;
         let mean = at[at.len() - 1] as f64 / n;
         assert!(
@@ -268,8 +270,8 @@ fn a_number_of_accesses_ends_a_job() {
     assert_eq!(count("[a]\nnumber_ios=5\nsize=64k\nrw=write\nfsync=1"), 9);
 }
 
-/// HOWTO, `exitall`: "terminate all jobs in the same group, as soon as one job of that group finishes"; `exit_what=all`: "all
-/// jobs". A group begins at a `stonewall` or `new_group`.
+/// HOWTO, `exitall`: "terminate all jobs in the same group, as soon as one job of that group finishes";
+/// `exit_what=all`: "all jobs". A `stonewall` or `new_group` starts a group.
 #[test]
 fn the_end_of_one_ends_its_group() {
     let text = |more: &str| {
@@ -284,21 +286,22 @@ fn the_end_of_one_ends_its_group() {
         let played = drive.play(&mut jobs(&text(""), MIB, 1)).unwrap();
         let count = |actor| played.iter().filter(|one| one.actor == actor).count();
         let counts = [0, 1, 2, 3, 4, 5].map(count);
-        // The first has five. What the second has asked for is done, and flushed; the next group starts, and ends with its first.
+        // The first job makes five accesses. The second completes its access in flight and flushes. The next group
+        // starts, and ends with its first job.
         let long = [6, 7];
         assert!(long.contains(&counts[1]), "{counts:?}");
         assert_eq!([counts[0], counts[2], counts[3], counts[4]], [5, 1, 0, 3]);
         assert!([3, 4].contains(&counts[5]), "{counts:?}");
-        // Nobody waits for a rate or a delay any more.
+        // No job waits for its rate or its delay any more.
         assert!(drive.ended <= Time::ZERO + Dur::ms(2), "{:?}", drive.ended);
         let all = Drive::new(MIB).play(&mut jobs(&text("exit_what=all"), MIB, 1));
         assert!(all.unwrap().iter().all(|one| one.actor < 3));
     }
 }
 
-/// fio 3.33, os/os-linux.h, `ioprio_value`: "If no class is set, assume BE"; backend.c: `prioclass` alone sets a priority,
-/// too; HOWTO, `prioclass`: "see man ionice(1)", whose classes are 1 for realtime, 2 for best-effort, 3 for idle;
-/// ioprio_set(2): 0 is the highest of a class.
+/// fio 3.33, os/os-linux.h, `ioprio_value`: "If no class is set, assume BE". backend.c: `prioclass` alone also sets a
+/// priority. HOWTO, `prioclass`: "see man ionice(1)", whose classes are 1 for realtime, 2 for best-effort, 3 for idle.
+/// ioprio_set(2): 0 is the highest level of a class.
 #[test]
 fn a_priority_without_a_class_is_best_effort() {
     use PrioClass::{BestEffort, Idle, RealTime};
@@ -311,7 +314,7 @@ fn a_priority_without_a_class_is_best_effort() {
     for (number, class) in [(0, BestEffort), (1, RealTime), (2, BestEffort), (3, Idle)] {
         let text = format!("prioclass={number}");
         assert_eq!(priority(&text), Some((class, 0)));
-        // What is written reads as the same.
+        // The formatted job parses to the same priority.
         let written = parse(&format!("[a]\n{text}")).unwrap().jobs[0].to_string();
         assert_eq!(
             parse(&written).unwrap().jobs[0].priority(),
@@ -321,7 +324,7 @@ fn a_priority_without_a_class_is_best_effort() {
     assert!(parse("[a]\nprioclass=4").is_err());
 }
 
-/// Two variables, and files by name; `from` tells which file named it.
+/// An environment with two variables, and included files by name; `from` is the file that names them.
 struct World;
 
 impl Around for World {
@@ -396,13 +399,13 @@ fn files_and_variables_stand_for_what_they_hold() {
         let error = parse_with(text, &World).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
-    // A text that stands for itself has neither.
+    // `parse` provides neither variables nor files.
     for text in ["[a]\nsize=${SIZE}", "[a]\ninclude glob.fio"] {
         assert!(parse(text).is_err());
     }
 }
 
-/// Each of fio's options has one fate, and a reason where it is not read.
+/// Each option of fio is in exactly one list, with a reason if it is not supported.
 #[test]
 fn no_option_is_told_twice() {
     let read = OPTIONS.iter().flat_map(|option| option.names).copied();
@@ -427,14 +430,14 @@ fn no_option_is_told_twice() {
     }
     for (names, why) in IGNORED {
         for name in names.split(' ') {
-            // Once, however often it stands there.
+            // Each ignored option has one note, however often it occurs.
             let file = parse(&format!("[a]\n{name}=1\n[b]\n{name}")).unwrap();
             assert_eq!(file.notes, [format!("line 2: `{name}` is ignored: {why}")]);
         }
     }
 }
 
-/// What fio does anyway may be written out.
+/// A refused option may be set to the value that fio uses by default.
 #[test]
 fn a_refused_option_at_its_default_is_read() {
     for (names, value) in HARMLESS {

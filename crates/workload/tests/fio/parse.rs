@@ -1,4 +1,4 @@
-//! What a job file says, and what is wrong with one.
+//! Tests of the job file parser and its errors.
 
 use fathom_base::Dur;
 use fathom_block::Op;
@@ -20,7 +20,7 @@ fn refused(text: &str) -> FioError {
     }
 }
 
-/// The limits are those of the numbers that `iodepth` and `loops` are kept in.
+/// The limits are those of the integer types of `iodepth` and `loops`.
 #[test]
 fn a_count_that_is_too_large_is_told_the_largest() {
     for (line, most) in [
@@ -62,7 +62,7 @@ fn sections_comments_and_names() {
 
 #[test]
 fn numbers_have_the_suffixes_of_fio() {
-    // HOWTO, "Parameter types", with kb_base=1024, and for `ki` and `kib` what fio 3.33 does.
+    // HOWTO, "Parameter types", with kb_base=1024; `ki` and `kib` follow the behaviour of fio 3.33.
     for (text, bytes) in [
         ("4096", 4096),
         ("4k", 4096),
@@ -135,7 +135,7 @@ fn splits_add_up() {
         split("4k/10:64k/50:32k/40"),
         [(4096, 10), (65536, 50), (32768, 40)]
     );
-    // HOWTO: what is left is shared.
+    // HOWTO: omitted percentages share the remainder.
     assert_eq!(
         split("4k/50:1k/:32k/"),
         [(4096, 50), (1024, 25), (32768, 25)]
@@ -229,7 +229,7 @@ fn what_changes_nothing_is_noted() {
     assert_eq!(parse(text).unwrap().jobs[0].depth(), 1);
 }
 
-/// A text, the line that the error names, and a part of what it says.
+/// A job file, the line that the error names, and a part of its message.
 const REFUSED: &[(&str, usize, &str)] = &[
     ("rw=read\n[a]", 1, "`rw` stands before any section"),
     ("[a]\n[b", 2, "[name]"),
@@ -300,7 +300,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
     ("[a]\nname=", 2, "a name"),
 ];
 
-/// What does not go together is known when the section ends, and named by the line where it begins.
+/// Conflicts are detected at the end of a section, and reported with the line where it starts.
 const CLASHES: &[(&str, usize, &str)] = &[
     ("[a]\n[b]\ntime_based\n[c]", 2, "needs a `runtime`"),
     ("[b]\nrate=1m\nrate_iops=10", 1, "exclude each other"),
@@ -363,7 +363,7 @@ fn a_job_must_fit_its_drive() {
         assert!(error.to_string().starts_with("job `job`: "), "{error}");
         assert!(error.to_string().contains(words), "{options:?}: {error}");
     }
-    // Percentages are of the whole drive, and end with it; offsets are rounded up to a block, sizes down.
+    // Percentages are of the whole drive, and the region ends with it. Offsets are rounded up to a block, sizes down.
     let regions = |options: &str| {
         let regions = one(options).resolve(1_000_448, 512).unwrap();
         regions
@@ -395,7 +395,7 @@ fn maps_are_bounded() {
             .err()
             .map(|error| error.to_string())
     };
-    // A bit for each 512 bytes: half a gibibyte is that of 2 TiB.
+    // A map has a bit for each 512 bytes: half a gibibyte covers 2 TiB.
     assert!(refused(&text(1, "3t")).unwrap().contains("`norandommap`"));
     assert!(
         refused(&text(4096, "1t"))
@@ -403,11 +403,11 @@ fn maps_are_bounded() {
             .contains("all processes")
     );
     assert_eq!(refused(&text(8, "1g")), None);
-    // Where all lengths are the same, none is kept.
+    // If all lengths are equal, there is no map.
     assert_eq!(refused("[a]\nrw=randread\nnumjobs=9"), None);
 }
 
-/// An option with a value that may be right, of the kinds that options take.
+/// Generates an option with a value that may be valid, from the various kinds of values.
 fn line() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         "[0-9]{1,4}[kmgKMG]?i?b?",
@@ -438,7 +438,7 @@ proptest! {
     fn a_job_that_is_printed_is_read_as_the_same(
         lines in prop::collection::vec(line(), 0..12), name in "[a-z\\[\\]]{1,6}", capacity in 0u64..1 << 44
     ) {
-        // Lines that are refused are left out one by one.
+        // Lines that are refused are left out.
         let mut text = format!("[job]\nname={name}\n");
         for line in lines {
             let more = format!("{text}{line}\n");
@@ -450,7 +450,7 @@ proptest! {
         let printed = job.to_string();
         let read = parse(&printed).unwrap_or_else(|error| panic!("{printed}\n{error}"));
         prop_assert_eq!(&read.jobs, std::slice::from_ref(&job), "{}", printed);
-        // On any drive it fits, or says why not.
+        // On any drive, the job fits or is refused.
         if let Ok(regions) = job.resolve(capacity, 512) {
             prop_assert_eq!(regions.len(), job.numjobs as usize);
             prop_assert!(regions.iter().all(|region| region.end() <= capacity && region.size > 0));

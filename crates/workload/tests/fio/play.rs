@@ -1,4 +1,4 @@
-//! Which accesses a job makes: places, lengths, order, mix, depth.
+//! Tests of the accesses of a job: offsets, lengths, order, mix, depth.
 
 use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::Time;
@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const MIB: u64 = 1 << 20;
 
-/// Places in units of 4 KiB, in order.
+/// Returns the offsets in units of 4 KiB, in order.
 fn places(text: &str) -> Vec<u64> {
     let played = play(text, MIB);
     assert!(played.iter().all(|one| one.access.len == 4096));
     played.iter().map(|one| one.access.offset / 4096).collect()
 }
 
-/// The most of an actor's accesses that are in flight at once.
+/// Returns the maximum number of an actor's accesses in flight.
 fn deepest(played: &[Played], actor: usize) -> usize {
     let own: Vec<_> = played.iter().filter(|one| one.actor == actor).collect();
     let open = |at: Time| {
@@ -29,7 +29,7 @@ fn deepest(played: &[Played], actor: usize) -> usize {
 
 #[test]
 fn sequential_passes() {
-    // As the I/O logs of fio 3.33 have it.
+    // As in the I/O logs of fio 3.33.
     assert_eq!(
         places("[a]\nsize=12k\nloops=3"),
         [0, 1, 2, 0, 1, 2, 0, 1, 2]
@@ -73,7 +73,7 @@ fn the_random_map_covers_every_block_once() {
         for pass in &passes {
             let distinct: BTreeSet<_> = pass.iter().collect();
             assert_eq!(distinct.len(), 256, "{text}");
-            // Dealt, not in order.
+            // The order is random.
             assert!(
                 pass.windows(2)
                     .filter(|pair| pair[1] == pair[0] + 1)
@@ -108,14 +108,14 @@ fn the_random_map_covers_every_block_once_with_several_lengths() {
         }
         assert_eq!(end, 999_424);
     }
-    // Where only longer blocks are asked for, one covers the end at once.
+    // If all lengths are longer than the rest of the region, one shorter access covers it.
     let played = play(
         "[a]\nrw=randread\nsize=20k\nbssplit=4k/0:16k/100\nloops=20",
         MIB,
     );
     let end = |one: &Played| (one.access.offset, one.access.len) == (8 << 10, 12 << 10);
     assert!(played.iter().any(end));
-    // Every pass covers all of it.
+    // Every pass covers the whole region.
     let played = play(
         "[a]\nrw=randread\nsize=64k\nbssplit=4k/50:16k/50\nloops=3",
         MIB,
@@ -124,7 +124,7 @@ fn the_random_map_covers_every_block_once_with_several_lengths() {
         played.iter().map(|one| one.access.len).sum::<u64>(),
         192 << 10
     );
-    // Where reads and writes have different blocks, each covers on its own, aligned to its own.
+    // If reads and writes have different block sizes, each operation has its own cover and its own alignment.
     let played = play("[a]\nrw=randrw\nbs=4k,8k", MIB);
     let mut seen = BTreeSet::new();
     for one in &played {
@@ -141,12 +141,12 @@ fn without_a_map_places_are_drawn() {
         assert_eq!(places.len(), 1024);
         places[..256].iter().collect::<BTreeSet<_>>().len()
     };
-    // 256 draws out of 256: 1 - 1/e of them are met, 162 with a standard deviation of 5.
+    // 256 draws from 256 places: a share of 1 - 1/e is drawn at least once, 162 with a standard deviation of 5.
     let uniform = distinct("norandommap");
     assert!((137..=187).contains(&uniform), "{uniform}");
     assert!(distinct("random_distribution=zipf:1.2") < 137);
     assert!(distinct("random_distribution=pareto:0.1") < 137);
-    // A place is a multiple of `blockalign`, also where blocks overlap.
+    // Offsets are multiples of `blockalign`, even if blocks overlap.
     let played = play("[a]\nrw=randread\nbs=8k\nba=512", MIB);
     assert!(
         played
@@ -158,7 +158,7 @@ fn without_a_map_places_are_drawn() {
 
 #[test]
 fn pareto_gives_a_share_of_the_accesses_to_a_share_of_the_blocks() {
-    // pareto:0.2: 20 % of the blocks take 80 % of the accesses.
+    // pareto:0.2: 20 % of the blocks receive 80 % of the accesses.
     let played = play(
         "[a]\nrw=randread\nsize=4000k\nrandom_distribution=pareto:0.2\nio_size=400m",
         4 * MIB,
@@ -185,7 +185,7 @@ fn what_is_used_often_does_not_lie_side_by_side() {
         let mut hottest: Vec<_> = counts.into_iter().collect();
         hottest.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
         let places: BTreeSet<_> = hottest[..16].iter().map(|&(place, _)| place).collect();
-        // Sixteen of 256 places at random: one pair of neighbours is expected, and eight are out of the question.
+        // For sixteen random places of 256, one adjacent pair is expected; eight are practically impossible.
         let pairs = places.iter().filter(|&place| places.contains(&(place + 1)));
         assert!(pairs.count() < 8, "{distribution}: {places:?}");
     }
@@ -222,7 +222,7 @@ fn the_depth_is_reached_and_never_exceeded() {
         let played = play(&text, MIB);
         for actor in [0, 1] {
             assert_eq!(deepest(&played, actor), depth);
-            // On a drive that takes as long for each, all of them leave together: rounds without a gap.
+            // Every access takes the same time, so the accesses form rounds of `depth` without gaps.
             let last = played
                 .iter()
                 .filter(|one| one.actor == actor)
@@ -231,7 +231,7 @@ fn the_depth_is_reached_and_never_exceeded() {
             assert_eq!(last.max(), Some(Time(rounds * LATENCY.0)));
         }
     }
-    // A synchronous engine has one in flight.
+    // A synchronous engine has one access in flight.
     assert_eq!(deepest(&play("[a]\niodepth=32", MIB), 0), 1);
 }
 
@@ -242,7 +242,7 @@ fn somebody_waits_for_reads_and_for_what_a_synchronous_engine_does() {
         for one in played {
             let wanted = one.access.op == Op::Read || sync_writes;
             assert_eq!(one.tag.sync, wanted, "{engine}: {:?}", one.access);
-            // `direct=1` is the only one there is.
+            // Every access is direct.
             assert!(one.tag.direct, "{engine}: {:?}", one.access);
         }
     }
@@ -250,14 +250,14 @@ fn somebody_waits_for_reads_and_for_what_a_synchronous_engine_does() {
 
 #[test]
 fn a_flush_comes_before_the_next_access_after_so_many_writes() {
-    // fio's log of the same job: four writes, a sync, and none at the end.
+    // fio's log of the same job has a sync after every four writes, and none at the end.
     let ops: Vec<_> = play("[a]\nrw=write\nsize=48k\nfsync=4", MIB)
         .iter()
         .map(|one| one.access.op)
         .collect();
     use Op::{Flush as F, Write as W};
     assert_eq!(ops, [W, W, W, W, F, W, W, W, W, F, W, W, W, W]);
-    // While it is in flight the process asks for nothing, whatever its depth.
+    // While the flush is in flight, the process issues nothing, whatever its depth.
     let played = play(
         "[a]\nrw=write\nsize=48k\nfsync=4\nioengine=libaio\niodepth=8",
         MIB,
@@ -287,7 +287,7 @@ fn processes_differ_and_runs_repeat() {
         assert!(each[..index].iter().all(|earlier| earlier != own));
     }
     assert_ne!(of(&other, 0), each[0]);
-    // Its own seed goes before that of the run.
+    // The job's `randseed` takes precedence over the seed of the run.
     assert_eq!(of(&other, 2), each[2]);
 }
 

@@ -1,4 +1,4 @@
-//! When a job asks: rates, thinking, bounds in time, and jobs that wait for others.
+//! Tests of the times of a job's accesses: rates, think times, time limits, and jobs that wait for others.
 
 use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
@@ -12,7 +12,8 @@ fn asked(played: &[Played]) -> Vec<u64> {
 
 #[test]
 fn a_rate_is_kept() {
-    // 4 KiB at 4 MiB/s is one every 1/1024 s; the plan is rounded up to whole nanoseconds, each time from the start.
+    // 4 KiB at 4 MiB/s is one access per 1/1024 s. Due times are calculated from the start and rounded up to whole
+    // nanoseconds.
     let played = play("[a]\nrate=4m\nsize=64k", MIB);
     for (index, one) in played.iter().enumerate() {
         let due = (index as u64 * 1_000_000_000).div_ceil(1024);
@@ -25,7 +26,7 @@ fn a_rate_is_kept() {
             .enumerate()
             .all(|(i, &at)| at == i as u64 * 1000)
     );
-    // A rate above what the drive does changes nothing.
+    // A rate above the drive's throughput has no effect.
     let played = play("[a]\nrate_iops=1000000\nsize=64k", MIB);
     assert!(
         asked(&played)
@@ -37,13 +38,13 @@ fn a_rate_is_kept() {
 
 #[test]
 fn a_rate_waits_for_what_is_in_flight() {
-    // One every 50 us at 100 us each: it is always behind, and has as many in flight as it may.
+    // One access per 50 us, and each takes 100 us: the job is always behind its rate.
     let played = play(
         "[a]\nrate_iops=20000\nsize=64k\nioengine=libaio\niodepth=4",
         MIB,
     );
     let behind = asked(&played);
-    // The first leaves; the second is due in 50 us, and the first must be done before it.
+    // The first access is issued. The second is due after 50 us, but waits for the first to complete.
     assert_eq!(behind[..4], [0, 100, 100, 200]);
 }
 
@@ -62,7 +63,7 @@ fn each_operation_has_a_rate_of_its_own() {
         "{}",
         count(Op::Write)
     );
-    // Only reads are held back: writes go on.
+    // Only reads are limited; writes continue.
     let played = play("[a]\nrw=randrw\nrate_iops=100,\nruntime=1\ntime_based", MIB);
     let count = |op| played.iter().filter(|one| one.access.op == op).count();
     assert!((99..=101).contains(&count(Op::Read)), "{}", count(Op::Read));
@@ -75,10 +76,10 @@ fn thinking_follows_so_many_blocks() {
     assert_eq!(asked(&played), [0, 1100, 2200, 3300, 4400, 5500]);
     let played = play("[a]\nthinktime=1ms\nthinktime_blocks=3\nsize=24k", MIB);
     assert_eq!(asked(&played), [0, 100, 200, 1300, 1400, 1500]);
-    // As many at once as it may have, all done before it thinks.
+    // As many in flight as the depth allows, and all of them complete before the think time starts.
     let deep = "[a]\nthinktime=1ms\nthinktime_blocks=3\nsize=24k\nioengine=libaio\niodepth=2";
     assert_eq!(asked(&play(deep, MIB)), [0, 0, 100, 1200, 1200, 1300]);
-    // Also where it thinks for a shorter time than an access takes.
+    // This also holds if the think time is shorter than an access.
     let short = deep.replace("1ms", "10us");
     assert_eq!(asked(&play(&short, MIB)), [0, 0, 100, 210, 210, 310]);
 }
@@ -86,7 +87,7 @@ fn thinking_follows_so_many_blocks() {
 #[test]
 fn a_rate_catches_up_what_was_thought() {
     let text = "[a]\nthinktime=1ms\nthinktime_blocks=4\nrate_iops=2000\nsize=48k";
-    // Four at a rate of 2000/s, then 1 ms; at 2.6 ms five are due and one was missed.
+    // Four accesses at 2000/s, then 1 ms. From 2.6 ms on, those due at 2.0 and 2.5 ms are caught up.
     assert_eq!(
         asked(&play(text, MIB)),
         [
@@ -112,8 +113,9 @@ fn a_runtime_ends_it_and_time_based_fills_it() {
         last("[a]\nruntime=10ms\nsize=64k\ntime_based\nrw=randread").0,
         100
     );
-    // fio 3.33, backend.c: `do_io` goes on for `time_based` whatever is exceeded, and `keep_running` asks for it first. HOWTO,
-    // `time_based`: "run for the duration of the runtime specified even if the file(s) are completely read or written".
+    // fio 3.33, backend.c: with `time_based`, `do_io` continues whatever limit is exceeded, and `keep_running` checks
+    // it first. HOWTO, `time_based`: "run for the duration of the runtime specified even if the file(s) are completely
+    // read or written".
     for text in [
         "number_ios=5",
         "number_ios=5\nloops=2",
@@ -123,14 +125,14 @@ fn a_runtime_ends_it_and_time_based_fills_it() {
         let text = format!("[a]\nrw=randread\nsize=64k\nruntime=10ms\ntime_based\n{text}");
         assert_eq!(last(&text), (100, done(100)), "{text}");
     }
-    // A rate or a thought that goes beyond it does not hold the run up.
+    // A rate or a think time that extends beyond the runtime does not prolong the run.
     for text in ["rate_iops=1", "thinktime=1s"] {
         let mut drive = Drive::new(MIB);
         let text = format!("[a]\nruntime=10ms\n{text}");
         drive.play(&mut jobs(&text, MIB, 1)).unwrap();
         assert_eq!(drive.ended, done(100));
     }
-    // What is in flight then comes to its end.
+    // The accesses in flight at the end of the runtime complete.
     assert_eq!(last("[a]\nruntime=950us"), (10, done(10)));
 }
 
@@ -146,7 +148,7 @@ fn a_stonewall_waits_for_all_before_it() {
             own.map(|one| one.asked).min().unwrap()
         };
         let starts = [0, 1, 2, 3, 4, 5].map(first);
-        // b ends after 20; c, its clone and d run at once for 10.
+        // b ends after 20 accesses; then c, its clone and d run in parallel for 10.
         let wanted = [0, 0, 20, 20, 20, 30].map(|n| Time(n * LATENCY.0));
         assert_eq!(starts, wanted);
     }
@@ -154,7 +156,7 @@ fn a_stonewall_waits_for_all_before_it() {
 
 #[test]
 fn a_stonewall_passes_when_time_alone_has_ended_the_jobs_before_it() {
-    // The first ends at 10 ms, between two accesses, with nothing in flight that would answer.
+    // The first job ends at 10 ms, between two accesses, with nothing in flight that would complete.
     let text = "[a]\nrate_iops=1\nruntime=10ms\n[b]\nstonewall\nsize=4k";
     for backwards in [false, true] {
         let mut drive = Drive::new(MIB);
@@ -172,7 +174,7 @@ fn a_job_starts_after_its_delay() {
         MIB,
     );
     assert_eq!(asked(&played), [3000, 3100, 1_000_000]);
-    // Its runtime counts from its own start.
+    // The runtime counts from the job's own start.
     let played = play("[a]\nstartdelay=3ms\nruntime=1ms", MIB);
     assert_eq!(played.len(), 10);
 }

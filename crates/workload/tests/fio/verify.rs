@@ -1,4 +1,4 @@
-//! What a job reads back of what it has written.
+//! Tests of the verification: what a job reads back, and the errors that it finds.
 
 use super::harness::{Drive, Played, jobs};
 use fathom_block::Access;
@@ -25,7 +25,7 @@ fn found(text: &str, spoil: fn(&Access, &mut Sectors)) -> (u64, Found) {
     }
 }
 
-/// What a job does, in the order in which it asks.
+/// Returns the accesses of a job, in the order in which they are issued.
 fn asked(text: &str) -> Vec<(Op, u64, u64)> {
     let text = format!("[a]\nverify=crc32c\n{text}");
     let mut played = drive(|_, _| {}).play(&mut jobs(&text, MIB, 1)).unwrap();
@@ -58,7 +58,7 @@ fn everything_that_was_written_is_read_back() {
             assert_eq!(places(pass[0]), places(pass[1]), "{text}");
         }
     }
-    // A mix has read before, and reads back only what it has written.
+    // A mixed job reads first, and then reads back only what it wrote.
     for text in [
         "rw=rw",
         "rw=randrw\nbssplit=512/10:4k/60:64k/30\nioengine=io_uring\niodepth=4",
@@ -73,10 +73,10 @@ fn everything_that_was_written_is_read_back() {
         };
         let (reads, writes) = (of(Op::Read), of(Op::Write));
         assert!(!writes.is_empty() && reads.ends_with(&writes), "{text}");
-        // What it read before and what it wrote make one pass.
+        // The reads of the job and its writes together make one pass.
         assert_eq!(reads.iter().map(|one| one.1).sum::<u64>(), MIB);
     }
-    // Writes without a map go over each other: only what is whole is read back, and nothing twice.
+    // Without a map, writes overlap. Only blocks that are still whole are read back, each once.
     let text = "[a]\nverify=crc32c\nrw=randwrite\nnorandommap\nbssplit=4k/50:16k/50\nio_size=4m";
     let played = drive(|_, _| {}).play(&mut jobs(text, MIB, 1)).unwrap();
     let reads: Vec<_> = played
@@ -86,7 +86,7 @@ fn everything_that_was_written_is_read_back() {
     let distinct: BTreeSet<_> = reads.iter().map(|one| one.access.offset).collect();
     assert_eq!(distinct.len(), reads.len());
     assert!((30..256).contains(&reads.len()), "{}", reads.len());
-    // Not asked to.
+    // `do_verify=0` skips the verification.
     let text = "[a]\nverify=crc32c\nrw=write\ndo_verify=0";
     let played = drive(|_, _| {}).play(&mut jobs(text, MIB, 1)).unwrap();
     assert!(played.iter().all(|one| one.access.op == Op::Write));
@@ -113,7 +113,7 @@ fn a_byte_that_has_changed_is_found() {
 
 #[test]
 fn a_header_that_has_changed_is_found() {
-    // In the generation, and in the checksum itself.
+    // A change of the generation, and of the checksum itself.
     for at in [16, 38] {
         let change: fn(&Access, &mut Sectors) = match at {
             16 => |access, sectors| sectors.get_mut(&(access.offset / 512)).unwrap()[16] ^= 1,
@@ -126,7 +126,7 @@ fn a_header_that_has_changed_is_found() {
 
 #[test]
 fn a_write_that_was_lost_is_found() {
-    // Nothing is there.
+    // The write was lost, so its place is empty.
     let lose = |access: &Access, sectors: &mut Sectors| {
         if access.offset == 8192 {
             sectors.retain(|at, _| !(16..24).contains(at));
@@ -138,7 +138,7 @@ fn a_write_that_was_lost_is_found() {
 
 #[test]
 fn a_write_that_went_elsewhere_is_found() {
-    // The block before it has gone over it.
+    // The previous block was written over it.
     let stray = |access: &Access, sectors: &mut Sectors| {
         if access.offset == 8192 {
             for at in 16..24 {
@@ -164,7 +164,7 @@ fn a_write_that_went_elsewhere_is_found() {
 
 #[test]
 fn what_was_there_before_is_found() {
-    // The second pass finds what the first has written where its own write is lost.
+    // If a write of the second pass is lost, the verification finds the block of the first pass.
     thread_local!(static WRITES: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
     thread_local!(static OLD: std::cell::RefCell<Sectors> = const { std::cell::RefCell::new(BTreeMap::new()) });
     let lose = |_: &Access, sectors: &mut Sectors| {

@@ -1,4 +1,4 @@
-//! Threads that run a list of operations on a set of files, over and over: the web server and the file server.
+//! The web server and the file server: threads that repeat a list of operations on a set of files.
 
 mod settings;
 
@@ -15,22 +15,22 @@ use std::collections::BTreeSet;
 /// An operation of a thread's list (a `flowop`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
-    /// The next file that does not exist is made and stays open.
+    /// Create the next file that does not exist, and keep it open.
     Create,
-    /// The open file is written to the length that the set has for it.
+    /// Write the open file to the length that the set gives it.
     WriteWhole,
-    /// The next file that exists.
+    /// Open the next file that exists.
     Open,
-    /// To the open file.
+    /// Append to the open file.
     Append,
-    /// The open file.
+    /// Read the whole open file.
     ReadWhole,
     Close,
-    /// The next file that exists, unless it is open.
+    /// Delete the next file that exists, unless it is open.
     Delete,
-    /// The next file that exists.
+    /// Look up the metadata of the next file that exists.
     Stat,
-    /// To the log.
+    /// Append to the log.
     AppendLog,
 }
 
@@ -50,12 +50,12 @@ const FILE_SERVER: &[Operation] = &[
     O::Stat,
 ];
 
-/// What the threads do.
+/// The personality of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     /// Reads whole files and appends to a log.
     Web,
-    /// Makes, writes, appends to, reads, deletes and looks at files.
+    /// Creates, writes, appends to, reads, deletes and stats files.
     File,
 }
 
@@ -69,23 +69,23 @@ impl Server {
     }
 }
 
-/// One file of the set, there or not.
+/// A file of the set, whether it exists or not.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     file: Option<FileId>,
-    /// The length that the set has for it.
+    /// The length that the set gives the file, in bytes.
     size: u64,
     directory: usize,
-    /// How many threads have it open.
+    /// Number of threads that have the file open.
     open: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
-    /// Which operation of the list is next.
+    /// Index of the next operation in the list.
     position: usize,
     open: Option<usize>,
-    /// What to do once the computing for an operation is done.
+    /// The step that follows the CPU time of the current operation.
     then: Option<Step>,
 }
 
@@ -96,7 +96,7 @@ pub struct FileServer {
     entries: Vec<Entry>,
     there: BTreeSet<usize>,
     missing: BTreeSet<usize>,
-    /// Where the rotations over those there and those missing go on.
+    /// Where the rotations over the existing and the missing files continue.
     next_there: usize,
     next_missing: usize,
     log: FileId,
@@ -107,7 +107,8 @@ pub struct FileServer {
     operations_left: u64,
     rng: Rng,
     operations: u64,
-    /// Operations on an open file that found none: all were there, or none was, when it was to be made or opened.
+    /// Operations on an open file without one, because no file could be opened or created before (none existed, or all
+    /// did).
     without_file: u64,
     bytes_read: u64,
     bytes_written: u64,
@@ -115,10 +116,10 @@ pub struct FileServer {
 }
 
 impl FileSettings {
-    /// The server on a drive of `capacity` bytes, ready to start.
+    /// Makes the server for a drive of `capacity` bytes, ready to start.
     ///
     /// # Errors
-    /// The first key whose value cannot be, or does not fit the drive.
+    /// The first key whose value is invalid or does not fit the drive.
     pub fn build(
         &self,
         server: Server,
@@ -167,7 +168,7 @@ impl FileSettings {
         Ok(Machine::new(script, volume, self.system.clone()))
     }
 
-    /// Draws lengths and places the files that are there at the start.
+    /// Draws the lengths, and places the files that exist at the start.
     fn lay_out(&self, volume: &mut Volume, rng: &mut Rng) -> Result<Vec<Entry>, BadValue> {
         let mut entries = Vec::new();
         for number in 0..self.files {
@@ -188,7 +189,7 @@ impl FileSettings {
     }
 }
 
-/// The first number from `from` on, around.
+/// Returns the first number at or after `from`, and wraps around.
 fn rotate(numbers: &BTreeSet<usize>, from: usize) -> Option<usize> {
     let next = numbers.range(from..).next().or_else(|| numbers.first());
     next.copied()
@@ -237,7 +238,7 @@ impl FileServer {
         (len > 0).then_some(Step::Write { file, from, len })
     }
 
-    /// What an operation does to the drive, if anything.
+    /// Performs the thread's next operation. Returns `None` if it causes no read or write of a file.
     fn operate(
         &mut self,
         thread: usize,

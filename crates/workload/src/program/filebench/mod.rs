@@ -1,17 +1,21 @@
-//! Filebench: three of its personalities, as `parameter-aware-io` 6.3 runs them.
+//! Filebench: three of its personalities, as run in `parameter-aware-io` 6.3.
 //!
-//! After the workload files that come with filebench (`workloads/webserver.f` of 2007, `fileserver.f` of 2008, `oltp.f`
-//! of 2009, and their versions of 2005) and what its library of operations does with them (`flowop_library.c`,
-//! `fileset.c`). What these say and a name does not: files are taken in rotation and not at random; an `appendfilerand`
-//! of 16 KiB appends 0 bytes up to below 16 KiB; a file that is open is not deleted; file lengths follow a gamma
-//! distribution of shape 1.5, except those of `oltp`, which all have one length (`filesizegamma=0` in the version of
-//! 2005; that of 2009 does not say).
+//! They follow the workload files that come with filebench (`workloads/webserver.f` of 2007, `fileserver.f` of 2008,
+//! `oltp.f` of 2009, and their versions of 2005) and the implementation of their operations (`flowop_library.c`,
+//! `fileset.c`). Some of this behaviour is not obvious from the names:
 //!
-//! The paper names "filebench (version 1.64 and 1.48)", files, mean lengths and threads, and not how long it ran or
-//! which part of the files' other settings it changed. Those are the defaults of the workload files here.
+//! - Files are taken in rotation, not at random.
+//! - An `appendfilerand` of 16 KiB appends 0 bytes up to below 16 KiB.
+//! - An open file is not deleted.
+//! - File lengths follow a gamma distribution of shape 1.5, except those of `oltp`, which are all equal
+//!   (`filesizegamma=0` in the version of 2005; that of 2009 does not say).
 //!
-//! The files are there before the run and nothing of them is in memory. A run ends after a time or a number of
-//! operations; then everything is written.
+//! The paper gives "filebench (version 1.64 and 1.48)", numbers of files, mean lengths and threads. It does not say how
+//! long filebench ran, or which other settings of the workload files were changed. Those settings have the defaults of
+//! the workload files here.
+//!
+//! The files exist before the run, and none of their data is in memory. A run ends after a time or a number of
+//! operations; then all dirty data is written.
 
 mod files;
 mod gamma;

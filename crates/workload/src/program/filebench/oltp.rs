@@ -1,8 +1,9 @@
-//! Transaction processing: readers, writers and a log writer, who keep pace by semaphores.
+//! Transaction processing: readers, writers and a log writer, which semaphores keep in step.
 //!
-//! Each semaphore is a pair, as filebench makes it with System V semaphores: a post takes one of what may be posted
-//! (`highwater` and what was asked for) and adds one to what was posted; a writer adds what it asks for to the first
-//! and waits until so many were posted. A reader posts to the log writer and then to every writer in turn.
+//! Each semaphore is a pair, as filebench makes it with System V semaphores. A post decrements the permitted posts
+//! (`highwater` plus the number asked for) and increments the posts made. A writer adds the number it asks for to the
+//! permitted posts, and waits until that many posts were made. A reader posts to the log writer, then to every writer
+//! in turn.
 
 use crate::generate::Range;
 use crate::program::layout;
@@ -12,38 +13,38 @@ use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
 use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
 
 settings! {
-    /// Transaction processing, and what it runs on.
+    /// The settings of transaction processing, and of the machine that it runs on.
     OltpSettings, OltpOverrides {
-        /// Files of data (`nfiles`).
+        /// Number of data files (`nfiles`).
         files: u64,
-        /// The length of each (`filesize`).
+        /// Length of each data file (`filesize`).
         file_size: Bytes,
-        /// The length of the log (`logfilesize`).
+        /// Length of the log (`logfilesize`).
         log_size: Bytes,
-        /// Processes that read (`nshadows`).
+        /// Number of processes that read (`nshadows`).
         shadows: u64,
-        /// Processes that write (`ndbwriters`).
+        /// Number of processes that write (`ndbwriters`).
         writers: u64,
-        /// Bytes of a read and of a write of data (`iosize`).
+        /// Bytes per read and write of data (`iosize`).
         io_size: Bytes,
-        /// Bytes of a write of the log.
+        /// Bytes per write of the log.
         log_io_size: Bytes,
-        /// Writes of a writer at a time (`iters`).
+        /// Writes per batch of a writer (`iters`).
         batch: u64,
-        /// Writes of one writer in flight: one for each file, as the C library serves an open file by one thread. An
-        /// assumption.
+        /// Writes in flight per writer. The default is one per file, because the C library serves an open file with one
+        /// thread; this is an assumption.
         writes_in_flight: u32,
-        /// Computing of a reader after each read (`usermode=200000`). An assumption: 1 ns a turn.
+        /// CPU time of a reader after each read (`usermode=200000`). Assumes 1 ns per loop.
         shadow_time: Dur,
-        /// Computing of a writer after each batch (10,000 turns). An assumption: 1 ns a turn.
+        /// CPU time of a writer after each batch (10,000 loops). Assumes 1 ns per loop.
         writer_time: Dur,
-        /// After which time all end at their next operation.
+        /// Time after which all processes end at their next operation.
         duration: Dur,
-        /// After how many reads and writes they end, if before.
+        /// Number of reads and writes after which the processes end, if that is earlier.
         operations: Option<u64>,
-        /// How much of the drive is used before its files are laid out, in percent; 0 is nothing.
+        /// Utilisation of the drive before the files are laid out, in percent; 0 is an empty drive.
         utilisation_percent: f64,
-        /// Which part of the drive the file system has; all where left out.
+        /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
         /// The machine.
         system: System,
@@ -52,14 +53,14 @@ settings! {
 
 #[derive(Clone, Debug)]
 struct Semaphore {
-    /// How many may be posted.
+    /// Number of posts permitted.
     room: u64,
     posted: u64,
-    /// How many its owner takes at a time.
+    /// Number of posts that the owner takes at a time.
     value: u64,
-    /// Whether its owner sleeps.
+    /// True if the owner sleeps.
     awaited: bool,
-    /// Who sleeps until there is room.
+    /// Threads that sleep until a post is permitted.
     posters: Vec<usize>,
 }
 
@@ -75,29 +76,29 @@ impl Semaphore {
     }
 }
 
-/// What a thread does next.
+/// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// A reader reads, or a writer writes the write of this number of its batch.
+    /// A reader reads, or a writer issues the write with this index in its batch.
     Work(u64),
-    /// A reader computes; a writer has computed and asks for posts.
+    /// A reader computes, or a writer has computed and asks for posts.
     Think,
-    /// A reader posts to the semaphore of this number.
+    /// A reader posts to the semaphore with this index.
     Post(usize),
-    /// A writer waits for them.
+    /// A writer waits for its posts.
     Await,
-    /// A writer waits for half of its writes.
+    /// A writer waits for half of its writes in flight; the log writer waits for its write.
     Settle,
 }
 
-/// The processes: thread 0 writes the log, the next ones are the writers, then come the readers.
+/// The processes: thread 0 writes the log, then come the writers, then the readers.
 #[derive(Debug)]
 pub struct Oltp {
     settings: OltpSettings,
     files: Vec<FileId>,
     log: FileId,
     at: Vec<At>,
-    /// Which file each thread takes next (`opennext`).
+    /// Index of the file that each thread uses next (`opennext`).
     turn: Vec<usize>,
     semaphores: Vec<Semaphore>,
     over: bool,
@@ -109,10 +110,10 @@ pub struct Oltp {
 }
 
 impl OltpSettings {
-    /// The processes on a drive of `capacity` bytes, ready to start.
+    /// Makes the processes for a drive of `capacity` bytes, ready to start.
     ///
     /// # Errors
-    /// The first key whose value cannot be, or does not fit the drive.
+    /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadValue> {
         self.check()?;
         let mut volume = layout::volume(self.range, capacity, 1)?;
@@ -129,7 +130,7 @@ impl OltpSettings {
             (0..self.files).map(|_| place(self.file_size)).collect();
         let (files, log) = (files?, place(self.log_size)?);
         let threads = 1 + self.writers as usize + self.shadows as usize;
-        // `value=3200,highwater=1000` of the log, `value=1000,highwater=2000` of a writer.
+        // `value=3200,highwater=1000` for the log writer, `value=1000,highwater=2000` for a writer.
         let mut semaphores = vec![Semaphore::new(3_200, 1_000)];
         semaphores.resize(1 + self.writers as usize, Semaphore::new(1_000, 2_000));
         let script = Oltp {
@@ -193,7 +194,7 @@ impl OltpSettings {
 }
 
 impl Oltp {
-    /// A multiple of `len` at which `len` bytes fit.
+    /// Draws a multiple of `len` at which `len` bytes fit in `size`.
     fn offset(&mut self, size: Bytes, len: Bytes) -> u64 {
         self.rng.below(size.0 / len.0) * len.0
     }
@@ -204,7 +205,7 @@ impl Oltp {
         file
     }
 
-    /// Everybody ends as soon as they notice.
+    /// Ends the thread, and wakes all others so that they end as well.
     fn end(&mut self, host: &mut Host, now: Time) -> Step {
         if !self.over {
             self.over = true;
@@ -272,7 +273,7 @@ impl Oltp {
                 self.at[thread] = At::Think;
                 Step::Compute(self.settings.writer_time)
             }
-            // The log writer waits for its write and then for posts, a writer the other way round.
+            // The log writer waits for its write and then for posts. A writer first waits for posts.
             At::Settle if is_log => self.ask_for(thread, host, now),
             At::Think => self.ask_for(thread, host, now),
             At::Await => self.receive(thread, host),
@@ -300,7 +301,7 @@ impl Oltp {
         }
     }
 
-    /// A writer makes room for what it asks for, and those who waited for room go on.
+    /// Permits the posts that a writer asks for, and wakes the threads that wait to post.
     fn ask_for(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
         self.at[thread] = At::Await;
         let semaphore = &mut self.semaphores[thread];

@@ -1,4 +1,4 @@
-//! What does not go together in a job, whatever the drive.
+//! Checks for conflicting options of a job that do not depend on the drive.
 
 use super::choices::Each;
 use super::content::HEADER_BYTES;
@@ -6,7 +6,7 @@ use super::error::Problem;
 use super::job::Job;
 use fathom_block::Op;
 
-/// The longest block that is verified, in bytes: its content is made in memory.
+/// Maximum length of a verified block, in bytes; its content is made in memory.
 const VERIFIED_MAX: u64 = 64 << 20;
 
 fn clash(what: impl Into<String>) -> Result<(), Problem> {
@@ -15,7 +15,7 @@ fn clash(what: impl Into<String>) -> Result<(), Problem> {
 }
 
 impl Job {
-    /// The first thing that does not go together, if any.
+    /// Returns the first conflict as an error.
     pub(super) fn check(&self) -> Result<(), Problem> {
         if self.ends.time_based && self.ends.runtime.is_none() {
             return clash("`time_based` needs a `runtime`");

@@ -1,20 +1,20 @@
-//! What options of a job choose from.
+//! The types of the options' values.
 
 use fathom_block::Op;
 
-/// One value for reads, one for writes, one for trims.
+/// A value for each of reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Each<T> {
-    /// For reads.
+    /// The value for reads.
     pub read: T,
-    /// For writes.
+    /// The value for writes.
     pub write: T,
-    /// For trims.
+    /// The value for trims.
     pub trim: T,
 }
 
 impl<T> Each<T> {
-    /// The same for all.
+    /// Makes a value that is the same for all operations.
     pub fn all(value: T) -> Self
     where
         T: Clone,
@@ -26,7 +26,7 @@ impl<T> Each<T> {
         }
     }
 
-    /// Made from a function of the operation.
+    /// Makes the values with a function of the operation.
     pub fn from_fn(mut make: impl FnMut(Op) -> T) -> Self {
         Self {
             read: make(Op::Read),
@@ -35,7 +35,7 @@ impl<T> Each<T> {
         }
     }
 
-    /// That of an operation; a flush counts as a write.
+    /// Returns the value for an operation; a flush counts as a write.
     pub fn of(&self, op: Op) -> &T {
         match op {
             Op::Read => &self.read,
@@ -44,7 +44,7 @@ impl<T> Each<T> {
         }
     }
 
-    /// That of an operation; a flush counts as a write.
+    /// Returns the value for an operation, mutable; a flush counts as a write.
     pub fn of_mut(&mut self, op: Op) -> &mut T {
         match op {
             Op::Read => &mut self.read,
@@ -54,7 +54,7 @@ impl<T> Each<T> {
     }
 }
 
-/// `rw`: what a job does and in which order.
+/// `rw`: the operations of a job and their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rw {
     /// Sequential reads.
@@ -64,7 +64,7 @@ pub enum Rw {
     Write,
     /// Sequential trims.
     Trim,
-    /// Sequential reads beside sequential writes.
+    /// Sequential reads and sequential writes, each in their own sequence.
     Mixed,
     /// Random reads.
     RandRead,
@@ -77,7 +77,7 @@ pub enum Rw {
 }
 
 impl Rw {
-    /// Each with its name in fio.
+    /// The values with their names in fio.
     pub(super) const NAMES: [(&'static str, Rw); 9] = [
         ("read", Rw::Read),
         ("write", Rw::Write),
@@ -90,7 +90,7 @@ impl Rw {
         ("randrw", Rw::RandMixed),
     ];
 
-    /// Whether places are drawn.
+    /// Returns true if the order is random.
     pub(super) fn is_random(self) -> bool {
         matches!(
             self,
@@ -98,7 +98,7 @@ impl Rw {
         )
     }
 
-    /// The operations, one or two.
+    /// Returns the operations, one or two.
     pub fn ops(self) -> &'static [Op] {
         match self {
             Rw::Read | Rw::RandRead => &[Op::Read],
@@ -108,12 +108,12 @@ impl Rw {
         }
     }
 
-    /// Whether it writes.
+    /// Returns true if the job writes.
     pub fn writes(self) -> bool {
         self.ops().contains(&Op::Write)
     }
 
-    /// Whether it changes what a drive holds: by writes or by trims.
+    /// Returns true if the job changes the content of the drive, by writes or by trims.
     pub fn changes(self) -> bool {
         self.writes() || self.ops().contains(&Op::Trim)
     }
@@ -122,58 +122,58 @@ impl Rw {
 /// `ioengine`: whether a process may have more than one access in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// One at a time, whatever `iodepth` says: `psync`, fio's default on Linux, and its like.
+    /// One access at a time, regardless of `iodepth`: `psync` (fio's default on Linux) and similar engines.
     #[default]
     Sync,
-    /// As many as `iodepth` says: `libaio`, `io_uring`, `posixaio`.
+    /// Up to `iodepth` accesses in flight: `libaio`, `io_uring`, `posixaio`.
     Async,
 }
 
-/// `prioclass`: the class of the I/O priority of a process (ioprio_set(2)).
+/// `prioclass`: the class of a process's I/O priority (ioprio_set(2)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrioClass {
-    /// 1: before all others.
+    /// 1: served before all other classes.
     RealTime,
-    /// 2, and 0, which stands for none: "If no class is set, assume BE" (fio 3.33, os/os-linux.h).
+    /// 2; also 0, no class: "If no class is set, assume BE" (fio 3.33, os/os-linux.h).
     #[default]
     BestEffort,
-    /// 3: after all others.
+    /// 3: served after all other classes.
     Idle,
 }
 
-/// `rw_sequencer`: what random accesses between two new places do.
+/// `rw_sequencer`: the offsets of random accesses between two new places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sequencer {
-    /// They go on behind the last one.
+    /// Continue where the last access ended.
     #[default]
     Sequential,
-    /// They come again to where the last one began.
+    /// Repeat the start of the last access.
     Identical,
 }
 
-/// `rate_process`: how the accesses of a rate lie in time.
+/// `rate_process`: the distribution of the accesses of a rate over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// Evenly.
+    /// Equal intervals.
     #[default]
     Linear,
-    /// As those of many who ask independently of each other: the times between them are exponential.
+    /// A Poisson process: exponential intervals, as from many independent sources.
     Poisson,
 }
 
-/// Bytes, or a share of the drive.
+/// A number of bytes, or a percentage of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(u64),
-    /// So many of a hundred, in 1..=100.
+    /// Percentage of the drive, in 1..=100.
     Percent(u32),
 }
 
-/// `random_distribution`: which places random accesses go to.
+/// `random_distribution`: the distribution of random offsets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Distribution {
-    /// All alike.
+    /// Uniform.
     #[default]
     Random,
     /// Zipf's law with this theta: finite, above 0 and not 1.

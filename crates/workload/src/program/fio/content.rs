@@ -1,48 +1,49 @@
-//! What a job that verifies writes: a header that says which block it is, then random bytes, and a checksum over both.
+//! The content of the blocks that a verifying job writes: a header that identifies the block, then random bytes. The
+//! header contains a checksum of both.
 //!
-//! The header, little-endian: magic (8 bytes), offset (8), generation (8), seed (8), length (4), CRC-32C of everything
-//! but itself (4). It is Fathom's own; fio does not read it.
+//! The header, little-endian: magic (8 bytes), offset (8), generation (8), seed (8), length (4), CRC-32C of all other
+//! bytes of the block (4). The format is Fathom's own; fio cannot read it.
 
 use fathom_base::Rng;
 use std::fmt;
 
-/// The length of the header, in bytes.
+/// Length of the header, in bytes.
 pub(super) const HEADER_BYTES: usize = 40;
 const MAGIC: [u8; 8] = *b"fathomjb";
 const CRC: std::ops::Range<usize> = 36..40;
 
-/// Which block it is.
+/// The identity of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// In bytes.
+    /// Its offset, in bytes.
     pub(super) offset: u64,
-    /// In bytes, at least [`HEADER_BYTES`].
+    /// Its length in bytes, at least [`HEADER_BYTES`].
     pub(super) len: u64,
-    /// Which write of its process it is, from 1.
+    /// Number of the write within its process, from 1.
     pub(super) generation: u64,
     /// The seed of its process's content.
     pub(super) seed: u64,
 }
 
-/// What was there in place of a block.
+/// What was read in place of the expected block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Another length, in bytes.
+    /// Data of a different length, in bytes.
     Length(u64),
-    /// No block of a job that verifies: how it begins.
+    /// Data that is not a block of a verifying job: its first bytes.
     Magic([u8; 8]),
-    /// A block whose bytes have changed.
+    /// A block with changed bytes.
     Checksum {
-        /// What the header says.
+        /// The checksum in the header.
         stored: u32,
-        /// What the bytes have.
+        /// The checksum of the bytes.
         computed: u32,
     },
-    /// Another block that is whole: from elsewhere, or written before.
+    /// A different, intact block: from another place, or an older write.
     Other {
         /// Its offset, in bytes.
         offset: u64,
-        /// Which write of its process it was.
+        /// Number of the write within its process.
         generation: u64,
         /// Its seed.
         seed: u64,
@@ -82,7 +83,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(before), after)
 }
 
-/// Eight bytes of the header, as a number.
+/// Returns the 64-bit number at `index`, counted in units of 8 bytes.
 fn word(bytes: &[u8], index: usize) -> u64 {
     let mut word = [0; 8];
     if let Some(found) = bytes.get(index * 8..index * 8 + 8) {
@@ -92,7 +93,7 @@ fn word(bytes: &[u8], index: usize) -> u64 {
 }
 
 impl Block {
-    /// Its bytes.
+    /// Returns the content of the block.
     pub(super) fn bytes(&self) -> Box<[u8]> {
         let mut bytes = vec![0; self.len as usize];
         let numbers = [self.offset, self.generation, self.seed].map(u64::to_le_bytes);
@@ -115,7 +116,7 @@ impl Block {
         bytes.into_boxed_slice()
     }
 
-    /// Whether these bytes are it.
+    /// Checks that `bytes` is the content of this block.
     pub(super) fn check(&self, bytes: &[u8]) -> Result<(), Found> {
         if bytes.len() as u64 != self.len {
             return Err(Found::Length(bytes.len() as u64));

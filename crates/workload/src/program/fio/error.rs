@@ -1,16 +1,16 @@
-//! What may be wrong with a job file, and with what a job reads back.
+//! Errors of job files, and of data that a job reads back.
 
 use super::content::Found;
 
-/// A job file that cannot be used.
+/// An error that makes a job file unusable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", place(*.line, .job))]
 pub struct FioError {
-    /// The line, from 1; `None` where it shows only with the drive in hand.
+    /// The line, from 1; `None` if the error depends on the drive or on the whole file.
     pub line: Option<usize>,
-    /// The job, where it is in one.
+    /// The job, if the error is in one.
     pub job: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -22,7 +22,7 @@ fn place(line: Option<usize>, job: &Option<String>) -> String {
     }
 }
 
-/// What is wrong with a job file.
+/// A problem with a job file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -32,18 +32,18 @@ pub enum Problem {
         /// The option.
         option: String,
     },
-    /// A section without its end or its name.
+    /// A section without its closing bracket or without a name.
     #[error("a section is written [name], without variables, and this is \"{found}\"")]
     Section {
-        /// What stood there.
+        /// The text that was found.
         found: String,
     },
-    /// An option that fio does not have either.
+    /// An option that fio does not have.
     #[error("fio has no option `{option}`; supported here: {supported}")]
     Unknown {
         /// The option.
         option: String,
-        /// Those that are supported.
+        /// The supported options.
         supported: String,
     },
     /// An option of fio that is not supported.
@@ -51,66 +51,66 @@ pub enum Problem {
     Refused {
         /// The option.
         option: String,
-        /// Why, and what to do instead.
+        /// The reason, and the alternative.
         why: &'static str,
     },
     /// A file that cannot be included.
     #[error("`include {name}`: {what}")]
     Include {
-        /// As it stands there.
+        /// The name as written in the job file.
         name: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// Something in a file that is included.
+    /// A problem in an included file.
     #[error("{place}: {problem}")]
     Within {
         /// The file and the line.
         place: String,
-        /// What.
+        /// The problem.
         problem: Box<Problem>,
     },
-    /// An environment variable that cannot be had.
+    /// An environment variable that is not available.
     #[error("`{option}` names the environment variable `{name}`: {what}; write its value out")]
     Variable {
         /// The option.
         option: String,
         /// The variable.
         name: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// A value that an option does not take.
+    /// A value that an option does not accept.
     #[error("`{option}` is \"{found}\", and it takes {takes}")]
     Value {
         /// The option.
         option: &'static str,
-        /// What stood there.
+        /// The text that was found.
         found: String,
-        /// What would do.
+        /// The values that it accepts.
         takes: &'static str,
     },
-    /// Options that do not go together.
+    /// Conflicting options.
     #[error("{what}")]
     Clash {
-        /// Which, why, and what to do.
+        /// The options, the reason, and the remedy.
         what: String,
     },
-    /// No section but `[global]`.
+    /// A file without any section other than `[global]`.
     #[error("there is no job: a job is a section [name] that is not [global]")]
     NoJobs,
-    /// A job and a drive that do not go together.
+    /// A job that does not fit the drive.
     #[error("{what}")]
     Target {
-        /// What does not, and what would.
+        /// The reason, and what would fit.
         what: String,
     },
 }
 
-/// What was read back is not what was written.
+/// Data read back differs from the data written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// Another content.
+    /// The content differs.
     #[error(
         "job `{job}`, process {process}: {len} bytes at {offset} are not what was written last, which was write \
          {generation} of this process under seed {seed}: {found}"
@@ -118,20 +118,20 @@ pub enum VerifyError {
     Differs {
         /// The job.
         job: String,
-        /// The process, which is the number of the actor.
+        /// The process, which is the index of its actor.
         process: usize,
-        /// Where, in bytes.
+        /// The offset, in bytes.
         offset: u64,
-        /// How much, in bytes.
+        /// The length, in bytes.
         len: u64,
-        /// Which write of the process it was, from 1.
+        /// Number of the write within the process, from 1.
         generation: u64,
         /// The seed of the content.
         seed: u64,
-        /// What was there instead.
+        /// What was read instead.
         found: Found,
     },
-    /// Nothing to compare.
+    /// The drive returned no data to compare.
     #[error("job `{job}`: `verify` needs a drive that keeps bytes, and this one gives none")]
     NoData {
         /// The job.

@@ -1,7 +1,7 @@
-//! fio's refused options that are read all the same where their value changes nothing.
+//! Refused options that are accepted with a value that has no effect.
 
-/// Refused options with the value that says what holds here anyway, fio's own default (`fio --cmdhelp=OPTION`, 3.33, or off
-/// where it has none): these are read. Names are parted by blanks.
+/// Refused options with the value that describes the behaviour here anyway: fio's own default (`fio --cmdhelp=OPTION`,
+/// 3.33), or off if it has none. With this value an option is accepted. Names are separated by spaces.
 pub const HARMLESS: &[(&str, &str)] = &[
     ("zonemode continue_on_error", "none"),
     ("io_submit_mode", "inline"),
@@ -19,7 +19,7 @@ pub const HARMLESS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whether a refused option has a value that changes nothing.
+/// Returns true if a refused option has the value that has no effect.
 pub(super) fn is_harmless(option: &str, value: &str) -> bool {
     let of = |names: &str| names.split(' ').any(|name| name == option);
     let holds = |(names, harmless): &(&str, &str)| *harmless == value && of(names);

@@ -1,16 +1,16 @@
-//! A job as the file says it: plain data, sizes still as they stand there. Fields are called as their options are.
+//! A job as in the file: plain data, with sizes not yet resolved for a drive. Fields are named after their options.
 
 use super::choices::{Amount, Distribution, Each, Engine, Pace, PrioClass, Rw, Sequencer};
 use super::lengths::{Lengths, Range, Split};
 use fathom_base::Dur;
 use fathom_block::Op;
 
-/// In which order places come.
+/// The order of a job's offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
-    /// The number behind `rw=randread:`: accesses for each new place; 1 where there is none.
+    /// The number in `rw=randread:N`: a new place is drawn every N accesses; 1 if there is none.
     pub rw_every: u64,
-    /// The number behind `rw=read:`: bytes that a sequential job leaves out between two accesses.
+    /// The number in `rw=read:N`: bytes that a sequential job skips between two accesses.
     pub rw_skip: u64,
     /// `rw_sequencer`.
     pub rw_sequencer: Sequencer,
@@ -35,16 +35,16 @@ impl Default for Order {
     }
 }
 
-/// How long accesses are, and where they may begin.
+/// The lengths of accesses, and the alignment of their offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// `bs`, in bytes, above 0.
     pub bs: Each<u64>,
-    /// `bsrange`; goes before `bs`. `most` is a multiple of `least`.
+    /// `bsrange`; takes precedence over `bs`. `most` is a multiple of `least`.
     pub bsrange: Option<Each<Range>>,
-    /// `bssplit`; goes before `bs` and `bsrange`. The percentages of each operation add up to 100.
+    /// `bssplit`; takes precedence over `bs` and `bsrange`. The percentages of each operation add up to 100.
     pub bssplit: Option<Each<Vec<Split>>>,
-    /// `blockalign`, in bytes; 0 where it is not set, which means the smallest block.
+    /// `blockalign`, in bytes; 0 if not set, which means the smallest block.
     pub blockalign: Each<u64>,
 }
 
@@ -59,12 +59,12 @@ impl Default for Blocks {
     }
 }
 
-/// How fast accesses follow each other.
+/// Rate limits and think times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
-    /// `rate`, in bytes per second; 0 for none.
+    /// `rate`, in bytes per second; 0 for no limit.
     pub rate: Each<u64>,
-    /// `rate_iops`, in accesses per second; 0 for none.
+    /// `rate_iops`, in accesses per second; 0 for no limit.
     pub rate_iops: Each<u64>,
     /// `rate_process`.
     pub rate_process: Pace,
@@ -86,12 +86,12 @@ impl Default for Pacing {
     }
 }
 
-/// Which part of the drive the processes work on, and how much of it.
+/// The part of the drive that the processes work on, and the amount of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// `size`; `None` for all of the drive behind `offset`.
+    /// `size`; `None` for the rest of the drive after `offset`.
     pub size: Option<Amount>,
-    /// `io_size`, in bytes; `None` for as much as `size`.
+    /// `io_size`, in bytes; `None` for the same as `size`.
     pub io_size: Option<u64>,
     /// `offset`.
     pub offset: Amount,
@@ -110,14 +110,15 @@ impl Default for Area {
     }
 }
 
-/// When a process ends, and from when on it counts.
+/// When a process ends, and from what time its accesses count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// `number_ios`, accesses in each loop; 0 for no bound.
+    /// `number_ios`, accesses per loop; 0 for no limit.
     pub number_ios: u64,
-    /// `ramp_time`: what is done before it is over counts in no figure, and `runtime` begins behind it.
+    /// `ramp_time`: accesses that complete before its end are excluded from the statistics, and `runtime` starts after
+    /// it.
     pub ramp_time: Dur,
-    /// `runtime`; `None` for no bound.
+    /// `runtime`; `None` for no limit.
     pub runtime: Option<Dur>,
     /// `time_based`.
     pub time_based: bool,
@@ -137,27 +138,27 @@ impl Default for Ends {
     }
 }
 
-/// What is flushed.
+/// When a job flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flushes {
-    /// `fsync`: a flush before the next access after so many writes; 0 for never.
+    /// `fsync`: flush before the next access after this number of writes; 0 for never.
     pub fsync: u64,
-    /// `fdatasync`: the same.
+    /// `fdatasync`: the same as `fsync`.
     pub fdatasync: u64,
-    /// `end_fsync`: a flush when a pass is over.
+    /// `end_fsync`: flush at the end of each pass.
     pub end_fsync: bool,
-    /// `sync`: every write is durable before it is done.
+    /// `sync`: every write is durable before it completes.
     pub sync: bool,
 }
 
-/// When a job starts, and whose end is that of others.
+/// When a job starts, and which jobs its end terminates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// `startdelay`, from the start of the run.
     pub startdelay: Dur,
     /// `stonewall`.
     pub stonewall: bool,
-    /// `new_group`: a group of its own begins, which is what `exitall` ends.
+    /// `new_group`: starts a new group, the unit that `exitall` terminates.
     pub new_group: bool,
     /// `exitall`.
     pub exitall: bool,
@@ -165,42 +166,42 @@ pub struct Schedule {
     pub exit_all: bool,
 }
 
-/// One section of a job file, with the defaults of fio for what it does not say.
+/// A section of a job file. Omitted options have fio's defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// `name`, or that of the section.
+    /// `name`, or the name of the section.
     pub name: String,
     /// `rw`.
     pub rw: Rw,
-    /// In which order places come.
+    /// The order of its offsets.
     pub order: Order,
-    /// How long accesses are, and where they may begin.
+    /// The lengths of accesses, and the alignment of their offsets.
     pub blocks: Blocks,
     /// `ioengine`.
     pub ioengine: Engine,
-    /// `iodepth`, at least 1, as the file says it; [`Job::depth`] is what counts.
+    /// `iodepth`, at least 1, as in the file; [`Job::depth`] is the effective value.
     pub iodepth: u32,
     /// `numjobs`, in 1..=4096.
     pub numjobs: u32,
     /// `rwmixread`, in 0..=100.
     pub rwmixread: u32,
-    /// How fast accesses follow each other.
+    /// Rate limits and think times.
     pub pace: Pacing,
-    /// Which part of the drive the processes work on, and how much of it.
+    /// The part of the drive that the processes work on, and the amount of data.
     pub area: Area,
-    /// When a process ends, and from when on it counts.
+    /// When a process ends, and from what time its accesses count.
     pub ends: Ends,
     /// `verify=crc32c`.
     pub verify: bool,
     /// `do_verify`.
     pub do_verify: bool,
-    /// What is flushed.
+    /// When the job flushes.
     pub flushes: Flushes,
     /// `randseed`; `None` for the seed of the run.
     pub randseed: Option<u64>,
-    /// When a job starts, and whose end is that of others.
+    /// When the job starts, and which jobs its end terminates.
     pub schedule: Schedule,
-    /// `prio`, in 0..=7, 0 the highest.
+    /// `prio`, in 0..=7; 0 is the highest.
     pub prio: Option<u8>,
     /// `prioclass`.
     pub prioclass: Option<PrioClass>,
@@ -232,7 +233,7 @@ impl Default for Job {
 }
 
 impl Job {
-    /// How many accesses each of its processes keeps in flight.
+    /// Returns the number of accesses that each process keeps in flight.
     pub fn depth(&self) -> u32 {
         match self.ioengine {
             Engine::Sync => 1,
@@ -240,7 +241,7 @@ impl Job {
         }
     }
 
-    /// The lengths of an operation.
+    /// Returns the lengths of an operation.
     pub fn lengths(&self, op: Op) -> Lengths {
         match (&self.blocks.bssplit, &self.blocks.bsrange) {
             (Some(splits), _) => Lengths::Shares(splits.of(op).clone()),
@@ -249,19 +250,19 @@ impl Job {
         }
     }
 
-    /// The shortest length of an operation, in bytes.
+    /// Returns the shortest length of an operation, in bytes.
     pub fn shortest(&self, op: Op) -> u64 {
         self.lengths(op).shortest()
     }
 
-    /// Its class and its priority in it, from 0, the highest, to 7, if it says one. A class without a number is the highest
-    /// of it, and a number without a class is best effort (fio 3.33, backend.c; os/os-linux.h, `ioprio_value`).
+    /// Returns the priority class and the level in it, from 0 (the highest) to 7, if the job sets either. The default
+    /// level is the highest, and the default class is best effort (fio 3.33, backend.c; os/os-linux.h, `ioprio_value`).
     pub fn priority(&self) -> Option<(PrioClass, u8)> {
         let said = self.prio.is_some() || self.prioclass.is_some();
         said.then(|| (self.prioclass.unwrap_or_default(), self.prio.unwrap_or(0)))
     }
 
-    /// What the places of an operation are multiples of, in bytes from the start of its region.
+    /// Returns the alignment of an operation's offsets, in bytes, relative to the start of its region.
     pub fn align(&self, op: Op) -> u64 {
         match *self.blocks.blockalign.of(op) {
             align if align > 0 && self.rw.is_random() => align,
@@ -269,13 +270,13 @@ impl Job {
         }
     }
 
-    /// Whether every random access has a place that is drawn.
+    /// Returns true if the offset of every random access is drawn.
     pub(super) fn is_drawn_throughout(&self) -> bool {
         let percent = |op: &Op| *self.order.percentage_random.of(*op) >= 100;
         self.order.rw_every <= 1 && self.rw.ops().iter().all(percent)
     }
 
-    /// Whether random accesses cover every block before they come back to one.
+    /// Returns true if random accesses cover every block once before they repeat one.
     pub fn covers(&self) -> bool {
         let own = |op: &Op| self.align(*op) == self.shortest(*op);
         self.rw.is_random()

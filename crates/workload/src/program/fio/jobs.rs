@@ -1,4 +1,4 @@
-//! All processes of a job file as one program.
+//! All processes of a job file, as one program.
 
 use super::choices::PrioClass;
 use super::error::{FioError, Problem, VerifyError};
@@ -10,43 +10,44 @@ use fathom_base::Time;
 use fathom_block::program::{Done, Next, Program};
 use std::collections::BTreeSet;
 
-/// Which process an actor is.
+/// The process that an actor runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessOf {
-    /// Its job.
+    /// Name of its job.
     pub job: String,
-    /// Which of the job's `numjobs`, from 0.
+    /// Index among the job's `numjobs` processes, from 0.
     pub clone: u32,
-    /// Its `prioclass` and its `prio`, in 0..=7, 0 the highest.
+    /// Its `prioclass` and its `prio`, in 0..=7; 0 is the highest.
     pub prio: Option<(PrioClass, u8)>,
-    /// What it works on.
+    /// The part of the drive that it works on.
     pub region: Region,
 }
 
-/// The jobs of a file at work: an actor for each process, in the order of the file, and `tag.process` is its number.
+/// The jobs of a file as a program: one actor per process, in the order of the file. `tag.process` is the actor's
+/// index.
 ///
-/// A process keeps `iodepth` accesses in flight. It reads data back only where a job verifies; what is asked for while
-/// it does is not held to the job's rates and runtime.
+/// A process keeps `iodepth` accesses in flight. It reads data back only if its job verifies. Verification ignores the
+/// job's rates and runtime.
 #[derive(Clone, Debug)]
 pub struct Jobs {
     processes: Vec<Process>,
     which: Vec<ProcessOf>,
-    /// Those before it must be finished before a process starts: by process.
+    /// For each process, the number of processes from the first on that must finish before it starts.
     behind: Vec<usize>,
-    /// Processes before it are finished.
+    /// Number of processes from the first on that have finished.
     finished: usize,
-    /// Where the end of a process ends others: by process, its group.
+    /// For each process, its group: the first process that ends terminates its group. `None` if no job has `exitall`.
     groups: Option<Vec<usize>>,
-    /// Those whose group has been ended, by group.
+    /// Groups that have been terminated.
     ended: BTreeSet<usize>,
 }
 
 impl Jobs {
-    /// The jobs on a drive of `capacity` bytes whose logical block has `logical_block` bytes. A run is a function of
-    /// them and `seed`; a job with a `randseed` draws from that one instead.
+    /// Makes the jobs for a drive of `capacity` bytes with logical blocks of `logical_block` bytes. The same
+    /// jobs and `seed` give the same run on equal drives. A job with a `randseed` uses that as its seed instead.
     ///
     /// # Errors
-    /// [`FioError`] where a job does not fit the drive, or jobs would disturb what another one verifies.
+    /// [`FioError`] if a job does not fit the drive, or if a job would overwrite what another one verifies.
     pub fn new(
         jobs: &[Job],
         capacity: u64,
@@ -91,12 +92,12 @@ impl Jobs {
         Ok(all)
     }
 
-    /// Which process each actor is.
+    /// Returns the process of each actor.
     pub fn processes(&self) -> &[ProcessOf] {
         &self.which
     }
 
-    /// Nobody may write what another process of the same time verifies.
+    /// Checks that no process changes data that another process verifies at the same time.
     fn check_verify(&self) -> Result<(), FioError> {
         let changes = |process: &Process| {
             let ops = process.job().rw.ops();
@@ -127,7 +128,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Where the end of one process is that of its group: ends the others once this one is over.
+    /// With `exitall`, terminates the process's group once the process has finished.
     fn exit(&mut self, actor: usize, now: Time) {
         let Some(groups) = &self.groups else {
             return;
@@ -144,7 +145,7 @@ impl Jobs {
         }
     }
 
-    /// Where another process may end this one, what it waits for may come from there.
+    /// With `exitall`, replaces a wait by a watch, because another process may terminate this one.
     fn watched(&self, next: Next) -> Next {
         match next {
             Next::Wait(until) if self.groups.is_some() => Next::Watch(until),
@@ -152,7 +153,8 @@ impl Jobs {
         }
     }
 
-    /// What a process does that does not start yet: it watches those before it, or waits for its own time.
+    /// Returns what a process does that may not start yet: it watches the processes before it, or waits for its
+    /// `startdelay`. Returns `None` if it may start.
     fn held_back(&mut self, actor: usize, now: Time) -> Option<Next> {
         while let Some(process) = self.processes.get_mut(self.finished)
             && process.is_finished(now)
@@ -167,8 +169,9 @@ impl Jobs {
     }
 }
 
-/// The group of each process, where a job has `exitall`, which holds for all (fio 3.33, options.c, `str_exitall_cb`). A group
-/// begins where a job has `stonewall` or `new_group` (init.c, `add_job`); with `exit_what=all` there is one.
+/// Returns the group of each process, or `None` if no job has `exitall`. `exitall` in one job applies to all (fio 3.33,
+/// options.c, `str_exitall_cb`). A job with `stonewall` or `new_group` starts a new group (init.c, `add_job`); with
+/// `exit_what=all` there is only one group.
 fn groups(jobs: &[Job]) -> Option<Vec<usize>> {
     if !jobs.iter().any(|job| job.schedule.exitall) {
         return None;

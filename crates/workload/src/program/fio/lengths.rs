@@ -1,31 +1,31 @@
-//! How long accesses are: shares of given lengths, or any multiple of the smallest within a range.
+//! Lengths of accesses: given lengths with percentages, or any multiple of the smallest length in a range.
 
 use fathom_base::Rng;
 
-/// A length of `bssplit` and how many of a hundred accesses have it.
+/// A length of `bssplit` with its percentage of the accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// In bytes, above 0.
+    /// The length in bytes, above 0.
     pub bytes: u64,
-    /// In 0..=100.
+    /// The percentage, in 0..=100.
     pub percent: u32,
 }
 
-/// `bsrange`: the multiples of `least` up to `most`, which is one, all alike.
+/// `bsrange`: the multiples of `least` up to `most`, all equally likely; `most` is one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// The shortest, in bytes; 0 where an operation has none, and `bs` stands.
+    /// The shortest length, in bytes; 0 if the operation has no range and `bs` applies.
     pub least: u64,
-    /// The longest, in bytes.
+    /// The longest length, in bytes.
     pub most: u64,
 }
 
 /// The lengths of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// With their shares, which add up to 100.
+    /// Lengths with percentages that add up to 100.
     Shares(Vec<Split>),
-    /// As `bsrange` says.
+    /// Lengths of a `bsrange`.
     Range(Range),
 }
 
@@ -36,7 +36,7 @@ impl Default for Lengths {
 }
 
 impl Lengths {
-    /// One length.
+    /// Makes a single length.
     pub(super) fn one(bytes: u64) -> Self {
         Self::Shares(vec![Split {
             bytes,
@@ -44,7 +44,7 @@ impl Lengths {
         }])
     }
 
-    /// The shortest, in bytes, whether or not it has a share.
+    /// Returns the shortest length in bytes, even if its percentage is zero.
     pub fn shortest(&self) -> u64 {
         match self {
             Self::Shares(splits) => splits.iter().map(|split| split.bytes).min().unwrap_or(1),
@@ -52,7 +52,7 @@ impl Lengths {
         }
     }
 
-    /// The longest that has a share, in bytes.
+    /// Returns the longest length with a percentage above zero, in bytes.
     pub fn longest(&self) -> u64 {
         match self {
             Self::Shares(splits) => {
@@ -63,7 +63,7 @@ impl Lengths {
         }
     }
 
-    /// A length that is no multiple of `unit`, if any is.
+    /// Returns a length that is not a multiple of `unit`, if there is one.
     pub fn odd(&self, unit: u64) -> Option<u64> {
         let odd = |bytes: &u64| !bytes.is_multiple_of(unit.max(1));
         match self {
@@ -72,7 +72,7 @@ impl Lengths {
         }
     }
 
-    /// The same without those that have no share.
+    /// Removes the lengths whose percentage is zero.
     pub(super) fn used(self) -> Self {
         match self {
             Self::Shares(mut splits) => {
@@ -83,7 +83,7 @@ impl Lengths {
         }
     }
 
-    /// Whether all are `unit` long.
+    /// Returns true if all lengths are `unit`.
     pub(super) fn are_all(&self, unit: u64) -> bool {
         match self {
             Self::Shares(splits) => splits.iter().all(|split| split.bytes == unit),
@@ -91,7 +91,8 @@ impl Lengths {
         }
     }
 
-    /// A length that fits into `room`, by its share among those that do. fio draws until one fits, which is the same.
+    /// Draws a length that fits in `room`, by the percentages of those that do. fio redraws until one fits, which gives
+    /// the same distribution.
     pub(super) fn fitting(&self, room: u64, rng: &mut Rng) -> Option<u64> {
         let splits = match self {
             Self::Shares(splits) => splits,

@@ -1,13 +1,13 @@
-//! Which units of a region have been taken: a bit each, and above them a bit for each word that is full, so that the
-//! next free unit is found in a few steps however full the map is.
+//! A map of the covered units of a region: a hierarchical bitmap. Each bit of a higher level stands for a full word of
+//! the level below, so finding the next free unit takes a few steps however full the map is.
 
 const BITS: u64 = u64::BITS as u64;
 
-/// Units `0..units`, each free or taken.
+/// The units `0..units`, each free or taken.
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     units: u64,
-    /// A set bit is a unit that is taken, or in the levels above a word that is full. The bits behind the last one are
+    /// A set bit is a taken unit or, in the higher levels, a full word. The unused bits at the end of each level are
     /// set, so that they are never found.
     levels: Vec<Vec<u64>>,
 }
@@ -30,7 +30,7 @@ fn levels(units: u64) -> Vec<Vec<u64>> {
 }
 
 impl Map {
-    /// All of `units` are free.
+    /// Makes a map of `units` free units.
     pub(super) fn new(units: u64) -> Self {
         Self {
             units,
@@ -38,23 +38,23 @@ impl Map {
         }
     }
 
-    /// Makes all of them free.
+    /// Frees all units.
     pub(super) fn clear(&mut self) {
         self.levels = levels(self.units);
     }
 
-    /// How many there are.
+    /// Returns the number of units.
     pub(super) fn units(&self) -> u64 {
         self.units
     }
 
-    /// Whether a unit is there and free.
+    /// Returns true if the unit exists and is free.
     pub(super) fn is_free(&self, unit: u64) -> bool {
         let word = self.levels[0].get((unit / BITS) as usize);
         word.is_some_and(|word| word >> (unit % BITS) & 1 == 0)
     }
 
-    /// Takes a unit that is free.
+    /// Takes a free unit.
     pub(super) fn take(&mut self, unit: u64) {
         let mut at = unit;
         for level in &mut self.levels {
@@ -69,7 +69,7 @@ impl Map {
         }
     }
 
-    /// The first free unit at or behind `from`.
+    /// Returns the first free unit at or after `from`.
     fn free_from(&self, from: u64) -> Option<u64> {
         let mut at = from;
         for (height, level) in self.levels.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Map {
         None
     }
 
-    /// The first free unit at or behind `from`, and from the first one on where there is none.
+    /// Returns the first free unit at or after `from`; if there is none, the first free unit of all.
     pub(super) fn next_free(&self, from: u64) -> Option<u64> {
         self.free_from(from).or_else(|| self.free_from(0))
     }
@@ -112,7 +112,7 @@ mod tests {
                 prop_assert_eq!(map.next_free(from), wanted);
                 prop_assert_eq!(map.is_free(from), free.contains(&from));
                 let Some(first) = wanted else { break };
-                // Runs fill whole words, which is what the levels above are about.
+                // Runs fill whole words, which exercises the higher levels.
                 for unit in first..(first + rng.below(200)).min(units) {
                     map.take(unit);
                     free.remove(&unit);

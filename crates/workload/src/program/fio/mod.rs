@@ -1,11 +1,12 @@
-//! Job files of fio as a program: one actor for each process that fio would start.
+//! Job files of fio as a program, with one actor for each process that fio would start.
 //!
-//! Read after fio 3.33's manual (HOWTO.rst) and compared with what that version does. The options that
-//! change what a job asks for are read or refused, and the others are noted: a job that runs means what it says.
-//! `docs/jobs.md` lists what each option takes and where it differs.
+//! The implementation follows fio 3.33's manual (HOWTO.rst) and was compared with the behaviour of that version. Every
+//! option that changes a job's accesses is either supported or refused; the other options are ignored with a note. A
+//! job that runs therefore means what its file says. `docs/jobs.md` lists the values of each option and the differences
+//! from fio.
 //!
-//! What does not exist here: files and directories, a page cache, buffered I/O, a clock other than the drive's. The
-//! target is a whole drive, and every process of every job works on it.
+//! There are no files or directories, no page cache, no buffered I/O, and no clock other than the drive's. The target
+//! is a whole drive, and every process of every job works on it.
 
 mod check;
 mod choices;

@@ -1,4 +1,4 @@
-//! The options: what each takes, and which of fio's others are known.
+//! The table of supported options, with the values that each accepts.
 
 use super::choices::{Engine, Pace, PrioClass, Sequencer};
 use super::job::Job;
@@ -8,23 +8,24 @@ use super::value::{
 };
 use fathom_base::Dur;
 
-/// Sets an option; `None` where the value is not one that it takes.
+/// Sets an option, or returns `None` if the option does not accept the value.
 type Set = fn(&mut Job, &str) -> Option<()>;
 
-/// An option that is supported.
+/// A supported option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionEntry {
-    /// What it is called, and what else.
+    /// Its name, and alternative names.
     pub names: &'static [&'static str],
-    /// What it takes.
+    /// Description of the values that it accepts.
     pub takes: &'static str,
     pub(super) set: Set,
 }
 
-/// The options, each `[names] what it takes => what sets it`, which gives `None` for a value that it does not take.
+/// Makes the table of options. Each entry is `[names] accepted values => expression`; the expression sets the option,
+/// or is `None` for a value that it does not accept.
 macro_rules! options {
     (|$job:ident, $value:ident| $([$($name:literal),+] $takes:expr => $set:expr;)*) => {
-        /// Every option that is supported, in the order of the documentation.
+        /// All supported options, in the order of the documentation.
         pub const OPTIONS: &[OptionEntry] = &[$(OptionEntry {
             names: &[$($name),+],
             takes: $takes,
@@ -36,7 +37,7 @@ macro_rules! options {
     };
 }
 
-/// Sets what an option says, where it says anything.
+/// Sets a field if there is a value.
 fn put<T>(field: &mut T, value: Option<T>) -> Option<()> {
     *field = value?;
     Some(())
@@ -152,7 +153,7 @@ options! { |job, v|
     ["kb_base"] "1024 alone: k is 1024, as fio has it by default" => (v == "1024").then_some(());
 }
 
-/// A number in a range, of those that fit into 32 bits.
+/// Parses a number in a range of 32-bit numbers.
 fn small(text: &str, least: u32, most: u32) -> Option<u32> {
     within(text, least.into(), most.into()).map(|number| number as u32)
 }
@@ -165,7 +166,7 @@ fn above_zero(text: &str) -> Option<u64> {
     int(text).filter(|&bytes| bytes > 0)
 }
 
-/// Those that are supported, in one line.
+/// Returns the names of the supported options, in one line.
 pub(super) fn supported() -> String {
     let names: Vec<&str> = OPTIONS.iter().map(|entry| entry.names[0]).collect();
     names.join(", ")

@@ -1,12 +1,12 @@
-//! fio's other options: those that change nothing here, and those that are refused, each with why.
+//! The other options of fio: those that are ignored and those that are refused, with the reasons.
 //!
-//! After the options of fio 3.33 (options.c and HOWTO.rst), with their second names, and those of its engines libaio and
-//! io_uring.
+//! The lists cover the options of fio 3.33 (options.c and HOWTO.rst), including alternative names, and those of its
+//! engines libaio and io_uring.
 
-/// Options, parted by blanks, with the reason that they share.
+/// Option names, separated by spaces, and the reason that applies to all of them.
 type Group = (&'static str, &'static str);
 
-/// Options that are read and change nothing, each group with why.
+/// Options that are accepted and have no effect, in groups with the reason.
 pub const IGNORED: &[Group] = &[
     (
         "filename directory filename_format unique_filename",
@@ -71,7 +71,7 @@ pub const IGNORED: &[Group] = &[
     ),
 ];
 
-/// Options that are refused, each group with why.
+/// Options that are refused, in groups with the reason.
 pub const REFUSED: &[Group] = &[
     (
         "zonemode zonesize zonerange zoneskip zonecapacity read_beyond_wp max_open_zones job_max_open_zones \
@@ -174,7 +174,7 @@ pub const REFUSED: &[Group] = &[
     ),
 ];
 
-/// Why an option of a list is in it.
+/// Returns the reason for an option of a list, if the list has it.
 pub(super) fn reason(list: &[Group], option: &str) -> Option<&'static str> {
     let group = list
         .iter()

@@ -1,11 +1,11 @@
-//! When a process may ask: the rates it is held to, and the time it thinks.
+//! When a process may issue accesses: rate limits and think times.
 
 use super::choices::{Each, Pace};
 use super::job::Job;
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 
-/// How much of an operation was asked for, and how fast it may be.
+/// The rate limit of an operation and the amount issued so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     bytes_per_second: u64,
@@ -14,21 +14,22 @@ struct Side {
     least: u64,
     bytes: u64,
     count: u64,
-    /// Where it is random: when the next one is due.
+    /// With random intervals: when the next access is due.
     next: Dur,
 }
 
-/// `rate` and `rate_iops`: a plan that counts from the start of the process, so that what was missed is caught up.
+/// `rate` and `rate_iops`: a schedule that starts with the process, so that delays are caught up.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
     sides: Each<Side>,
-    /// Of a random plan.
+    /// Set for random intervals.
     rng: Option<Rng>,
 }
 
 impl Side {
-    /// The time to the next access of a Poisson process, in nanoseconds: exponential, and of bytes as if every access were the
-    /// shortest (fio 3.33, backend.c, `usec_for_io`, which rounds the mean to whole microseconds).
+    /// Draws the time to the next access of a Poisson process, in nanoseconds: an exponential interval. With a byte
+    /// rate, every access counts as one of the shortest length (fio 3.33, backend.c, `usec_for_io`, which rounds the
+    /// mean to whole microseconds).
     fn gap_ns(&self, rng: &mut Rng) -> u64 {
         let per_second = match self.bytes_per_second {
             0 => self.per_second as f64,
@@ -37,14 +38,14 @@ impl Side {
         if per_second <= 0.0 {
             return 0;
         }
-        // In (0, 1]: the logarithm is finite.
+        // `drawn` is in (0, 1], so the logarithm is finite.
         let drawn = 1.0 - rng.uniform();
         (-drawn.ln() * 1e9 / per_second) as u64
     }
 }
 
 impl Rates {
-    /// `rng` is for a random plan alone.
+    /// Makes the rates of a job. `rng` is used only for random intervals.
     pub(super) fn new(job: &Job, rng: Rng) -> Self {
         let sides = Each::from_fn(|op| Side {
             bytes_per_second: *job.pace.rate.of(op),
@@ -59,7 +60,7 @@ impl Rates {
         }
     }
 
-    /// Counts an access that is asked for.
+    /// Counts an issued access.
     pub(super) fn count(&mut self, op: Op, bytes: u64) {
         let side = self.sides.of_mut(op);
         side.bytes = side.bytes.saturating_add(bytes);
@@ -69,7 +70,7 @@ impl Rates {
         }
     }
 
-    /// When the next access of an operation is due, from the start of the process.
+    /// Returns when the next access of an operation is due, from the start of the process.
     pub(super) fn due(&self, op: Op) -> Dur {
         let side = self.sides.of(op);
         if self.rng.is_some() {
@@ -85,12 +86,12 @@ impl Rates {
     }
 }
 
-/// `thinktime`: after so many accesses, all of which are done, the process asks for nothing for a while.
+/// `thinktime`: after `blocks` accesses, all of them completed, the process issues nothing for a while.
 #[derive(Clone, Debug)]
 pub(super) struct Think {
     time: Dur,
     blocks: u64,
-    /// Since it last thought.
+    /// Accesses issued since the last pause; `done` of them have completed.
     asked: u64,
     done: u64,
     last_done: Time,
@@ -116,7 +117,8 @@ impl Think {
         self.last_done = self.last_done.max(at);
     }
 
-    /// Until when it thinks: [`Time::MAX`] while it waits for what is in flight, `None` where it may ask.
+    /// Returns the end of the pause: [`Time::MAX`] while accesses in flight are waited for, `None` if the process may
+    /// go on.
     pub(super) fn until(&mut self, now: Time) -> Option<Time> {
         if self.time == Dur::ZERO || self.asked < self.blocks {
             return None;

@@ -1,4 +1,4 @@
-//! The text of a job file: sections, options, comments, what it includes and which variables it names.
+//! The parser of job files: sections, options, comments, included files and environment variables.
 
 use super::choices::Engine;
 use super::error::{FioError, Problem};
@@ -8,35 +8,36 @@ use super::options::{OPTIONS, supported};
 use super::others::{IGNORED, REFUSED, reason};
 use std::collections::BTreeSet;
 
-/// So many files may be included: one that includes itself has no end.
+/// Maximum number of included files, so that a file that includes itself ends in an error.
 const FILES_MAX: usize = 64;
 
-/// What a job file says.
+/// The content of a job file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobFile {
-    /// Its jobs, in order; at least one.
+    /// The jobs, in order; at least one.
     pub jobs: Vec<Job>,
-    /// What it says that changes nothing here, once each, with its line and why; and what came from elsewhere.
+    /// Notes: each ignored option once, with its line and the reason; included files; environment variables; and each
+    /// job whose `iodepth` has no effect.
     pub notes: Vec<String>,
 }
 
-/// What a job file may ask for beside its own text.
+/// Access to the environment and to included files.
 pub trait Around {
-    /// The environment variable of that name.
+    /// Returns the value of an environment variable, or `None` if it is not set.
     ///
     /// # Errors
-    /// Why there is none to be had; `None` where it is not set.
+    /// The reason why environment variables are not available.
     fn variable(&self, name: &str) -> Result<Option<String>, String>;
 
-    /// A file that is included, as its name stands there, by the file `from` ("" for the job file): its own name, and its
-    /// text.
+    /// Returns the name and the text of an included file. `name` is the name as written in the file `from` ("" for the
+    /// job file).
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why the file cannot be read.
     fn file(&self, name: &str, from: &str) -> Result<(String, String), String>;
 }
 
-/// Nothing.
+/// Provides neither an environment nor files.
 struct Alone;
 
 impl Around for Alone {
@@ -49,35 +50,35 @@ impl Around for Alone {
     }
 }
 
-/// What is read so far.
+/// The state of the parser.
 struct Reader<'a> {
     around: &'a dyn Around,
-    /// What `[global]` said, for the jobs behind it.
+    /// The options of `[global]` so far, for the jobs after it.
     global: Job,
-    /// The job that is being read, with the line of its section; `None` within `[global]`.
+    /// The job that is being read and the line of its section; `None` within `[global]`.
     open: Option<(Job, usize)>,
     any_section: bool,
     jobs: Vec<Job>,
     notes: Vec<String>,
     noted: BTreeSet<String>,
-    /// Files that were included.
+    /// Number of files included so far.
     files: usize,
 }
 
-/// Reads a job file that stands for itself: see [`parse_with`].
+/// Reads a job file without an environment or included files; see [`parse_with`].
 ///
 /// # Errors
-/// The first thing that is wrong, with its line; also an environment variable and an `include`.
+/// The first error, with its line. An environment variable or an `include` is an error.
 pub fn parse(text: &str) -> Result<JobFile, FioError> {
     parse_with(text, &Alone)
 }
 
-/// Reads a job file: `[global]` holds for the jobs behind it, every other section is a job, also where its name comes
-/// again. Whatever stands behind `;` or `#` is a comment. `${NAME}` in a value is an environment variable, and `include FILE`
-/// stands for the options in a file. Keywords such as `$pagesize` are not read.
+/// Reads a job file. `[global]` applies to the jobs after it. Every other section is a job, even if its name repeats. A
+/// comment extends from `;` or `#` to the end of the line. `${NAME}` in a value is replaced by the environment
+/// variable, and `include FILE` by the options in the file. Keywords such as `$pagesize` are not supported.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn parse_with(text: &str, around: &dyn Around) -> Result<JobFile, FioError> {
     let mut reader = Reader {
         around,
@@ -103,14 +104,14 @@ pub fn parse_with(text: &str, around: &dyn Around) -> Result<JobFile, FioError> 
     reader.finish()
 }
 
-/// What a text says, line by line, each with its number.
+/// Returns the lines that are not empty, without comments, with their numbers from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let content = |line: &str| line.find(['#', ';']).unwrap_or(line.len());
     let all = text.lines().map(move |line| line[..content(line)].trim());
     (1..).zip(all).filter(|(_, content)| !content.is_empty())
 }
 
-/// The file that a line includes, if it does.
+/// Returns the file name if the line is an `include`.
 fn included(content: &str) -> Option<&str> {
     let name = content.strip_prefix("include")?;
     name.starts_with([' ', '\t']).then(|| name.trim())
@@ -122,7 +123,7 @@ impl Reader<'_> {
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
             .map(str::trim)
-            // fio takes a variable there for a part of the name.
+            // fio does not expand variables there: it takes `${NAME}` as part of the name.
             .filter(|name| !name.is_empty() && !name.contains("${"))
             .ok_or_else(|| {
                 let found = content.to_owned();
@@ -150,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The options of a file, which is named at `place` of the file `from`.
+    /// Reads the options of an included file. `place` is the place of the `include` in the file `from`.
     fn include(&mut self, name: &str, from: &str, place: &str) -> Result<(), Problem> {
         let failed = |what| Problem::Include {
             name: name.to_owned(),
@@ -225,7 +226,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A value with what its environment variables stand for; one that is not set stands for nothing, as in fio.
+    /// Expands the environment variables in a value. As in fio, a variable that is not set expands to nothing.
     fn value(&mut self, option: &str, value: &str, place: &str) -> Result<String, Problem> {
         let (mut full, mut rest) = (String::new(), value);
         while let Some((before, behind)) = rest.split_once("${") {
@@ -255,7 +256,7 @@ impl Reader<'_> {
         Ok(full + rest)
     }
 
-    /// Ends the section that is open.
+    /// Ends the current section, and adds its job.
     fn close(&mut self) -> Result<(), (usize, Problem)> {
         let Some((job, line)) = &self.open else {
             return Ok(());

@@ -1,8 +1,9 @@
-//! Where the accesses of a process go, and how long they are there.
+//! The offsets and lengths of a process's accesses.
 //!
-//! Sequential jobs go on behind the last access of the same operation. Random jobs cover every block once before they
-//! come back to one: where all lengths are the same, by a bijection in constant memory; otherwise with a map of what
-//! was taken, as fio has it, at which an access ends early. Without a random map, places are drawn one by one.
+//! Sequential jobs continue after the last access of the same operation. Random jobs cover every block once before they
+//! repeat one. If all lengths are equal, this uses a bijection in constant memory. Otherwise it uses a map of the
+//! covered blocks, as in fio, and an access ends early at a covered block. Without a random map, offsets are drawn
+//! independently.
 
 use super::choices::{Distribution, Each};
 use super::job::Job;
@@ -14,21 +15,21 @@ use crate::generate::{Permutation, Zipf};
 use fathom_base::Rng;
 use fathom_block::Op;
 
-/// The most that the maps of a process may take, in bytes, and those of a run.
+/// Memory limit of the random map of a process, and of all maps of a run together, in bytes.
 pub(super) const MAP_BYTES_MAX: u64 = 1 << 29;
 
-/// How places are found.
+/// How offsets are found.
 #[derive(Clone, Debug)]
 enum Way {
-    /// Where the next access of each operation begins, from the start of the region.
+    /// The start of the next access of each operation, relative to the start of the region.
     Sequential(Each<u64>),
-    /// One cover for all operations, or one for each.
+    /// One cover for all operations, or one for each; `of` is the index of the cover of an operation.
     Covered { covers: Vec<Cover>, of: Each<usize> },
-    /// For the operations of the job.
+    /// Independent draws, for each operation of the job.
     Drawn(Box<Each<Option<Draw>>>),
 }
 
-/// Every unit of a region once.
+/// Visits every unit of a region once.
 #[derive(Clone, Debug)]
 enum Cover {
     /// All accesses are one unit long.
@@ -51,25 +52,25 @@ enum Ranks {
     Pareto { power: f64 },
 }
 
-/// Places that are independent of each other.
+/// Offsets that are drawn independently.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     align: u64,
     places: u64,
     ranks: Ranks,
-    /// Deals the ranks over the region, so that what is used often does not lie side by side.
+    /// Spreads the ranks over the region, so that frequent places are not adjacent.
     scatter: Permutation,
 }
 
-/// The places of a process.
+/// The offsets and lengths of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     region: Region,
     sizes: Each<Lengths>,
     way: Way,
-    /// Of random jobs that are not random throughout.
+    /// Set for random jobs of which some accesses are sequential or repeated.
     steer: Option<Steer>,
-    /// Bytes that a sequential job leaves out between two accesses.
+    /// Bytes that a sequential job skips between two accesses.
     skip: u64,
     keys: Rng,
     place: Rng,
@@ -110,7 +111,7 @@ impl Cover {
         }
     }
 
-    /// The next place and how long an access there is; `None` once all is covered.
+    /// Returns the offset and length of the next access, or `None` if everything is covered.
     fn next(&mut self, sizes: &Lengths, place: &mut Rng, size: &mut Rng) -> Option<(u64, u64)> {
         match self {
             Cover::Dealt {
@@ -126,7 +127,7 @@ impl Cover {
             Cover::Mapped { map, unit } => {
                 let first = map.next_free(place.below(map.units()))?;
                 let room = (map.units() - first) * *unit;
-                // Where only longer ones are asked for, the end of the region is covered by what is left.
+                // If every length is too long for the end of the region, one shorter access covers the end.
                 let len = sizes.fitting(room, size).unwrap_or(room);
                 let mut taken = 0;
                 while taken < len / *unit && map.is_free(first + taken) {
@@ -172,7 +173,7 @@ impl Draw {
     }
 }
 
-/// What each stream of random numbers is for.
+/// The random streams, one per purpose.
 #[derive(Clone, Copy)]
 pub(super) enum Stream {
     Mix = 0,
@@ -185,14 +186,14 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// The stream of a process.
+    /// Returns the random stream of a process for this purpose.
     pub(super) fn rng(self, seed: u64, process: usize) -> Rng {
         Rng::new(seed, process as u64 * 8 + self as u64)
     }
 }
 
 impl Places {
-    /// For a region that is right for the job ([`Job::resolve`]).
+    /// Makes the places for a region that [`Job::resolve`] returned for the job.
     pub(super) fn new(
         job: &Job,
         region: Region,
@@ -224,12 +225,12 @@ impl Places {
         })
     }
 
-    /// Whether a place may come again before the others have come.
+    /// Returns true if a place may repeat before all others were visited.
     pub(super) fn is_drawn(&self) -> bool {
         matches!(self.way, Way::Drawn(_))
     }
 
-    /// What its maps take, in bytes.
+    /// Returns the memory of the random maps, in bytes.
     pub(super) fn map_bytes(&self) -> u64 {
         let Way::Covered { covers, .. } = &self.way else {
             return 0;
@@ -241,7 +242,7 @@ impl Places {
         covers.iter().map(bytes).sum()
     }
 
-    /// Begins from the start, or with an order of its own.
+    /// Starts a new pass: sequential jobs from the start of the region, random jobs in a new order.
     pub(super) fn reset(&mut self) {
         if let Some(steer) = &mut self.steer {
             steer.reset();
@@ -257,7 +258,7 @@ impl Places {
         }
     }
 
-    /// Offset and length of the next access; `None` where nothing is left until [`Places::reset`].
+    /// Returns the offset and length of the next access, or `None` if nothing is left until [`Places::reset`].
     pub(super) fn next(&mut self, op: Op) -> Option<(u64, u64)> {
         let turn = match &mut self.steer {
             Some(steer) => steer.next(op, self.region.size),
@@ -273,7 +274,7 @@ impl Places {
         Some((self.region.offset + offset, len))
     }
 
-    /// An access where a turn says, if it says where and one fits there.
+    /// Returns the offset and length of an access at the turn's offset, if the turn has one and a length fits there.
     fn there(&mut self, op: Op, turn: Turn) -> Option<(u64, u64)> {
         let Turn::At(offset) = turn else {
             return None;
@@ -283,7 +284,7 @@ impl Places {
         Some((offset, len))
     }
 
-    /// The next access of the way, from the start of the region.
+    /// Returns the offset, relative to the start of the region, and length of the next access, disregarding turns.
     fn drawn(&mut self, op: Op) -> Option<(u64, u64)> {
         let sizes = self.sizes.of(op);
         match &mut self.way {
@@ -308,9 +309,10 @@ impl Places {
     }
 }
 
-/// Where a sequential access begins that leaves out `skip` bytes behind the last one, which ended at `last`. Behind the end of
-/// the drive it begins at the start; behind the end of a part of it, and where an access ends at the end, the pass is over
-/// (fio 3.33, io_u.c, `get_next_seq_offset`).
+/// Returns the start of a sequential access that skips `skip` bytes after the last access, which ended at `last`.
+/// Beyond the end of the drive it wraps to the start. Beyond the end of a region that is only a part of the drive, or
+/// if the last access ended exactly at the end of the region, the pass is over (fio 3.33, io_u.c,
+/// `get_next_seq_offset`).
 fn after_hole(last: u64, skip: u64, region: Region) -> u64 {
     match last.saturating_add(skip) {
         _ if last == 0 || last >= region.size => last,
@@ -319,7 +321,7 @@ fn after_hole(last: u64, skip: u64, region: Region) -> u64 {
     }
 }
 
-/// One cover for all operations that have the same smallest block, and otherwise one for each.
+/// Makes one cover for all operations if their smallest blocks are equal, otherwise one for each.
 fn covers(job: &Job, region: Region, sizes: &Each<Lengths>, keys: &mut Rng) -> Result<Way, String> {
     let ops = job.rw.ops();
     let unit = job.shortest(ops[0]);

@@ -1,4 +1,4 @@
-//! One process of a job: what it asks for next.
+//! A process of a job, which decides on its next access.
 
 mod asked;
 mod part;
@@ -18,27 +18,27 @@ use fathom_block::Access;
 use fathom_block::program::{Done, Next, Request};
 use fathom_block::{Op, Tag};
 
-/// Nothing until a completion comes.
+/// Wait for the next completion.
 const WAIT: Next = Next::Wait(Time::MAX);
 
-/// Where a process is.
+/// The phase of a process.
 #[derive(Clone, Debug)]
 enum Phase {
     /// Not started.
     Waiting,
-    /// It does what the job says.
+    /// Issues the accesses of the job.
     Running { since: Time },
-    /// It waits for what is in flight, and then for a flush.
+    /// Waits for the accesses in flight, and then for a flush.
     Syncing { since: Time },
-    /// It waits for its writes before it reads them back.
+    /// Waits for the accesses in flight before it reads back what it wrote.
     Draining { since: Time },
-    /// It reads back what it has written, in that order.
+    /// Reads back what it wrote, in the order of the writes.
     Checking {
         since: Time,
         order: Vec<u64>,
         next: usize,
     },
-    /// It asks for nothing any more.
+    /// Issues nothing more.
     Over,
 }
 
@@ -53,27 +53,27 @@ pub(super) struct Process {
     mix: Rng,
     rates: Rates,
     think: Think,
-    /// Who of its `iodepth` is free.
+    /// The free slots among its `iodepth`.
     slots: Slots,
     in_flight: u32,
-    /// It held itself back when it was asked last: by a rate, a thought, a flush or the end of a pass.
+    /// True if it was waiting when last asked, for a rate, a think time, a flush or the end of a pass.
     paused: bool,
-    /// Since when it does not.
+    /// The time since which it is not waiting; response times do not count from before it.
     open: Time,
     asked: Asked,
     /// An operation that was chosen and waits for its rate.
     held: Option<Op>,
-    /// Nothing was written since the last flush.
+    /// True if nothing was written since the last flush.
     flushed: bool,
     flushing: bool,
-    /// What it writes, where it verifies.
+    /// The blocks to verify, if the job verifies.
     written: Written,
-    /// Whether the pass that is being checked was the last.
+    /// True if the pass that is ending is the last one.
     last_pass: bool,
 }
 
 impl Process {
-    /// Process `number` of the run, on a region that is right for its job ([`Job::resolve`]).
+    /// Makes process `number` of the run, for a region that [`Job::resolve`] returned for its job.
     pub(super) fn new(job: Job, region: Region, seed: u64, number: usize) -> Result<Self, String> {
         let seed = job.randseed.unwrap_or(seed);
         Ok(Self {
@@ -102,7 +102,7 @@ impl Process {
         &self.job
     }
 
-    /// What its random map takes, in bytes.
+    /// Returns the memory of its random map, in bytes.
     pub(super) fn map_bytes(&self) -> u64 {
         self.places.map_bytes()
     }
@@ -120,7 +120,7 @@ impl Process {
         self.open = now;
     }
 
-    /// When it ends by its time alone: [`Time::MAX`] where only a completion can end it.
+    /// Returns the time at which the runtime ends it; [`Time::MAX`] if only a completion can end it.
     pub(super) fn ends_by(&self, now: Time) -> Time {
         match self.phase {
             Phase::Running { since } => Some(self.end(since)).filter(|end| *end > now),
@@ -135,8 +135,8 @@ impl Process {
         })
     }
 
-    /// How many accesses it asks for at most; 0 where their number does not end it. fio 3.33, backend.c: the loop of `do_io` and
-    /// `keep_running` ask for `time_based` before `exceeds_number_ios`.
+    /// Returns the maximum number of accesses; 0 if there is no such limit. In fio 3.33 (backend.c), the loop of
+    /// `do_io` and `keep_running` check `time_based` before `exceeds_number_ios`.
     fn most_accesses(&self) -> u64 {
         match self.job.ends.time_based {
             true => 0,
@@ -144,7 +144,7 @@ impl Process {
         }
     }
 
-    /// Whether its time, its bytes or its number of accesses is used up.
+    /// Returns true if the limit on time, bytes or accesses is reached.
     fn is_enough(&self, since: Time, now: Time) -> bool {
         let most = self.region.io_bytes;
         let number = self.most_accesses();
@@ -153,7 +153,7 @@ impl Process {
             || (number > 0 && self.asked.accesses >= number)
     }
 
-    /// How much a pass moves before it is checked, or begins from the start.
+    /// Returns the number of bytes in a pass, after which data is verified and the offsets start again.
     fn pass(&self) -> u64 {
         let size = self.region.size;
         match self.job.area.io_size {
@@ -162,7 +162,7 @@ impl Process {
         }
     }
 
-    /// What a process that is started does now.
+    /// Returns the next action of a process that has started.
     pub(super) fn next(&mut self, now: Time) -> Next {
         loop {
             let next = match self.phase {
@@ -178,7 +178,7 @@ impl Process {
         }
     }
 
-    /// What it does while it runs; `None` where the phase has changed.
+    /// Returns the next action in the running phase, or `None` if the phase changed.
     fn run(&mut self, since: Time, now: Time) -> Option<Next> {
         if self.is_enough(since, now) {
             self.end_pass(since, true);
@@ -202,13 +202,13 @@ impl Process {
         }
         let op = match self.choose(since, now) {
             Ok(op) => op,
-            // Whatever happens in the program lets it look again at its rate.
+            // While accesses are in flight, the rate is checked again at every event of the program.
             Err(Time::MAX) => return Some(self.pause(Next::Watch(self.end(since)))),
             Err(due) => return Some(self.pause(Next::Wait(due.min(self.end(since))))),
         };
         let Some((offset, len)) = self.places.next(op) else {
             self.asked.passes += 1;
-            // A pass without a single access would be followed by another.
+            // A pass without any access would be followed by another such pass.
             let last = self.asked.pass_bytes == 0 || self.is_cut_short();
             self.end_pass(since, last);
             return None;
@@ -222,8 +222,8 @@ impl Process {
         Some(self.ask(op, offset, len, now))
     }
 
-    /// Whether so many writes were asked for, and no flush behind them yet. One flush does for both options, as in fio 3.33
-    /// (io_u.c, `get_rw_ddir`).
+    /// Returns true if the number of writes calls for a flush and there was none since. As in fio 3.33 (io_u.c,
+    /// `get_rw_ddir`), one flush serves both options.
     fn is_flush_due(&self) -> bool {
         let due = |every: u64| every > 0 && self.asked.writes.is_multiple_of(every);
         !self.flushed && (due(self.job.flushes.fsync) || due(self.job.flushes.fdatasync))
@@ -235,14 +235,15 @@ impl Process {
         self.ask(Op::Flush, 0, 0, now)
     }
 
-    /// What it waits for is its own doing, and no access waits with it.
+    /// Records that the process waits by itself, so the wait does not count as response time.
     fn pause(&mut self, next: Next) -> Next {
         self.paused = true;
         next
     }
 
-    /// Reads or writes: by the mix, and the other one where its rate holds the first back and not the other. Otherwise
-    /// the time until which it waits; it waits for what is in flight first, as fio does.
+    /// Chooses the next operation by the mix. If a rate delays it, the other operation is chosen if it is due now or
+    /// earlier. Otherwise returns the time to wait for: [`Time::MAX`] while accesses are in flight, which are waited
+    /// for first, as in fio.
     fn choose(&mut self, since: Time, now: Time) -> Result<Op, Time> {
         let op = match self.held {
             Some(op) => op,
@@ -277,7 +278,7 @@ impl Process {
         }
     }
 
-    /// The other operation of a mix, where the mix has any of it.
+    /// Returns the other operation of a mix, if its share is above zero.
     fn other(&self, op: Op) -> Option<Op> {
         let share = match op {
             Op::Read => 100 - self.job.rwmixread,
@@ -287,7 +288,7 @@ impl Process {
         ops.find(|other| *other != op && share > 0)
     }
 
-    /// From when on what is done counts.
+    /// Returns the time from which completed accesses count in the statistics.
     fn counts(&self) -> Time {
         match self.phase {
             Phase::Running { since }
@@ -303,7 +304,7 @@ impl Process {
         if std::mem::take(&mut self.paused) {
             self.open = now;
         }
-        // Where the drive could not take it before, its time there counts.
+        // If the drive could not accept the access earlier, that delay counts as response time.
         let free = self.slots.take().unwrap_or(now);
         let asked = free.max(self.open).min(now);
         let data =
@@ -318,7 +319,7 @@ impl Process {
             },
             tag: Tag {
                 process: self.number as u32,
-                // Somebody waits for a read, for a flush, and for everything that is asked for one by one.
+                // A read, a flush, and every access of a synchronous engine has a waiter.
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
                 fua: op == Op::Write && self.job.flushes.sync,
                 direct: matches!(op, Op::Read | Op::Write),
@@ -329,7 +330,7 @@ impl Process {
         })
     }
 
-    /// An access of it is done.
+    /// Handles a completed access of the process.
     pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), VerifyError> {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.slots.give(done.completed);

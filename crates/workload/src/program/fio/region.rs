@@ -1,4 +1,4 @@
-//! What a process of a job works on, once the drive is known.
+//! The part of a drive that a process of a job works on.
 
 use super::choices::Amount;
 use super::error::{FioError, Problem};
@@ -9,24 +9,24 @@ use fathom_block::Op;
 /// The part of the drive that one process of a job works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub offset: u64,
-    /// Its length, in bytes: what one pass covers.
+    /// Its length, in bytes; a pass covers it once.
     pub size: u64,
-    /// Whether it is the whole drive.
+    /// True if it is the whole drive.
     pub whole: bool,
-    /// How many bytes the process moves before it ends; without a bound where the job is `time_based`.
+    /// Number of bytes that the process transfers before it ends; `None` for no limit, if the job is `time_based`.
     pub io_bytes: Option<u64>,
 }
 
 impl Region {
-    /// The first byte behind it.
+    /// Returns the offset of the first byte after it.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
 }
 
-/// So much of a whole, rounded down.
+/// Returns the amount in bytes; percentages are taken of `whole` and rounded down.
 fn share(amount: Amount, whole: u64) -> u64 {
     match amount {
         Amount::Bytes(bytes) => bytes,
@@ -35,10 +35,11 @@ fn share(amount: Amount, whole: u64) -> u64 {
 }
 
 impl Job {
-    /// The regions of its processes on a drive of `capacity` bytes whose logical block has `logical_block` bytes.
+    /// Returns the regions of the job's processes on a drive of `capacity` bytes with logical blocks of `logical_block`
+    /// bytes.
     ///
     /// # Errors
-    /// [`Problem::Target`] where the job and the drive do not go together.
+    /// [`Problem::Target`] if the job does not fit the drive.
     pub fn resolve(&self, capacity: u64, logical_block: u64) -> Result<Vec<Region>, FioError> {
         let target = |what: String| FioError {
             line: None,
@@ -55,7 +56,7 @@ impl Job {
             .collect()
     }
 
-    /// Blocks and their places must be whole logical blocks.
+    /// Checks that lengths and alignments are multiples of the logical block.
     fn check_blocks(&self, logical_block: u64) -> Result<(), String> {
         for &op in self.rw.ops() {
             let align = Lengths::one(self.align(op)).odd(logical_block);
@@ -78,7 +79,7 @@ impl Job {
     fn region(&self, clone: u64, capacity: u64) -> Result<Region, String> {
         let ops = self.rw.ops();
         let smallest = ops.iter().map(|&op| self.shortest(op)).min().unwrap_or(1);
-        // Percentages are rounded up to the next smallest block, as in fio.
+        // As in fio, offsets in percent are rounded up to a multiple of the smallest block.
         let place = |amount: Amount| {
             let bytes = share(amount, capacity);
             match amount {

@@ -1,35 +1,37 @@
-//! Random jobs that are not random throughout: `percentage_random`, and `rw=randread:8` with `rw_sequencer`.
+//! Random jobs of which some accesses are sequential or repeated: `percentage_random`, and `rw=randread:8` with
+//! `rw_sequencer`.
 //!
-//! As fio 3.33 has it (io_u.c, `get_next_offset`, `get_next_block`): one counter for all operations says when a new place
-//! is due; a new place is drawn or, as the percentage says, behind the last access of its operation; in between, accesses
-//! go on there too, or come again to where the last one began. Only what is drawn is marked in the random map.
+//! As in fio 3.33 (io_u.c, `get_next_offset`, `get_next_block`), one counter for all operations determines when a new
+//! place is due. Depending on the percentage, a new place is drawn or lies directly after the last access of the
+//! operation. In between, accesses also continue after the last one, or repeat its start. Only drawn places are marked
+//! in the random map.
 
 use super::choices::{Each, Sequencer};
 use super::job::Job;
 use fathom_base::Rng;
 use fathom_block::Op;
 
-/// Where an access goes.
+/// The place of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// To a place that is drawn.
+    /// A drawn place.
     Drawn,
-    /// There, from the start of the region.
+    /// This offset, relative to the start of the region.
     At(u64),
 }
 
-/// What the places of a random job follow.
+/// Decides which accesses of a random job are drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Steer {
-    /// A new place is due every so many accesses.
+    /// A new place is due every this many accesses.
     every: u64,
-    /// How many there were since the last one.
+    /// Number of accesses since the last new place.
     since: u64,
     identical: bool,
     percent: Each<u32>,
-    /// Whether accesses behind the end of the region go on at its start.
+    /// True if accesses past the end of the region continue at its start.
     wraps: bool,
-    /// Where the last access of each operation began and ended.
+    /// Start and end of the last access of each operation.
     last: Each<(u64, u64)>,
     rng: Rng,
 }
@@ -47,12 +49,12 @@ impl Steer {
         }
     }
 
-    /// A pass begins from the start of the region.
+    /// Starts a new pass from the start of the region.
     pub(super) fn reset(&mut self) {
         self.last = Each::default();
     }
 
-    /// Where the next access of an operation goes, in a region of that size.
+    /// Returns the place of the next access of an operation, in a region of `size` bytes.
     pub(super) fn next(&mut self, op: Op, size: u64) -> Turn {
         let fresh = self.since == 0;
         self.since = (self.since + 1) % self.every;
@@ -72,7 +74,7 @@ impl Steer {
         }
     }
 
-    /// Where an access went.
+    /// Records where an access went.
     pub(super) fn went(&mut self, op: Op, start: u64, len: u64) {
         *self.last.of_mut(op) = (start, start + len);
     }

@@ -1,4 +1,4 @@
-//! A job as the section of a job file that says the same.
+//! Formats a job as the equivalent section of a job file.
 
 use super::choices::{Amount, Distribution, Each, Engine, Pace, Rw, Sequencer};
 use super::job::Job;
@@ -30,14 +30,14 @@ impl fmt::Display for Splits<'_> {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.least {
-            // Nothing stands for what is not set.
+            // An empty value means that the option is not set.
             0 => Ok(()),
             least => write!(f, "{least}-{}", self.most),
         }
     }
 }
 
-/// A time of a job, which is whole microseconds.
+/// A time of a job; a whole number of microseconds.
 struct Us(Dur);
 
 impl fmt::Display for Us {
@@ -72,10 +72,11 @@ impl fmt::Display for Rw {
     }
 }
 
-/// A section with every value that fio would otherwise choose written out; [`super::parse()`] reads it as the same job.
+/// Writes a section that includes every value that fio would otherwise choose. [`super::parse()`] reads it as the same
+/// job.
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name that would end its section early, or open the global one, is given as an option.
+        // A name that would end its section early, or open the global one, is written as an option.
         if self.name == "global" || self.name.contains(['[', ']']) {
             writeln!(f, "[job]\nname={}", self.name)?;
         } else {
@@ -122,7 +123,7 @@ impl Job {
             writeln!(f, "bssplit={read},{write},{trim}")?;
         }
         if self.blocks.blockalign != Each::all(0) {
-            // Zero stands for what is not set, and is no value.
+            // Zero means that the option is not set; as a value it is invalid.
             let [read, write, trim] = [
                 self.blocks.blockalign.read,
                 self.blocks.blockalign.write,

@@ -1,12 +1,13 @@
-//! Values as fio writes them: numbers with suffixes, percentages, times, one value for each operation.
+//! Parsers of fio's value syntax: numbers with suffixes, percentages, times, one value per operation.
 
 use super::choices::{Amount, Distribution, Each, Rw};
 
 use super::lengths::{Range, Split};
 use fathom_base::Dur;
 
-/// A whole number with fio's suffixes under `kb_base=1024`, in either case: `k`, `kb` and `ki` are 1024, and `kib` is 1000.
-/// That is what fio 3.33 does; its manual says that `ki` is 1000, too. `0x` for a hexadecimal number without a suffix.
+/// Parses a whole number with fio's suffixes under `kb_base=1024`, in either case: `k`, `kb` and `ki` are 1024, and
+/// `kib` is 1000. This is what fio 3.33 does, although its manual says that `ki` is 1000 as well. `0x` starts a
+/// hexadecimal number without a suffix.
 pub(super) fn int(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     if let Some(digits) = lower.strip_prefix("0x") {
@@ -36,14 +37,14 @@ pub(super) fn int(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(base.pow(power))
 }
 
-/// A number in a range, without a suffix.
+/// Parses a number in a range, without a suffix.
 pub(super) fn within(text: &str, least: u64, most: u64) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse::<u64>().ok().filter(|_| plain)?;
     (least..=most).contains(&number).then_some(number)
 }
 
-/// 0 or 1.
+/// Parses 0 or 1.
 pub(super) fn boolean(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),
@@ -52,7 +53,7 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A switch: set where it stands alone.
+/// Parses a switch; an option without a value is set.
 pub(super) fn switch(text: &str) -> Option<bool> {
     if text.is_empty() {
         Some(true)
@@ -61,7 +62,7 @@ pub(super) fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Bytes, or a percentage in 1..=100.
+/// Parses a number of bytes, or a percentage in 1..=100.
 pub(super) fn amount(text: &str) -> Option<Amount> {
     match text.strip_suffix('%') {
         Some(percent) => within(percent.trim(), 1, 100).map(|p| Amount::Percent(p as u32)),
@@ -69,7 +70,8 @@ pub(super) fn amount(text: &str) -> Option<Amount> {
     }
 }
 
-/// A time in whole units of at least a microsecond, in microseconds where `unitless_us` is its unit without a suffix.
+/// Parses a time in whole units of at least a microsecond. `unitless_us` is the unit of a number without a suffix, in
+/// microseconds.
 pub(super) fn time(text: &str, unitless_us: u64) -> Option<Dur> {
     let lower = text.trim().to_ascii_lowercase();
     let end = lower
@@ -90,8 +92,8 @@ pub(super) fn time(text: &str, unitless_us: u64) -> Option<Dur> {
     us.checked_mul(1_000).map(Dur)
 }
 
-/// Up to three values: for reads, writes and trims. The last one holds for those that follow, unless a comma stands
-/// behind it; what is left out is `default`.
+/// Parses up to three values: for reads, writes and trims. The last one also applies to the operations after it, unless
+/// a comma follows it. Omitted values are `default`.
 pub(super) fn each<T: Clone>(
     text: &str,
     default: &T,
@@ -117,7 +119,7 @@ pub(super) fn each<T: Clone>(
     Some(Each { read, write, trim })
 }
 
-/// `512/10:1k/5:...`, with percentages that add up to 100; those left out share what is left.
+/// Parses `512/10:1k/5:...` with percentages that add up to 100. Omitted percentages share the remainder.
 pub(super) fn splits(text: &str) -> Option<Vec<Split>> {
     let mut parts = Vec::new();
     for part in text.split(':') {
@@ -142,7 +144,7 @@ pub(super) fn splits(text: &str) -> Option<Vec<Split>> {
         percent: percent.unwrap_or(share) as u32,
     };
     let mut splits: Vec<Split> = parts.into_iter().map(split).collect();
-    // What is not shared evenly in whole percents falls to the last, as in fio.
+    // As in fio, the last length gets what cannot be divided evenly into whole percents.
     let total: u32 = splits.iter().map(|split| split.percent).sum();
     if let Some(last) = splits.last_mut() {
         last.percent += 100 - total;
@@ -150,7 +152,7 @@ pub(super) fn splits(text: &str) -> Option<Vec<Split>> {
     Some(splits)
 }
 
-/// `1k-4k`, or `1k:4k`, in either order.
+/// Parses `1k-4k` or `1k:4k`, in either order.
 pub(super) fn range(text: &str) -> Option<Range> {
     let (one, other) = text.split_once(['-', ':'])?;
     let ends = [int(one)?, int(other)?];
@@ -158,8 +160,8 @@ pub(super) fn range(text: &str) -> Option<Range> {
     (least > 0).then_some(Range { least, most })
 }
 
-/// What `rw` takes: the operation, and the number behind it: accesses for each place of a random one, bytes to leave out of a
-/// sequential one.
+/// Parses a value of `rw`. Returns the operations, the accesses per new place (random jobs), and the bytes to skip
+/// between accesses (sequential jobs).
 pub(super) fn rw(text: &str) -> Option<(Rw, u64, u64)> {
     let (name, number) = match text.split_once(':') {
         Some((name, number)) => (name, Some(number)),
@@ -173,7 +175,7 @@ pub(super) fn rw(text: &str) -> Option<(Rw, u64, u64)> {
     }
 }
 
-/// `random`, `zipf:THETA` or `pareto:H`; fio's defaults are 1.1 and 0.2.
+/// Parses `random`, `zipf:THETA` or `pareto:H`; fio's defaults are 1.1 and 0.2.
 pub(super) fn distribution(text: &str) -> Option<Distribution> {
     let (name, value) = match text.split_once(':') {
         Some((name, value)) => (name, Some(value.parse::<f64>().ok()?)),

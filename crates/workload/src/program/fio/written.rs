@@ -1,17 +1,17 @@
-//! What a process that verifies has written and not checked yet.
+//! The blocks that a verifying process has written and not yet checked.
 
 use super::content::Block;
 use std::collections::BTreeMap;
 
-/// The last write of every place, as far as no later one has gone over a part of it: what was overwritten in part is
-/// not checked, as in fio. Takes memory for every block.
+/// The last write of every place, unless a later write overlapped it. As in fio, a block that was partly overwritten is
+/// not checked. Memory grows with the number of blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     /// The seed of the content.
     seed: u64,
-    /// Writes so far, those that were checked included.
+    /// Number of writes so far, including those already checked.
     generation: u64,
-    /// By offset; they do not overlap.
+    /// Blocks by offset; they do not overlap.
     blocks: BTreeMap<u64, Block>,
 }
 
@@ -32,7 +32,7 @@ impl Written {
         self.blocks.clear();
     }
 
-    /// What the next write holds; it counts as written.
+    /// Returns the content for the next write, and records the write.
     pub(super) fn next(&mut self, offset: u64, len: u64) -> Block {
         self.generation += 1;
         let block = Block {
@@ -60,7 +60,7 @@ impl Written {
         self.blocks.get(&offset)
     }
 
-    /// Their offsets in the order in which they were written.
+    /// Returns the offsets of the blocks in the order of their writes.
     pub(super) fn order(&self) -> Vec<u64> {
         let mut blocks: Vec<&Block> = self.blocks.values().collect();
         blocks.sort_unstable_by_key(|block| block.generation);

@@ -1,4 +1,4 @@
-//! Postmark's settings, and the three sets of them that have a name.
+//! Postmark's settings, and the three named sets of them.
 
 use crate::generate::Range;
 use crate::program::layout;
@@ -10,25 +10,25 @@ use fathom_fs::files::Sizes;
 use fathom_platform::System;
 
 settings! {
-    /// Postmark, and what it runs on.
+    /// The settings of Postmark and of the machine that it runs on.
     Settings, Overrides {
-        /// Files that are created before the transactions (`set number`; 500 is PostMark's own). With 0 these are the
-        /// files that the drive is filled with: they are there before it starts, none of them is in memory, and what is
-        /// left of them stays.
+        /// Number of files created before the transactions (`set number`; 500 is PostMark's own default). With 0,
+        /// Postmark uses the files that fill the drive: they exist before it starts, none of them is in memory, and
+        /// those left at the end are not deleted.
         files: u64,
-        /// Directories that they are spread over (`set subdirectories`); 0 is one.
+        /// Number of directories for the files (`set subdirectories`); 0 is taken as one.
         subdirectories: u64,
-        /// Transactions.
+        /// Number of transactions.
         transactions: u64,
-        /// Lengths of files.
+        /// Lengths of the files.
         sizes: Sizes,
-        /// Bytes of a call that reads.
+        /// Bytes per read call.
         read_block: Bytes,
-        /// How much of the drive is used before it starts, in percent; 0 is nothing.
+        /// Utilisation of the drive before the start, in percent; 0 is an empty drive.
         utilisation_percent: f64,
-        /// Lengths of the files that it is filled with; those of its own files where left out, or where `files` is 0.
+        /// Lengths of the files that fill the drive; those of Postmark's files if omitted or if `files` is 0.
         fill_sizes: Option<Sizes>,
-        /// Which part of the drive the file system has; all where left out.
+        /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
         /// The machine.
         system: System,
@@ -52,17 +52,17 @@ fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes))
     }
 }
 
-/// `irbw` 5.1, type A.
+/// Type A of `irbw` 5.1.
 pub fn type_a() -> Settings {
     of(0, 0, 5_000, (Bytes::kib(1), Bytes::kib(32)))
 }
 
-/// `irbw` 5.1, type B.
+/// Type B of `irbw` 5.1.
 pub fn type_b() -> Settings {
     of(0, 0, 10_000, (Bytes::mib(1), Bytes::mib(16)))
 }
 
-/// `parameter-aware-io` 6.2, in the middle of its sizes.
+/// The setting of `parameter-aware-io` 6.2, at 1 MiB, a middle one of its file sizes.
 pub fn fixed() -> Settings {
     Settings {
         utilisation_percent: 0.0,
@@ -100,7 +100,7 @@ two slow drives. With files of one size an append does nothing, so half of the t
     .settings(|| table_of(&fixed()));
 
 impl Settings {
-    /// Whether each value can be, whatever the drive.
+    /// Validates each value that does not depend on the drive.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
         layout::check_sizes(self.sizes, "sizes")?;

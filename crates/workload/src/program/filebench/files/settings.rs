@@ -6,36 +6,36 @@ use fathom_base::{BadValue, Bytes, Dur, want};
 use fathom_platform::System;
 
 settings! {
-    /// A personality with a set of files, and what it runs on.
+    /// The settings of a personality with a set of files, and of the machine that it runs on.
     FileSettings, FileOverrides {
-        /// Files of the set (`nfiles`).
+        /// Number of files in the set (`nfiles`).
         files: u64,
-        /// How many of a hundred are there at the start (`prealloc`).
+        /// Percentage of the files that exist at the start (`prealloc`).
         preallocated_percent: f64,
-        /// Their mean length (`meanfilesize`).
+        /// Mean length of the files (`meanfilesize`).
         mean_size: Bytes,
-        /// Files in a directory (`meandirwidth`).
+        /// Files per directory (`meandirwidth`).
         directory_width: u64,
-        /// Threads (`nthreads`).
+        /// Number of threads (`nthreads`).
         threads: u64,
-        /// Bytes of a call that reads (`iosize`).
+        /// Bytes per read call (`iosize`).
         io_size: Bytes,
-        /// An append has less than so many bytes, all lengths as likely (`meanappendsize`).
+        /// Appends have fewer bytes than this, uniformly distributed (`meanappendsize`).
         append_size: Bytes,
-        /// After which time threads end at their next operation.
+        /// Time after which threads end at their next operation.
         duration: Dur,
-        /// After how many operations they end, if before.
+        /// Number of operations after which threads end, if that is earlier.
         operations: Option<u64>,
-        /// How much of the drive is used before its files are laid out, in percent; 0 is nothing.
+        /// Utilisation of the drive before the files are laid out, in percent; 0 is an empty drive.
         utilisation_percent: f64,
-        /// Which part of the drive the file system has; all where left out.
+        /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
         /// The machine.
         system: System,
     }
 }
 
-/// What the workload files of both have in common.
+/// Returns the settings that both workload files share.
 pub(in super::super) fn defaults(threads: u64, preallocated_percent: f64) -> FileSettings {
     FileSettings {
         files: 1_000,
@@ -54,7 +54,7 @@ pub(in super::super) fn defaults(threads: u64, preallocated_percent: f64) -> Fil
 }
 
 impl FileSettings {
-    /// Whether each value can be, whatever the drive.
+    /// Validates each value that does not depend on the drive.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
         let positive = [

@@ -1,17 +1,17 @@
-//! What a process has asked for.
+//! Counters of the accesses that a process has issued.
 
 use fathom_block::Op;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
-    /// Accesses.
+    /// Number of accesses, flushes excluded.
     pub(super) accesses: u64,
-    /// Of them, writes.
+    /// Number of writes.
     pub(super) writes: u64,
-    /// In all and in this pass.
+    /// Bytes in total, and in this pass.
     pub(super) bytes: u64,
     pub(super) pass_bytes: u64,
-    /// Passes that ended because nothing was left.
+    /// Number of passes that ended because no place was left.
     pub(super) passes: u64,
 }
 

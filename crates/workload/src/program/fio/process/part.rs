@@ -1,11 +1,11 @@
-//! How much of a process is done.
+//! The progress of a process.
 
 use super::{Phase, Process};
 use fathom_base::Time;
 
 impl Process {
-    /// What part of it is done at `now`, from 0 to 1: of its time, its bytes or its number of accesses, whichever ends first.
-    /// What is read back at its end counts for nothing.
+    /// Returns the progress at `now`, from 0 to 1: of the time, the bytes or the number of accesses, whichever is
+    /// furthest. Verification does not count.
     pub(in super::super) fn part(&self, now: Time) -> f64 {
         let since = match self.phase {
             Phase::Waiting => return 0.0,

@@ -1,4 +1,4 @@
-//! The end of a pass: a flush, what is read back, and the next pass or none.
+//! The end of a pass: the flush, the verification, and the next pass.
 
 use super::{Phase, Process, WAIT};
 use fathom_base::Time;
@@ -6,7 +6,7 @@ use fathom_block::Op;
 use fathom_block::program::Next;
 
 impl Process {
-    /// Whether it is over and has nothing in flight at `now`.
+    /// Returns true if the process has ended and has nothing in flight at `now`.
     pub(in super::super) fn is_finished(&mut self, now: Time) -> bool {
         if let Phase::Running { since } = self.phase
             && self.is_enough(since, now)
@@ -30,7 +30,7 @@ impl Process {
         matches!(self.phase, Phase::Over) && self.in_flight == 0
     }
 
-    /// Asks for nothing more: another process has ended, and it with that one.
+    /// Stops issuing accesses, except for a final flush, because another process ended and terminates this one.
     pub(in super::super) fn stop(&mut self) {
         self.last_pass = true;
         self.phase = match self.phase {
@@ -38,11 +38,11 @@ impl Process {
             Phase::Syncing { since } => Phase::Syncing { since },
             _ => Phase::Over,
         };
-        // It is terminated before it reads anything back.
+        // As a terminated process, it verifies nothing.
         self.written.clear();
     }
 
-    /// Whether a flush ends the pass.
+    /// Returns true if the pass ends with a flush.
     fn is_to_flush(&self) -> bool {
         self.job.flushes.end_fsync && !self.flushed
     }
@@ -56,7 +56,7 @@ impl Process {
         }
     }
 
-    /// Reads back what there is to be read back, and goes on.
+    /// Starts the verification if there is anything to verify; otherwise goes on to the next pass.
     fn verify(&mut self, since: Time) {
         if self.job.do_verify && !self.written.is_empty() {
             self.phase = Phase::Draining { since };
@@ -65,7 +65,7 @@ impl Process {
         }
     }
 
-    /// The next pass, or none.
+    /// Starts the next pass, or ends after the last one.
     fn go_on(&mut self, since: Time) {
         self.written.clear();
         self.asked.pass_bytes = 0;
@@ -77,7 +77,7 @@ impl Process {
         };
     }
 
-    /// The flush that ends a pass.
+    /// Returns the next action while the process waits to flush at the end of a pass.
     pub(super) fn sync(&mut self, since: Time, now: Time) -> Option<Next> {
         self.paused = true;
         if self.in_flight > 0 {
@@ -90,8 +90,8 @@ impl Process {
         None
     }
 
-    /// Whether holes have ended as many passes as there are loops: what they left out is not made up for, unless `io_size` asks
-    /// for it (fio 3.33, backend.c, `keep_running`).
+    /// Returns true if `loops` passes have ended, each cut short by skipped bytes. The skipped bytes are not made up
+    /// for, unless `io_size` is set (fio 3.33, backend.c, `keep_running`).
     pub(super) fn is_cut_short(&self) -> bool {
         let job = &self.job;
         let more = job.ends.time_based || job.area.io_size.is_some() || job.order.rw_skip == 0;
