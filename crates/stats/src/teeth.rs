@@ -9,7 +9,10 @@
 //!
 //! The places are assumed to be exchangeable. If neighbours are alike for another reason, access them in random order.
 
+mod slots;
+
 use crate::location;
+use slots::Slots;
 use std::ops::Range;
 
 /// One access.
@@ -94,11 +97,8 @@ pub struct Places {
     logs: Vec<f64>,
     deviation: f64,
     pitch: u64,
-    /// For about every quarter of a pitch: the score and the logarithm of the place that belongs to its middle, and the
-    /// number of such places (0 or 1). Enough to exclude most sizes quickly.
-    slots: Vec<(f32, f32, f32)>,
-    /// The length of a slot in bytes, as an exponent of two.
-    slot: u32,
+    /// A slot for about every quarter of a pitch.
+    slots: Slots,
 }
 
 impl Places {
@@ -140,27 +140,32 @@ impl Places {
             deviation: location::mean(&squares).unwrap_or(0.0).sqrt().max(1e-9),
             values,
             pitch,
-            slots: Vec::new(),
-            slot,
+            slots: Slots::new(0, slot, &[], &[], &[]),
         };
-        places.slots = places.slots();
+        let of_slots = places.of_slots(slot);
+        let from = places.covered().start;
+        places.slots = Slots::new(from, slot, &of_slots, &places.scores, &places.logs);
         places
     }
 
-    fn slots(&self) -> Vec<(f32, f32, f32)> {
-        let (from, end) = self.covered();
-        let middle = |slot: u64| from + (slot << self.slot) + (1 << self.slot) / 2;
-        let of = |index: usize| (self.scores[index] as f32, self.logs[index] as f32, 1.0);
-        let slots = 0..=(end - from) >> self.slot;
-        slots
-            .map(|slot| self.at(middle(slot)).map_or((0.0, 0.0, 0.0), of))
-            .collect()
+    /// Returns the place that belongs to the middle of each slot.
+    fn of_slots(&self, slot: u32) -> Vec<Option<usize>> {
+        let middles = Slots::middles(&self.covered(), slot);
+        let mut index = 0;
+        let place = middles.map(|middle| {
+            let before = |extent| self.is_before(extent, middle);
+            while self.extents.get(index).is_some_and(before) {
+                index += 1;
+            }
+            self.at_index(index, middle)
+        });
+        place.collect()
     }
 
     /// Returns the beginning and the end of all places, in bytes.
-    fn covered(&self) -> (u64, u64) {
+    fn covered(&self) -> Range<u64> {
         let first = self.extents.first().map_or(0, |e| e.0);
-        (first, self.extents.last().map_or(0, |e| e.1))
+        first..self.extents.last().map_or(0, |e| e.1)
     }
 
     /// Returns the size that explains the places best, among those that meet the requirements and whose fractions show
@@ -238,22 +243,9 @@ impl Places {
             .collect()
     }
 
-    /// Returns the approximate sums of scores and logarithms, and the count, of the places `before` bytes before the
-    /// multiples of a size.
-    fn by_slots(&self, period: u64, before: u64) -> (f32, f32, f32) {
-        let from = self.covered().0 + before;
-        let positions = self
-            .multiples(period)
-            .map(|k| (k * period).checked_sub(from));
-        let slots = positions.filter_map(|at| self.slots.get((at? >> self.slot) as usize));
-        slots.fold((0.0, 0.0, 0.0), |sum, slot| {
-            (sum.0 + slot.0, sum.1 + slot.1, sum.2 + slot.2)
-        })
-    }
-
     /// Returns [`Fit::strength`], slightly underestimated.
     fn strength_by_slots(&self, period: u64) -> f64 {
-        let (score, _, teeth) = self.by_slots(period, 0);
+        let (score, teeth) = self.slots.scores(self.multiples(period), period);
         f64::from(score / teeth.max(1.0).sqrt())
     }
 
@@ -299,16 +291,27 @@ impl Places {
 
     /// Returns the place that belongs to a position in bytes.
     fn at(&self, position: u64) -> Option<usize> {
+        let before = |extent: &(u64, u64)| self.is_before(extent, position);
+        self.at_index(self.extents.partition_point(before), position)
+    }
+
+    /// Returns true for the accesses, the first ones, that lie before a position.
+    fn is_before(&self, extent: &(u64, u64), position: u64) -> bool {
+        match self.tooth {
+            Tooth::First | Tooth::Either => extent.1 <= position,
+            // All accesses have the same length, so their middles ascend as their beginnings do.
+            Tooth::Halved => middle(extent) < position,
+        }
+    }
+
+    /// Returns the place that belongs to a position before which lie `index` accesses.
+    fn at_index(&self, index: usize, position: u64) -> Option<usize> {
         match self.tooth {
             Tooth::First | Tooth::Either => {
-                let index = self.extents.partition_point(|e| e.1 <= position);
                 let &(from, _) = self.extents.get(index)?;
                 (from < position + self.pitch).then_some(index)
             }
             Tooth::Halved => {
-                // All accesses have the same length, so their middles ascend as their beginnings do.
-                let middle = |e: &(u64, u64)| e.0.midpoint(e.1);
-                let index = self.extents.partition_point(|e| middle(e) < position);
                 let near = [index.checked_sub(1), Some(index)].into_iter().flatten();
                 let distances =
                     near.filter_map(|i| Some((middle(self.extents.get(i)?).abs_diff(position), i)));
@@ -321,8 +324,8 @@ impl Places {
     /// Returns the numbers of the multiples of a size that lie among the places. One before the first place has nothing to
     /// differ from.
     fn multiples(&self, period: u64) -> Range<u64> {
-        let (first, end) = self.covered();
-        first / period + 1..end.div_ceil(period)
+        let covered = self.covered();
+        covered.start / period + 1..covered.end.div_ceil(period)
     }
 
     /// Returns the places at the multiples of a size.
@@ -362,7 +365,9 @@ impl Places {
     /// Returns true if hardly any other phase of a size is a tooth, and a tooth differs enough from the typical phase.
     fn stands_out(&self, period: u64, tooth: f64, factor: f64) -> bool {
         let phases = (2..period / self.pitch).filter_map(|i| {
-            let (_, log, places) = self.by_slots(period, i * self.pitch);
+            let (log, places) = self
+                .slots
+                .logs(self.multiples(period), period, i * self.pitch);
             (places > 0.0).then(|| f64::from(log / places))
         });
         let phases: Vec<f64> = phases.collect();
@@ -383,6 +388,11 @@ impl Places {
         };
         Some(of(true)? / of(false)?)
     }
+}
+
+/// Returns the middle of an access, in bytes.
+fn middle(extent: &(u64, u64)) -> u64 {
+    extent.0.midpoint(extent.1)
 }
 
 #[cfg(test)]

@@ -94,8 +94,9 @@ fn look(session: &mut Session<'_>) -> Result<(), Stop> {
             scan.measure(session, true)?;
         }
         scan.measure(session, false)?;
+        let shown = counting(&scan, session.record());
         let mut periods = Vec::new();
-        for (_, fit) in counting(&scan, session.record()) {
+        for (_, fit) in &shown {
             if !periods.contains(&fit.period) {
                 periods.push(fit.period);
             }
@@ -103,11 +104,12 @@ fn look(session: &mut Session<'_>) -> Result<(), Stop> {
         for &period in &periods {
             scan.measure_again(session, period)?;
         }
-        let closely = found_by(&scan, session.record()).is_some_and(|part| !faint(&part));
+        let found = shown_twice(&scan, session.record(), &shown);
+        let closely = found.is_some_and(|part| !faint(&part));
         if scan.kind != Kind::Reads && !periods.is_empty() && !closely {
             scan.wider().measure(session, false)?;
         }
-        if let Some(found) = found_by(&scan, session.record()) {
+        if let Some(found) = shown_twice(&scan, session.record(), &shown) {
             parts::run(session, found)?;
             let smallest = parts::smallest(session.record(), found);
             if stands(session.record(), &smallest) {
@@ -163,12 +165,15 @@ fn counting(scan: &Scan, record: &Record) -> Vec<(Sign, Fit)> {
 
 /// Returns the size that a scan shows twice.
 fn found_by(scan: &Scan, record: &Record) -> Option<Part> {
-    if !scan.measured_again(record) {
-        return None;
-    }
+    let measured = scan.measured_again(record);
+    measured.then(|| shown_twice(scan, record, &counting(scan, record)))?
+}
+
+/// Returns the first of the sizes that a scan has `shown` which the second look shows too. What a scan shows costs much to
+/// compute.
+fn shown_twice(scan: &Scan, record: &Record, shown: &[(Sign, Fit)]) -> Option<Part> {
     let kind = scan.kind;
-    let shown = counting(scan, record).into_iter();
-    let mut again = shown.filter_map(|(sign, fit)| {
+    let mut again = shown.iter().filter_map(|&(sign, fit)| {
         let closely = scan.shows_again(record, sign, &fit);
         let widely = || scan.wider().shows_at(record, sign, &fit);
         match closely.map(|fit| Part { kind, fit }) {
