@@ -193,7 +193,7 @@ fn changes_have_a_sign() {
     assert_eq!(change("at-least = 10.0"), Holds);
     assert_eq!(change("at-least = 30.0"), DoesNotHold);
     assert_eq!(change("at-most = -10.0"), DoesNotHold);
-    // It improves by no less than -5 %: 20 % worse, 17 % better, 3 % better.
+    // It improves by at most 5 %: 20 % worse, 17 % better, 3 % better.
     let not_better = |scheme: &str, from: &str, to: &str| {
         let test = format!(
             r#"kind = "change", of = {{ setting = "{to}" }}, than = {{ setting = "{from}" }}, claimed = {{ at-least = -5.0 }}"#
