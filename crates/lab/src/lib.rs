@@ -1,8 +1,7 @@
 //! Measurement targets, run records on disk, workload replay, studies and accuracy campaigns. This is the only crate that
-//! depends on every layer.
+//! knows every layer.
 //!
-//! A program that measures with the library stores a finished run with [`store::save_run`], in the same form as `fathom
-//! probe`.
+//! A program that measures with the library stores a finished run with [`store::save_run`], as `fathom probe` does.
 //!
 //! The crate prints nothing and reads no clock. The caller names every file that it opens or writes.
 

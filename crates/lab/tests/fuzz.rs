@@ -1,5 +1,5 @@
-//! Runs the fuzz targets on random bytes and on randomly changed samples. Every test run does a little of what `cargo xtask
-//! fuzz` does for minutes.
+//! Runs the fuzz targets on random bytes and on randomly changed samples. Every test run does a little of what
+//! `cargo xtask fuzz` does for minutes.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "it is a crate of its own elsewhere")]

@@ -48,7 +48,7 @@ pub enum Metric {
     TailResponse,
     /// Sum of the times at which the processes finished, in seconds.
     ProcessTimes,
-    /// Jain's fairness index over the processes.
+    /// Jain's fairness index of the processes' throughput.
     Fairness,
     /// Time of the first process to finish, as a share of the time of the last one.
     FirstToLast,

@@ -173,7 +173,7 @@ fn quick(studies: &mut Vec<Study>, statements: &Statements, notes: &mut Vec<Stri
     }
 }
 
-/// Limits the `first` step of each workload to that many writes.
+/// Limits each `first` step to that many accesses. They are writes if the step follows `writes-only`.
 fn cut(study: &mut Study, writes: u64) {
     let steps = study.workloads.iter_mut().flat_map(|w| &mut w.steps);
     for step in steps {

@@ -1,6 +1,6 @@
 //! Writes a workload to a trace file, after its steps and write buffer, for another run or another tool.
 //!
-//! Accesses are streamed, whatever the length. A file appears complete or not at all.
+//! Accesses are streamed, so a workload may have any length. A file appears complete or not at all.
 
 use super::SourceError;
 use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};

@@ -6,10 +6,10 @@
 //! files take their places one by one, and the rename of `sums.txt` switches from the old set to the new one:
 //!
 //! 1. The staging directory is renamed to `.fathom-next`. The name exists only once and its process holds a lock on it, so
-//! that two processes never do this at the same time.
+//!    that two processes never do this at the same time.
 //! 2. `sums.txt` of the whole new set, including files of the old set that stay, is written into it.
 //! 3. That `sums.txt` replaces the old one. Before this the old set is valid, afterwards the new one: a reader that finds a
-//! file with another sum looks for it in `.fathom-next` (`kept`).
+//!    file with another sum looks for it in `.fathom-next` (`kept`).
 //! 4. The other files take their places. Those that are no longer part of the set are removed, and so is `.fathom-next`.
 //!
 //! Files and directories are synced in the same order. A process that ends on the way leaves `.fathom-next`. The next

@@ -40,7 +40,7 @@ pub(super) const NAMES: [&str; 10] = [
     TRACE_FILE,
 ];
 
-/// Returns true if a directory holds only files with Fathom's names, and directories of which the same is true.
+/// Returns true if a directory, including its subdirectories, holds only files with Fathom's names.
 pub(super) fn is_ours(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;

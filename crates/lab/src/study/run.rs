@@ -112,7 +112,8 @@ fn state_of(run: &Run) -> String {
 enum Present {
     /// The record of the same plan on the same drive.
     Here(Box<RunRecord>),
-    /// A stored run that is damaged or has no checksum. A run of a modelled drive is cheap to repeat, so it is not trusted.
+    /// A stored run that is damaged or has no checksum. It is repeated rather than trusted, because a modelled drive
+    /// reproduces it.
     Distrusted(String),
     /// No stored run, or another one.
     Absent,

@@ -62,7 +62,7 @@ pub struct Opened {
     pub device: Box<dyn Device>,
     /// Identity of the drive.
     pub target: Target,
-    /// For a real target, the inspection's findings and the permission to write.
+    /// For a real target, the findings of its inspection and the clearance to write to it.
     pub clearance: Option<Clearance>,
 }
 

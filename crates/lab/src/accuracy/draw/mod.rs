@@ -49,7 +49,7 @@ pub enum Target {
     Noise(NoiseTarget),
 }
 
-/// A target of a campaign.
+/// A target of a campaign, with its ground truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
     /// The device under probe.

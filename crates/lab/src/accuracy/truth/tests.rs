@@ -33,7 +33,7 @@ fn sight(spec: &Spec, parameter: Parameter) -> Sight {
     Truth::of(spec, parameter).sight
 }
 
-/// `parameter-aware-io` Table 3 and 4.2.3 to 4.3 for SSD-A and SSD-C.
+/// Values of `parameter-aware-io` Table 3 and 4.2.3 to 4.3 for SSD-A and SSD-C.
 #[test]
 fn the_drives_of_the_paper_hold_what_the_paper_says() {
     let is = |n: u64| identifiable(size(n * KIB));
