@@ -7,7 +7,7 @@ use fathom_workload::step::StepError;
 use std::io;
 use std::path::PathBuf;
 
-/// Nanoseconds of a year: simulated time ends after 500 years.
+/// Nanoseconds of a year of 365.25 days: simulated time ends after 500 years.
 const NS_PER_YEAR: u64 = Time::END.0 / 500;
 
 /// Error of a workload that cannot be opened or read.
