@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release -p fathom-lab --example record_noise -- DIRECTORY OUT.parquet REQUESTS "HOW"
 //!
-//! HOW goes into the file's metadata: what the disk is and what else ran. The scratch file is filled first and goes with
-//! the program. Load on disk and processor is made by somebody else meanwhile.
+//! HOW is stored in the file's metadata and describes the disk and the other load. The scratch file is filled first and
+//! removed at the end. The load on disk and processor must be made by other programs meanwhile.
 
 use fathom_base::{Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 const USAGE: &str = "Usage: record_noise DIRECTORY OUT.parquet REQUESTS HOW";
 const SCRATCH_BYTES: u64 = 2 << 30;
-/// 4 KiB to 1 MiB, and the middle of each octave.
+/// 4 KiB to 1 MiB, with the middle of each octave.
 const SIZES_KIB: [u64; 17] = [
     4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 640, 768, 1024,
 ];
@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
     std::fs::write(out, recording.to_parquet().map_err(io::Error::other)?)
 }
 
-/// Two reads, two writes, a flush, on average.
+/// Draws two reads, two writes and one flush on average.
 fn draw(rng: &mut Rng, id: u64) -> Request {
     let op = match rng.below(5) {
         0 | 1 => Op::Read,
@@ -55,7 +55,7 @@ fn draw(rng: &mut Rng, id: u64) -> Request {
     Request::new(id, op, rng.below(places) * 4096, len)
 }
 
-/// What was never written would be read without the disk.
+/// Reads of unwritten data would not reach the disk, so the file is filled first.
 fn fill(disk: &mut HostDevice) -> io::Result<()> {
     let len = 1 << 20;
     for id in 0..SCRATCH_BYTES / len {

@@ -1,10 +1,11 @@
-//! Two block layers above one drive, in turn, and what is between them.
+//! A/B comparison of two block layers above the same drive.
 //!
-//! A drive is not the same from one minute to the next, so that two long runs one after the other compare its moods as
-//! much as the stacks. Here both play in every round, and who begins changes from round to round: a drift that is slower
-//! than a round falls on both alike. Over all rounds both play the same accesses, but never in the same round, where the
-//! second would find what the first has left in the drive's memory. One run before the first round is not counted. What comes out
-//! is the mean of the ratios of the rounds, with its 95 % interval; it says nothing of another drive or another load.
+//! A drive's performance drifts over time, so comparing two long runs one after the other measures the drift as much as the
+//! block layers. Here both stacks play in every round, and the order alternates from round to round: a drift slower than a
+//! round affects both alike. Over all rounds both stacks play the same accesses, but never in the same round, where the
+//! second would find the data that the first left in the drive's memory. One warm-up run before the first round is not
+//! counted. The result is the mean of the ratios of the rounds with its 95 % confidence interval. It says nothing about
+//! another drive or another load.
 
 use crate::replay::{Plan, RunError, Seen, Watch, run};
 use fathom_block::Subject;
@@ -12,12 +13,16 @@ pub use fathom_hostio::KernelScheduler;
 use fathom_run::ab::{Ab, Stack};
 use std::cell::Cell;
 
-/// Plays a workload under both stacks in turn, `rounds` times each. Before each it sets the drive's own scheduler, where one of
-/// the stacks names one. A `watch` that stops ends it after the whole rounds so far; the part that it sees is of all runs.
+/// Plays a workload under both stacks in turn, `rounds` times each.
+///
+/// Before each run it sets the kernel's scheduler of the drive, where one of the stacks names one. If `watch` stops the
+/// comparison, the rounds completed so far are returned. The part that `watch` sees is the part of all runs.
 ///
 /// # Errors
-/// [`RunError`] of a run; [`RunError::Host`] where the kernel does not switch; [`RunError::CutShort`] where the drive failed on the way; [`RunError::Interrupted`] before the
-/// first round is done.
+/// - [`RunError`] if a run fails.
+/// - [`RunError::Host`] if the kernel does not switch its scheduler.
+/// - [`RunError::CutShort`] if the drive fails during a run.
+/// - [`RunError::Interrupted`] if `watch` stops it before the first round is complete.
 pub fn ab(
     device: &mut dyn Subject,
     plan: &Plan,
@@ -42,7 +47,7 @@ pub fn ab(
     let mut one = |stack: usize, round: u64| {
         let plan = Plan {
             queue: stacks[stack].queue.clone(),
-            // The second stack is one round ahead.
+            // The second stack plays the accesses of the next round.
             seed: plan
                 .seed
                 .wrapping_add((round + stack as u64) % seeds.max(1)),

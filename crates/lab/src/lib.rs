@@ -1,8 +1,9 @@
-//! Targets, run records on disk, campaigns: the only crate that knows every layer.
+//! Measurement targets, run records on disk, workload replay, studies and accuracy campaigns. This is the only crate that
+//! knows every layer.
 //!
-//! For programs that measure with the library, [`store::save_run`] writes a finished run as `fathom probe` does.
+//! A program that measures with the library stores a finished run with [`store::save_run`], as `fathom probe` does.
 //!
-//! Prints nothing and reads no clock; what it opens and what it writes is named by its caller.
+//! The crate prints nothing and reads no clock. The caller names every file that it opens or writes.
 
 pub mod ab;
 pub mod accuracy;

@@ -1,16 +1,16 @@
-//! Reading a file of ours: what is wrong with it, and in which line.
+//! Reading Fathom's TOML files: error messages with the line and the key.
 
 use fathom_base::near::meant;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// What begins serde's message of a key that is needed.
+/// The start of serde's message for a missing key.
 const MISSING: &str = "missing field `";
 
-/// What a TOML text says.
+/// Deserialises a TOML text.
 ///
 /// # Errors
-/// The line, counted from 1, and what is wrong there.
+/// The line, counted from 1 (where known), and a message that says what is wrong there.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     toml::from_str(text).map_err(|error| {
         let span = error.span();
@@ -35,14 +35,15 @@ fn others<T: DeserializeOwned>(text: &str, first: &str) -> Vec<String> {
     others.map(|message| in_words(&message, None)).collect()
 }
 
-/// The key that a text ends with, before its value.
+/// Returns the key at the end of a text that stops before the key's value.
 fn key_at_end(text: &str) -> Option<&str> {
     let key = text.trim_end().strip_suffix('=')?.trim_end();
     let begins = key.rfind(|c: char| c.is_whitespace() || "{,.".contains(c));
     Some(&key[begins.map_or(0, |at| at + 1)..])
 }
 
-/// What serde says of a key: what it is, and what would do. A message of [`problems`] names the key itself.
+/// Rewrites a message of serde in plain words: the key, the fault, and what the key accepts. A message of [`problems`]
+/// names the key itself.
 pub fn in_words(message: &str, key: Option<&str>) -> String {
     let named = message.strip_prefix('`').and_then(|m| m.split_once("`: "));
     let (key, message) = named.map_or((key, message), |(key, message)| (Some(key), message));
@@ -64,7 +65,7 @@ pub fn in_words(message: &str, key: Option<&str>) -> String {
     format!("{key} is {}: it takes {}", plain(found), plain(wanted))
 }
 
-/// One of serde's names of a kind of value, in TOML's words.
+/// Translates serde's name for a type to TOML's terms.
 fn plain(kind: &str) -> &str {
     match kind {
         "map" | "a map" => "a table",
@@ -79,8 +80,8 @@ fn plain(kind: &str) -> &str {
     }
 }
 
-/// Everything that is wrong with a table that a `T` is made of: one message for each key, which names it. Of keys that are missing
-/// the first is told.
+/// Returns every fault of a table that is to become a `T`: one message for each wrong key, which names the key. Of several
+/// missing keys only the first is reported.
 pub fn problems<T: DeserializeOwned>(table: &Table) -> Vec<String> {
     let first = |table: &Table| {
         let made = T::deserialize(Value::Table(table.clone()));
@@ -93,7 +94,7 @@ pub fn problems<T: DeserializeOwned>(table: &Table) -> Vec<String> {
             .strip_prefix(MISSING)
             .and_then(|m| m.split('`').next())
         {
-            // A wrong one was taken away to see what else is wrong.
+            // The key may be missing only because it was wrong and was removed to find further faults.
             if !taken
                 .iter()
                 .any(|path: &Vec<String>| path.last().is_some_and(|last| last == key))
@@ -124,16 +125,17 @@ pub fn problems<T: DeserializeOwned>(table: &Table) -> Vec<String> {
     found
 }
 
-/// Why a key may not be what a message is about; the order is that of suspicion.
+/// Reasons against a key being the one that a message is about. The least doubt sorts first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Doubt {
-    /// The message does not quote its value.
+    /// The message does not quote the key's value.
     unquoted: bool,
-    /// There has to be one: without it that is told instead.
+    /// The key is required: without it, serde reports it as missing instead.
     needed: bool,
 }
 
-/// Whether a key may be what is wrong: without it there is another fault, `without`, or none.
+/// Judges whether a key may be the faulty one. `without` is the message that remains once the key is removed, or `None` if
+/// no fault remains.
 fn suspicion(
     table: &Table,
     path: Vec<String>,
@@ -167,7 +169,7 @@ fn value_at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
     table.get(key)
 }
 
-/// The keys of a table that hold no table, each with those above it.
+/// Returns the paths of all keys, except those of non-empty tables.
 fn leaves(table: &Table) -> Vec<Vec<String>> {
     let below = |(key, value): (&String, &Value)| match value {
         Value::Table(table) if !table.is_empty() => leaves(table)

@@ -1,4 +1,4 @@
-//! The block layer above a drive, as a user names it, with the sizes of the drive from its profile.
+//! Block layer configuration as a user writes it. Sizes of the drive are taken from its profile.
 
 use crate::parse;
 use fathom_base::BadValue;
@@ -9,41 +9,41 @@ use fathom_probe::{Parameter, Profile, Verdict};
 use serde::Deserialize as _;
 use toml::{Table, Value};
 
-/// A block layer that cannot be.
+/// Error in the description of a block layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    /// What was written of it.
+    /// The text cannot be parsed.
     #[error("{0}")]
     Syntax(String),
-    /// A scheduler, a splitter or the queue itself.
+    /// A setting of a scheduler, a splitter or the queue itself is invalid.
     #[error(transparent)]
     Config(#[from] BadValue),
-    /// Sizes of the drive are needed, and nothing gives them.
+    /// A scheduler or splitter needs sizes of the drive, and neither its keys nor a profile give them.
     #[error("{}", .problems.join("; "))]
     Sizes {
-        /// Which scheduler or splitter needs what, and whatever else is wrong.
+        /// The scheduler or splitter and the sizes that it needs, followed by any other faults.
         problems: Vec<String>,
-        /// What a profile calls them.
+        /// The parameters of a profile that hold these sizes.
         parameters: Vec<Parameter>,
-        /// The same with sizes, as a user writes it.
+        /// The same block layer with example sizes, as a user would write it.
         example: String,
     },
-    /// The profile does not know a size of the drive.
+    /// The profile has no value for a required size of the drive.
     #[error("`{wants}` needs `{key}`, and the profile says that `{parameter}` is {verdict}")]
     Unknown {
-        /// Which scheduler or splitter.
+        /// Name of the scheduler or splitter.
         wants: String,
-        /// Which of its keys.
+        /// Key that needs the size.
         key: &'static str,
-        /// What the profile does not know.
+        /// Parameter that the profile has no value for.
         parameter: Parameter,
-        /// What it says.
+        /// Verdict of the profile on that parameter.
         verdict: &'static str,
     },
 }
 
 impl QueueError {
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(&self) -> String {
         match self {
             Self::Sizes { example, .. } => {
@@ -57,7 +57,7 @@ impl QueueError {
         }
     }
 
-    /// What to do where a scheduler or a splitter is named without keys.
+    /// Returns advice for a scheduler or splitter that is named without keys.
     pub fn help_by_name(&self) -> String {
         match self {
             Self::Syntax(message) if meant(message).is_some() => {
@@ -83,7 +83,7 @@ impl QueueError {
     }
 }
 
-/// What to do about a setting that cannot be, on the command line and in a study.
+/// Returns advice for an invalid setting, on the command line or in a study.
 pub(crate) fn config_help(error: &BadValue) -> &'static str {
     match &*error.part {
         "queue" => "docs/schedulers.md says what a queue takes",
@@ -94,8 +94,8 @@ pub(crate) fn config_help(error: &BadValue) -> &'static str {
     }
 }
 
-/// A block layer from a table as a study file has it (`scheduler`, `split`, `plug`, ...), with what it leaves open
-/// taken from a profile.
+/// Builds a block layer from a table in the form of a study file (`scheduler`, `split`, `plug`, ...). Sizes that the table
+/// leaves out are taken from the profile.
 ///
 /// # Errors
 /// [`QueueError`].
@@ -126,7 +126,7 @@ pub fn from_table(mut table: Table, profile: Option<&Profile>) -> Result<QueueCo
     Ok(config)
 }
 
-/// Schedulers and splitters that lack sizes of the drive.
+/// Schedulers and splitters for which sizes of the drive are missing.
 #[derive(Default)]
 struct Unsized {
     problems: Vec<String>,
@@ -135,7 +135,7 @@ struct Unsized {
 }
 
 impl Unsized {
-    /// With whatever else is wrong; `None` where all have their sizes.
+    /// Returns the error, with the other faults in `wrong`; `None` if no size is missing.
     fn into_error(mut self, wrong: &[String]) -> Option<QueueError> {
         if self.problems.is_empty() {
             return None;
@@ -151,7 +151,8 @@ impl Unsized {
     }
 }
 
-/// What lacks sizes of the drive; the table then has some, so that what else is wrong is found.
+/// Finds the parts that lack sizes of the drive. It puts example sizes into the table, so that the check goes on to find
+/// other faults.
 fn unsized_parts(table: &mut Table) -> Unsized {
     let mut found = Unsized::default();
     for (part, flag) in [("scheduler", "--sched"), ("split", "--split")] {
@@ -183,7 +184,7 @@ fn unsized_parts(table: &mut Table) -> Unsized {
     found
 }
 
-/// The sizes of a drive that a scheduler or a splitter needs: by which key, and what it is called in a profile.
+/// Returns the sizes that a scheduler or a splitter needs: its key and the parameter of a profile.
 fn sizes(name: &str) -> impl Iterator<Item = (&'static str, Parameter)> + use<> {
     let mut all = SCHEDULERS.iter().chain(SPLITS);
     let needs = all
@@ -219,7 +220,7 @@ fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
             .map(|answer| answer.verdict);
         let bytes = match known(profile, parameter) {
             Some(bytes) => bytes,
-            // There is no such buffer that a request could be too long for.
+            // The drive has no such buffer, so no request can be too long for it.
             None if buffer(parameter) && verdict == Some(Verdict::Absent) => {
                 NoPas::default().limit.0
             }

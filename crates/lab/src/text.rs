@@ -1,7 +1,9 @@
-//! Files that a user, or a file of theirs, names: looked at before they are read. A pipe that nobody writes to hangs the reader, a
-//! device gives bytes for ever, and a text of gigabytes is none that somebody wrote.
+//! Checks and reads the text files that a user names.
 //!
-//! Traces may have any length: they are read as streams, and refused at the first line that is none.
+//! Each path is checked before it is read: a pipe without a writer would block the reader, a device can give bytes for
+//! ever, and a file of gigabytes is not a text that somebody wrote.
+//!
+//! Traces may have any length. They are read as streams and refused at the first line that is not part of a trace.
 
 use fathom_base::Bytes;
 use std::fs::FileType;
@@ -9,27 +11,27 @@ use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// The longest text that is read: drives, workloads, jobs, studies and profiles have some thousand bytes.
+/// The longest text that is read. Drive, workload, job, study and profile files have some thousand bytes.
 pub const BYTES_MAX: Bytes = Bytes::mib(4);
 
-/// Why a file is not read.
+/// Reason why a file is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// It is no regular file.
+    /// It is not a regular file; the field says what it is.
     #[error("it is {0} and no regular file")]
     Kind(&'static str),
     /// It is too long.
     #[error("it has {}; at most {} are read", bytes.human(), bytes_max.human())]
     Long {
-        /// How long it is.
+        /// Length of the file.
         bytes: Bytes,
-        /// How long it may be.
+        /// Maximum length.
         bytes_max: Bytes,
     },
 }
 
 impl Unfit {
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(self) -> &'static str {
         match self {
             Self::Kind(_) => "name a regular file; put what a pipe gives into one",
@@ -38,11 +40,11 @@ impl Unfit {
     }
 }
 
-/// Whether a file is a regular one of so many bytes at most; any length where `None`. One that cannot be looked at is left to who
-/// reads it.
+/// Checks that a file is a regular one of at most `bytes_max`; `None` allows any length. A file whose metadata cannot be
+/// read passes: the error is left to the reader.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Unfit`] with the reason.
 pub fn look(path: &Path, bytes_max: Option<Bytes>) -> Result<(), Unfit> {
     let Ok(metadata) = std::fs::metadata(path) else {
         return Ok(());
@@ -67,10 +69,10 @@ fn kind(kind: FileType) -> &'static str {
     }
 }
 
-/// Reads a text of at most [`BYTES_MAX`], without the byte order mark that some editors put before it.
+/// Reads a text of at most [`BYTES_MAX`] and removes a leading byte order mark, which some editors write.
 ///
 /// # Errors
-/// The system's, or [`Unfit`] as an invalid input.
+/// The error of the system, or [`Unfit`] as [`io::ErrorKind::InvalidInput`].
 pub fn read(path: &Path) -> io::Result<String> {
     look(path, Some(BYTES_MAX)).map_err(unfit)?;
     let text = std::fs::read_to_string(path)?;
@@ -80,12 +82,12 @@ pub fn read(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Bytes of a text without a byte order mark of UTF-8 (RFC 3629, section 6).
+/// Returns the text without a leading UTF-8 byte order mark (RFC 3629, section 6).
 pub(crate) fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// As an error of reading.
+/// Wraps the reason into an I/O error.
 pub(crate) fn unfit(why: Unfit) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }

@@ -1,4 +1,5 @@
-//! Two stacks in turn on one drive: the same against itself is no difference, and a better one is told.
+//! A/B comparisons of block layers on one drive: a stack against itself shows no difference, and a better stack is
+//! recognised.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -73,7 +74,7 @@ fn bundles_are_told_from_first_come_first_served() {
     let (found, rate) = measured(Some(noop), Some(bundles));
     assert_eq!(found.rounds.len(), 6);
     assert!(rate.interval.unwrap()[0] > 10.0, "{rate:?}");
-    // Over all rounds both played the same, and never in one round.
+    // Over all rounds both played the same accesses, but never in the same round.
     let seeds = |stack: usize| {
         let all = found.rounds.iter().map(|round| round[stack].plan.seed);
         all.collect::<std::collections::BTreeSet<_>>()
@@ -83,7 +84,7 @@ fn bundles_are_told_from_first_come_first_served() {
     for [a, b] in &found.rounds {
         assert_ne!(a.plan.seed, b.plan.seed);
     }
-    // The other way around it is worse.
+    // With the stacks exchanged the result is negative.
     let (_, back) = measured(Some(bundles), Some(noop));
     assert!(back.interval.unwrap()[1] < -10.0, "{back:?}");
 }

@@ -1,4 +1,4 @@
-//! Small campaigns: the probes against random targets. The large ones are `fathom accuracy` (docs/accuracy.md).
+//! Small campaigns that probe random targets. The large ones are run by `fathom accuracy` (docs/accuracy.md).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ fn plan(family: Family, drives: u64, parameters: &[Parameter]) -> Plan {
     }
 }
 
-/// Lets a campaign run to its end.
+/// An observer that never interrupts.
 struct Unwatched;
 
 impl Watcher for Unwatched {}
@@ -29,7 +29,7 @@ fn on_threads(threads: usize, plan: &Plan) -> Results {
     pool.unwrap().install(|| run(plan, &Unwatched)).unwrap()
 }
 
-/// What must hold of every campaign, however good the probes are.
+/// Asserts what must hold for every campaign, however good the probes are.
 fn is_whole(results: &Results, plan: &Plan) {
     let indices: Vec<u64> = results.drives.iter().map(|about| about.drive).collect();
     let wanted: Vec<u64> = (plan.skip..plan.skip + plan.drives).collect();
@@ -71,7 +71,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         let results = on_threads(1, &plan);
         is_whole(&results, &plan);
         assert_eq!(results, on_threads(2, &plan), "{family:?}");
-        // A drive by itself is the same drive.
+        // A campaign of a single drive draws the same drive.
         let third = Plan {
             skip: 2,
             drives: 1,
@@ -101,7 +101,7 @@ fn an_interrupted_campaign_has_no_answers() {
     assert_eq!(run(&plan, &AfterTheSecond(AtomicU64::new(0))), None);
 }
 
-/// Answers that are not right, for the message of a test that fails.
+/// Lists the answers that are not right, for the message of a failing test.
 fn misses(results: &Results) -> String {
     let misses = results.answers.iter().filter(|a| {
         let right = [Outcome::Found, Outcome::Extra, Outcome::Rejected];
@@ -122,14 +122,14 @@ fn a_dozen_narrow_drives() {
     let results = run(&plan, &Unwatched).unwrap();
     is_whole(&results, &plan);
     let all = &tally(&results)[0].all;
-    // Looser than what is promised of a hundred drives: a dozen may hold one that is hard.
+    // Looser than the promise for a hundred drives: a dozen may include a hard one.
     assert!(all.recall() >= Some(0.9), "{}", misses(&results));
     assert!(all.wrong <= 2, "{}", misses(&results));
     // At most a tenth of what the papers' procedures write.
     assert!(all.bytes_written.1 <= all.printed_bytes_max / 10);
 }
 
-/// Every kind of disturbance twice, the recorded one eight times.
+/// Every synthetic kind of noise twice, the recorded one eight times.
 #[test]
 fn little_is_found_where_there_is_noise_alone() {
     let plan = plan(Family::Noise, 16, &Parameter::ALL);
@@ -139,11 +139,11 @@ fn little_is_found_where_there_is_noise_alone() {
     assert_eq!(tallies[0].axes["noise"].len(), 5);
     let all = &tallies[0].all;
     assert_eq!((all.identifiable, all.identified), (0, all.wrong));
-    // 0.6 are promised of so few answers; more than two in one campaign of fifty.
+    // The promise allows 0.6 for so few answers; one campaign in fifty has more than two.
     assert!(all.identified <= 2, "{}", misses(&results));
 }
 
-/// That a campaign on drives of every kind comes to its end and answers everything. What it must find is promised of the
+/// Asserts that a campaign on drives of every kind completes and answers everything. The promise on recall is tested on the
 /// hundred drives of docs/accuracy.md, not here.
 #[test]
 fn wide_drives_are_answered() {

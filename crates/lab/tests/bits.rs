@@ -1,5 +1,5 @@
-//! Every bit of every file that is kept is flipped, one after the other: what is read then is what was written, or somebody is
-//! told.
+//! Flips every bit of every stored file, one after the other: the data read must then be equal to those written, or there
+//! must be an error or a note.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ fn drive() -> Model {
     Model::from_toml(find("null-write-buffer").unwrap().text).unwrap()
 }
 
-/// A measurement of one parameter, of which a few samples are kept.
+/// Stores a measurement of one parameter with a few samples.
 fn measurement(dir: &Path) {
     let config = RunConfig {
         parameters: vec![Parameter::Prefetch],
@@ -47,7 +47,7 @@ fn measurement(dir: &Path) {
     save_run(dir, &record, &solve(&record), "<html>").unwrap();
 }
 
-/// A short run of a workload.
+/// Stores a short workload run.
 fn workload(dir: &Path) {
     let plan = Plan {
         target: "model:null-write-buffer".into(),
@@ -79,7 +79,7 @@ fn workload(dir: &Path) {
     save_run_record(set, &record, Some("<html>")).unwrap();
 }
 
-/// Whether what is read is what was written, or told.
+/// Asserts that the value read is the one written, or that there is an error or a note.
 fn judge<T: Debug + PartialEq>(
     read: Result<Loaded<T>, StoreError>,
     whole: &T,
@@ -136,7 +136,7 @@ fn a_flipped_bit_in_a_run_of_a_workload_is_told_or_changes_nothing() {
     every_bit(dir.path(), || load_run(dir.path()));
 }
 
-/// A record that was copied away from its set has a sum of its own.
+/// A record that was copied away from its set has a checksum of its own.
 #[test]
 fn a_flipped_bit_in_a_record_alone_is_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -155,7 +155,8 @@ fn a_flipped_bit_in_a_record_alone_is_told() {
     );
 }
 
-/// Flips two of the highest bits of 64-bit words of every file, which a product of words does not tell.
+/// Flips the highest bits of two 64-bit words in every file, a change that the checksum of the first format does not
+/// detect.
 fn every_pair(dir: &Path, read: impl Fn() -> String, is_read: impl Fn(&str) -> bool) {
     let whole = read();
     for entry in fs::read_dir(dir).unwrap() {
@@ -189,7 +190,7 @@ fn two_flipped_bits_are_told() {
     }
 }
 
-/// A run of a version that kept no sums is read, and whoever reads it is told.
+/// A run of a version without sums is read, with a warning.
 #[test]
 fn a_run_without_sums_is_read_with_a_warning() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Blocks of any size, under every mapping that has them, and none where a drive shows none. The former search tried powers of two
-//! and five sizes between them, on two mappings.
+//! Clustered blocks of any size are found under every mapping that shows them, and none where a drive shows none. The
+//! former search tried powers of two and five sizes between them, on two mappings.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,10 +10,10 @@ use fathom_probe::{Estimate, Parameter, Profile, RunConfig, Unobserved, Value, V
 use fathom_ssd::spec::{MappingKind, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
-/// Pages of 4 KiB in a row over all planes of `ssd-a`, in bytes.
+/// Pages of 4 KiB over all planes of `ssd-a`, in bytes.
 const ROW: u64 = 32 << 10;
 
-/// `ssd-a` with another mapping and another number of pages in a block; its size.
+/// Returns `ssd-a` with another mapping and another number of pages in a block, and the block size.
 fn drive(kind: MappingKind, pages: u32) -> (Spec, u64) {
     let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {
@@ -43,7 +43,7 @@ fn profile(spec: &Spec, seed: u64) -> Profile {
     solve(&run(&mut drive, &config, None, &mut Unobserved).unwrap())
 }
 
-/// The ends of an answer's interval, in bytes.
+/// Returns the ends of an answer's interval, in bytes.
 fn interval(found: &Estimate) -> (u64, u64) {
     let (low, high) = found.interval().unwrap();
     (low.bytes().unwrap(), high.bytes().unwrap())
@@ -67,7 +67,7 @@ fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
     }
 }
 
-/// A drive on one slow channel, of which reads show seven blocks as one.
+/// A drive with one slow channel, on which reads show seven blocks as one.
 const SEVEN_AS_ONE: &str = r#"
 name = "one channel, eight dies"
 capacity = "1462800KiB"
@@ -121,8 +121,8 @@ background_interval = "997568us"
 background_duration = "2397us"
 "#;
 
-/// A drive of fifteen blocks of 599 rows: the nearest size with small factors only, 600 rows, lies half a block away at the last
-/// one, where writes that were meant to be aligned were not.
+/// A drive of fifteen blocks of 599 rows. The nearest size with only small factors, 600 rows, is off by half a block at the
+/// last one, so that writes meant to be aligned were not.
 #[test]
 fn a_block_is_exact_where_few_of_them_fit() {
     use MappingKind::{Block, Replacement};
@@ -144,8 +144,9 @@ fn a_block_is_exact_where_few_of_them_fit() {
     }
 }
 
-/// Memory that survives a power cut takes flushed writes: the merge that one of them costs is met by a later one, always as many
-/// writes later. Taken for the first of its block it named a size that lay a page or two away.
+/// Battery-backed memory accepts flushed writes, so the merge that one write costs delays a later one, always the same
+/// number of writes later. When that write was taken for the first of its block, the reported size was off by a page or
+/// two.
 #[test]
 fn a_merge_that_shows_some_writes_later_tells_the_block() {
     // In order, 769 KiB hold six writes of the first look.
@@ -174,13 +175,13 @@ fn a_merge_that_shows_some_writes_later_tells_the_block() {
 #[test]
 fn a_part_of_what_reads_show_is_found() {
     let spec = Spec::from_toml(SEVEN_AS_ONE).unwrap();
-    // Of few seeds do reads show the seven and not the one.
+    // Only with few seeds do reads show the seven blocks and not the single one.
     let profile = profile(&spec, 7481379681378826708);
     let found = &profile.parameters[&Parameter::ClusteredBlock];
     assert_eq!(found.value, Some(Value::Bytes(12720 << 10)), "{found:?}");
 }
 
-/// `ssd-a` with so many planes, pages of so many KiB, and so many of them in a block, on one lane.
+/// Returns `ssd-a` with `planes` planes, pages of `kib` KiB and `pages` pages in a block, on one lane, and the block size.
 fn one_lane(kind: MappingKind, (planes, kib, pages): (u32, u64, u32)) -> (Spec, u64) {
     let (mut spec, _) = drive(kind, pages);
     let page = u64::from(planes) * kib * 1024;
@@ -198,7 +199,8 @@ fn one_lane(kind: MappingKind, (planes, kib, pages): (u32, u64, u32)) -> (Spec, 
     (spec, block)
 }
 
-/// With FAST only the write that begins where a block does shows: one in 17 blocks, for the prime in the pitch of the writes.
+/// With FAST only a write that begins at the start of a block shows: one in 17 blocks, because of the prime in the stride
+/// of the writes.
 #[test]
 fn a_common_multiple_of_block_and_pitch_is_no_block() {
     for shape in [(1, 8, 96), (1, 8, 224), (1, 4, 256)] {
@@ -228,7 +230,8 @@ fn a_part_at_which_a_log_is_full_is_no_block() {
     }
 }
 
-/// A page-mapped drive with pages of 384 and 512 KiB: a write across two of them takes twice as long, and is no merge.
+/// A page-mapped drive with clustered pages of 384 and 512 KiB: a write across two of them takes twice as long, but is not
+/// a merge.
 #[test]
 fn a_large_clustered_page_is_no_block() {
     for planes in [24, 32] {
@@ -258,7 +261,7 @@ fn page_mapping_shows_no_block() {
     }
 }
 
-/// A page of its map holds the places of 4 MiB.
+/// A page of its map holds the entries of 4 MiB.
 const MAP_IN_FLASH: &str = r#"
 name = "a map in flash"
 capacity = "818688KiB"

@@ -1,4 +1,5 @@
-//! Budgets over shipped drives: what a smaller one answers, a larger one answers as well, and a small one answers something.
+//! Budgets on shipped drives: a parameter answered with a smaller budget is also answered with a larger one, and a small
+//! budget answers something.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -36,7 +37,7 @@ fn answered(profile: &Profile) -> Vec<Parameter> {
         .collect()
 }
 
-/// What is answered, the smallest budget first, and without one.
+/// Returns the answered parameters for each budget, smallest first, and last without a budget.
 fn ladder(name: &str, seed: u64, budgets: &[RunConfig]) -> Vec<Vec<Parameter>> {
     let none = RunConfig::default();
     let all = budgets.iter().chain([&none]);
@@ -50,7 +51,7 @@ fn ladder(name: &str, seed: u64, budgets: &[RunConfig]) -> Vec<Vec<Parameter>> {
     .collect()
 }
 
-/// The answers that a larger budget takes away.
+/// Returns the answers that a larger budget loses.
 fn lost(ladder: &[Vec<Parameter>]) -> Vec<(usize, Parameter)> {
     let pairs = ladder.windows(2).enumerate();
     pairs
@@ -88,7 +89,7 @@ fn more_bytes_never_answer_less() {
 
 #[test]
 fn a_little_more_never_answers_less() {
-    // Near what all of it costs one parameter more or less is reached.
+    // Near the total cost, a small change of the budget decides whether one more parameter is reached.
     for name in ["ssd-a", "sata-cache"] {
         let seed = 1;
         let all = RunConfig {

@@ -1,4 +1,4 @@
-//! A drive that fails on the way: what completed before is reported, and nothing else is claimed.
+//! Runs on a drive that fails: accesses that completed before are reported, and nothing else is claimed.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ fn plan(queue: Option<QueueConfig>) -> Plan {
     }
 }
 
-/// A drive that fails from its n-th write on with an error of that kind.
+/// Returns a drive that fails with this error from its n-th write on.
 fn failing(nth: u64, kind: IoErrorKind) -> Box<dyn Device> {
     let name = TargetName::parse("model:ssd-a").unwrap();
     let opened = name.open("model:ssd-a", &OpenOptions::default()).unwrap();
@@ -82,7 +82,7 @@ fn what_completed_before_the_drive_went_away_is_reported() {
             let (record, rows) = cut(kind, queue.clone());
             let cut = record.cut_short.unwrap();
             let done = record.totals.writes.unwrap().count;
-            // 299 writes reach the drive; of the four in flight at the failure some may be done.
+            // 299 writes reach the drive; of the four in flight at the failure some may have completed.
             assert!((296..=299).contains(&done), "{kind:?}: {done}");
             assert_eq!(rows as u64, done);
             assert!(cut.lost < 4 && cut.number >= 296, "{cut:?}");

@@ -1,4 +1,4 @@
-//! The programs in `examples` run.
+//! Runs the programs in `examples`.
 
 #![allow(unreachable_pub, reason = "they are programs")]
 
@@ -11,7 +11,7 @@ mod scheduler;
 #[path = "../../../examples/simulate.rs"]
 mod simulate;
 
-/// They name files as seen from the workspace.
+/// They name files relative to the workspace.
 #[test]
 fn the_examples_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

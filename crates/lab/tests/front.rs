@@ -1,5 +1,5 @@
-//! What the front of the project shows and what CONTRIBUTING.md promises to find: the example of a drive file, and the
-//! lists of presets, probes, pages and layers.
+//! Checks the front of the project against the code: the example of a drive file, and the lists of presets, probes, pages
+//! and layers that CONTRIBUTING.md describes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every key of a drive file as `section.key`.
+/// Collects every key of a drive file as `section.key`.
 fn keys(table: &toml::Table, prefix: &str, found: &mut BTreeSet<String>) {
     for (key, value) in table {
         let path = format!("{prefix}{key}");
@@ -32,7 +32,7 @@ fn the_example_is_a_drive_and_says_every_key() {
     let (mut said, mut all) = (BTreeSet::new(), BTreeSet::new());
     keys(&text.parse().unwrap(), "", &mut said);
     keys(&spec.to_toml().parse().unwrap(), "", &mut all);
-    // What a preset has and the example has not would be missing here.
+    // A key that a preset has must also be in the example.
     for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
         let resolved = Spec::from_toml(preset.text).unwrap().to_toml();
         keys(&resolved.parse().unwrap(), "", &mut all);

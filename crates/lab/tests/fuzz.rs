@@ -1,5 +1,5 @@
-//! What the fuzz targets try, fed with random bytes and with samples that were changed at random: every test run does a
-//! little of what `cargo xtask fuzz` does for minutes.
+//! Runs the fuzz targets on random bytes and on randomly changed samples. Every test run does a little of what
+//! `cargo xtask fuzz` does for minutes.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "it is a crate of its own elsewhere")]
@@ -60,7 +60,7 @@ fn trace_parquet() {
     feed(6, &[], targets::trace_parquet::try_one);
 }
 
-/// A target of texts, fed with bytes.
+/// Adapts a target that takes text to bytes.
 fn text(try_one: fn(&str)) -> impl Fn(&[u8]) {
     move |bytes| try_one(&String::from_utf8_lossy(bytes))
 }
@@ -86,7 +86,7 @@ fn random(rng: &mut Rng) -> Vec<u8> {
     (0..len).map(|_| rng.next_u64() as u8).collect()
 }
 
-/// A few bytes changed, and a few stretches left out, doubled or moved.
+/// Changes a few bytes, and removes, duplicates or moves a few ranges.
 fn changed(sample: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = sample.to_vec();
     for _ in 0..=rng.below(4) {

@@ -1,4 +1,5 @@
-//! What the host waits for room in a buffer in front of the simulator's drive, and how long the drive is busy, in closed form.
+//! Closed-form checks of the host's wait for room in a buffer in front of the simulator's drive, and of the drive's busy
+//! time.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Bytes;
@@ -10,13 +11,14 @@ use fathom_ssd::spec::WritePolicy;
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
 
-/// One page on an idle drive (`epo` Table I): 8 sectors of 238.4 ns on the channel, 4,224 bytes of 25 ns over the pins, 200 us.
+/// Time of one page on an idle drive (`epo` Table I): 8 sectors of 238.4 ns on the channel, 4,224 bytes of 25 ns over the
+/// pins, 200 us.
 const ALONE_NS: f64 = 1_907.2 + 105_600.0 + 200_000.0;
 const CHANNEL_NS: f64 = 1_907.2;
-/// Writes of a page, a second apart: more than twice what the buffer holds.
+/// Number of writes of one page each, a second apart: more than twice the capacity of the buffer.
 const WRITES: u64 = 97;
 
-/// The writes through a buffer of 48 pages, with a driver that holds nothing back.
+/// Returns the record of the writes through a buffer of 48 pages, with a driver that delays nothing.
 fn record(policy: WritePolicy, arrival: Arrival) -> RunRecord {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pages.trace");
@@ -61,15 +63,15 @@ fn record(policy: WritePolicy, arrival: Arrival) -> RunRecord {
 }
 
 fn near(found: u64, expected_ns: f64) {
-    // Each time is a whole number of nanoseconds.
+    // Each time is rounded to whole nanoseconds.
     assert!(
         (found as f64 - expected_ns).abs() <= 2.0 * WRITES as f64,
         "{found} and not {expected_ns}"
     );
 }
 
-/// The first 48 find room. Then LRU makes room for every write, and EPO for every 48th: a batch of 48 pages, one on each
-/// element, the first of which is done after the time of one.
+/// The first 48 writes find room. Then LRU makes room for every write, and EPO for every 48th: a batch of 48 pages, one on
+/// each element, the first of which completes after the time of a single page.
 #[test]
 fn a_write_that_needs_room_waits_for_the_first_page_that_is_done() {
     let of = |policy| {
@@ -95,7 +97,7 @@ fn a_write_that_needs_room_waits_for_the_first_page_that_is_done() {
     }
 }
 
-/// Without times of their own writes do not wait for room.
+/// Writes without arrival times of their own do not wait for room.
 #[test]
 fn nothing_is_said_of_a_closed_loop() {
     let outstanding = 4.try_into().unwrap();

@@ -1,6 +1,6 @@
-//! The tests of drives, runs, studies and campaigns.
+//! Integration tests of drives, runs, studies and campaigns.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They are a single program, because separate programs would each have to be linked.
 
 mod ab;
 mod accuracy;

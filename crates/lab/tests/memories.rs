@@ -1,4 +1,4 @@
-//! Memories that earlier probes took for something else, each with what misled them.
+//! Write and read buffers that earlier probes mistook for something else, each with the cause.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use fathom_ssd::{Spec, Ssd};
 
 const SEEDS: std::ops::Range<u64> = 0..8;
 
-/// A small `ssd-a`, changed.
+/// Returns a small `ssd-a` with changes.
 fn drive(change: impl Fn(&mut Spec)) -> Spec {
     let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {

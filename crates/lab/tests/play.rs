@@ -1,4 +1,4 @@
-//! The run loop on modelled drives.
+//! Tests of the run loop on modelled drives.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
@@ -45,7 +45,7 @@ impl Observer for Seen {
 fn nothing_is_read_ahead_of_what_the_drive_takes() {
     let mut drive = drive();
     let depth = u64::from(drive.info().queue_depth);
-    // All are asked for at once, far more than the drive takes.
+    // All are due at once, far more than the drive takes.
     let (pulled, furthest) = (Cell::new(0), Cell::new(0));
     struct Counting<'a>(&'a Cell<u64>);
     impl Observer for Counting<'_> {
@@ -84,7 +84,7 @@ fn an_interrupt_ends_a_wait_however_long_it_is() {
             self.0.get() > 3
         }
     }
-    // In 400 years; until then there is background work every millisecond.
+    // The second write comes in 400 years; until then there is background work every millisecond.
     let accesses = [write(0, 0), write(Time::END.0 / 5 * 4, 0)].map(Ok::<_, Infallible>);
     let mut stream = Stream::open(accesses.into_iter());
     let result = play(&mut drive, &mut stream, &mut Impatient::default());
@@ -103,7 +103,7 @@ fn response_times_count_from_when_an_access_was_asked_for() {
         assert_eq!(played.asked, start + Dur(played.number * 10));
         assert!(played.asked <= played.submitted && played.submitted < played.completed);
     }
-    // One at a time: each is asked for when the one before it is done.
+    // Queue depth 1: each access is asked for when the one before it completes.
     let accesses = (0..50).map(|i| Ok::<_, Infallible>(write(i * 10, i * 4096)));
     let mut seen = Seen::default();
     play(&mut drive, &mut Stream::closed(accesses, 1), &mut seen).unwrap();
@@ -112,8 +112,8 @@ fn response_times_count_from_when_an_access_was_asked_for() {
     }
 }
 
-/// Little's law: requests times time each, over the time of all (J. D. C. Little, Operations Research 9, 1961). At the end
-/// fewer are left.
+/// Little's law: the number of requests times the time of each, over the total time, is the number in flight (J. D. C.
+/// Little, Operations Research 9, 1961). Fewer are in flight at the end.
 fn are_waited_for<P: Program>(program: &mut P, outstanding: u64, accesses: u64) {
     let mut seen = Seen::default();
     play(&mut drive(), program, &mut seen).unwrap();
@@ -158,7 +158,7 @@ fn where_the_drive_is_full_those_that_wait_take_turns() {
     let mut program = Processes::new((0..processes).map(process), 1);
     let mut seen = Seen::default();
     play(&mut drive, &mut program, &mut seen).unwrap();
-    // Nobody is a second time done before everybody was once, and so on.
+    // No process completes a second access before every one has completed its first, and so on.
     let mut done = vec![0_u32; processes as usize];
     for played in &seen.played {
         done[played.process as usize] += 1;
@@ -171,7 +171,7 @@ fn where_the_drive_is_full_those_that_wait_take_turns() {
 fn each_process_waits_for_its_own_accesses() {
     for outstanding in [1u32, 3] {
         let mut drive = drive();
-        // The second has fewer to do, and nobody does its part.
+        // The second process has fewer accesses, and no other takes over its part.
         let process = |p: u64, n: u64| {
             (0..n).map(move |i| Ok::<_, Infallible>(write(0, (p * 100 + i) * 4096)))
         };
@@ -190,7 +190,7 @@ fn each_process_waits_for_its_own_accesses() {
             for (index, played) in own.iter().enumerate() {
                 let earlier = own.iter().take(index);
                 let open = earlier.filter(|e| e.completed > played.asked).count();
-                // As many as it may have, as soon as it may.
+                // Each process has as many in flight as it may, as soon as it may.
                 assert!(open < outstanding as usize);
                 let at_once = own.iter().any(|e| e.completed == played.asked);
                 assert!(index < outstanding as usize || at_once);
@@ -267,7 +267,8 @@ fn an_access_costs_the_same_however_many_processes_there_are() {
         let mut seen = Seen::default();
         play(&mut drive, &mut program, &mut seen).unwrap();
         assert_eq!(seen.done.get(), ACCESSES);
-        // Once for each access and once after it, and a last time; it may be refused once, and so may whoever waits.
+        // The program is asked once for each access and once after it, and a last time. An access may be refused once, and
+        // so may the waiting ones.
         let asked = 2 * ACCESSES + 2 * processes;
         assert!(program.times <= asked, "{processes}: {}", program.times);
         assert!(drive.times <= 3 * ACCESSES, "{processes}: {}", drive.times);
@@ -291,10 +292,11 @@ fn an_access_that_the_drive_refuses_is_named() {
     );
 }
 
-/// The union of the intervals from when the device took an access until it was done, added up from the list of them.
+/// The busy time is the union of the intervals from the acceptance of an access by the device to its completion, computed
+/// from their list.
 #[test]
 fn the_device_is_busy_as_long_as_it_has_an_access() {
-    // It takes several at a time.
+    // The device takes several at a time.
     let model = Model::from_toml(find("ms-ssd").unwrap().text).unwrap();
     let mut drive = model.build(1).unwrap();
     // Four overlap, then there is a pause.

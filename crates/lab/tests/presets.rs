@@ -1,6 +1,7 @@
-//! Every preset, probed blind on five seeds, and on twenty where that is asked for: what is planted is found, what is missing is not.
+//! Probes every preset as a black box on five seeds, and on twenty in the ignored campaign: planted values must be found
+//! and missing ones must not.
 //!
-//! The truth stands here, from the papers and from what each null leaves out; the probe never sees it.
+//! The truth is listed here, from the papers and from what each null drive leaves out; the probe never sees it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,7 +15,7 @@ use rayon::prelude::*;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// Seeds of every test run, and of the campaign whose result stands in docs/accuracy.md.
+/// Seeds in every test run. [`CAMPAIGN`] is the number for the campaign whose result is in docs/accuracy.md.
 const SEEDS: u64 = 5;
 const CAMPAIGN: u64 = 20;
 
@@ -22,7 +23,7 @@ const CAMPAIGN: u64 = 20;
 enum Truth {
     Size(u64),
     Is(&'static str),
-    /// Missing, or there and not to be seen from outside.
+    /// Missing, or present but not visible from outside.
     NotThere,
 }
 use Truth::{Is, NotThere, Size};
@@ -38,7 +39,7 @@ const TOLD: [Parameter; 7] = [
     Parameter::WritePolicy,
 ];
 
-/// What there is to find of each of them.
+/// The truth for each of these parameters.
 const TRUTH: &[(&str, [Truth; 7])] = &[
     (
         "ssd-a",
@@ -210,7 +211,7 @@ const TRUTH: &[(&str, [Truth; 7])] = &[
     ),
 ];
 
-/// What is wrong with the answers; none where all are right.
+/// Returns a description of each wrong answer.
 fn wrong(spec: &Spec, told: &[Truth; 7], answers: &[(Parameter, Estimate)]) -> Vec<String> {
     let judged = answers.iter().filter_map(|(parameter, answer)| {
         let (right, expected) = match TOLD.iter().position(|told| told == parameter) {
@@ -261,7 +262,8 @@ fn probe(spec: &Spec, seed: u64) -> Vec<(Parameter, Estimate)> {
     profile.parameters.into_iter().collect()
 }
 
-/// Whether a user can plan with what was announced: near what is written on these drives, and a bound that is of its order.
+/// Asserts that the announced amount of writes is useful for planning: close to the actual amount, with a bound of the same
+/// order.
 fn keeps(announced: Announcement, written: u64, name: &str) {
     let (expected, bound) = (announced.expected_bytes, announced.bound_bytes);
     assert!(written <= bound, "{name}: {written} of at most {bound}");

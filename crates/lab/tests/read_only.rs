@@ -1,6 +1,7 @@
-//! Read-only runs: what was never written says nothing, and what was written is answered as in a run that writes.
+//! Read-only runs. A region that was never written gives no answer, and a written one gives the same answers as a run that
+//! writes.
 //!
-//! The drives are modelled; reads of what they never wrote touch no flash.
+//! The drives are modelled; reads of unwritten data touch no flash.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,9 +19,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
-/// What can be measured without writing.
+/// The parameters that can be measured without writing.
 const READ: [Parameter; 2] = [Parameter::ReadBuffer, Parameter::Prefetch];
-/// Each misses one of what is looked for, and several have both; among them a drive that reads its map from flash.
+/// Presets that each lack one of the parameters, and several that have both; one of them reads its map from flash.
 const DRIVES: [&str; 9] = [
     "ssd-a",
     "ssd-b",
@@ -57,7 +58,7 @@ fn probe(
     profile.parameters
 }
 
-/// Writes the stretches of a mebibyte for which `wanted` holds.
+/// Writes the stretches of one MiB for which `wanted` returns true.
 fn write_where(device: &mut dyn Device, wanted: impl Fn(u64) -> bool) {
     let stretches = device.info().capacity_bytes / MIB;
     let mut done = Vec::new();
@@ -79,7 +80,7 @@ fn none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether two answers say the same: of sizes the intervals need a common part.
+/// Returns true if two answers agree: for sizes, if their intervals overlap.
 fn agree(a: &Estimate, b: &Estimate) -> bool {
     let apart = match (a.interval(), b.interval()) {
         (Some((low, high)), Some((l, h))) => h < low || high < l,
@@ -88,7 +89,7 @@ fn agree(a: &Estimate, b: &Estimate) -> bool {
     a.verdict == b.verdict && !apart
 }
 
-/// Those that are not inconclusive.
+/// Returns the answers that are not inconclusive.
 fn settled(name: &str, answers: &BTreeMap<Parameter, Estimate>) -> Vec<String> {
     let settled = answers
         .iter()
@@ -145,7 +146,7 @@ fn of_a_drive_that_was_written_in_part_nothing_is_said() {
             write_where(&mut device, parts[*part].1);
             let mut answers = probe(&mut device, (Method::Robust, true), *seed);
             let drive_name = format!("{name}, {} seed {seed}", parts[*part].0);
-            // A second read that is faster shows flash; its edge may be found where enough was written.
+            // A second read that is faster shows flash; the edge of the buffer may be found if enough was written.
             let own = Spec::from_toml(presets::find(name).unwrap().text)
                 .unwrap()
                 .read_buffer;
@@ -186,8 +187,8 @@ fn a_drive_that_was_written_is_answered_as_in_a_run_that_writes() {
     none(&wrong);
 }
 
-/// Drives of every kind, two of which keep a map that is no read buffer: what is written is answered as in a run that
-/// writes or not at all.
+/// Drives of every kind, two of which have a map cache that is not a read buffer: written data are answered as in a run
+/// that writes, or not at all.
 #[test]
 fn random_drives_are_answered_as_in_a_run_that_writes_or_not_at_all() {
     let compared: Vec<(bool, Option<String>)> = (0..40u64)
@@ -220,7 +221,7 @@ fn random_drives_are_answered_as_in_a_run_that_writes_or_not_at_all() {
     assert!(same >= 60, "{same}");
 }
 
-/// Reads that touch no flash, on a machine that is busy now and then.
+/// Reads that touch no flash, on a host that is busy now and then.
 struct Busy {
     rng: Rng,
     busy_until: Time,

@@ -1,4 +1,4 @@
-//! A run on disk comes back as it was, or as an error that says what is wrong.
+//! Runs stored on disk are read back unchanged, or give an error that says what is wrong.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -192,7 +192,7 @@ fn a_value_of_every_unit_comes_back() {
     }
     let json = serde_json::to_string(&profile).unwrap();
     assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), profile);
-    // A number means nothing in a unit that it cannot have.
+    // A number is invalid in a unit that it cannot have.
     for (from, to) in [
         ("16384", "\"x\""),
         ("\"ratio\"", "\"B\""),
@@ -205,7 +205,7 @@ fn a_value_of_every_unit_comes_back() {
     }
 }
 
-/// As older versions wrote it, which knew sizes and words.
+/// A profile of an older version, which knew only sizes and words.
 #[test]
 fn an_older_profile_is_read_and_written_as_it_was() {
     let cost = "cost]\nbytes_written = 0\nbytes_read = 0\nrequests = 0\ndevice_ns = 0\n";
@@ -384,7 +384,7 @@ fn a_measurement_is_not_overwritten_and_a_model_run_may_be() {
     ));
 }
 
-/// A record that format 3 wrote is read and held to its sum: `fathom probe model:null-block --read-only --size 8MiB
+/// A record of format 3 is read and checked against its checksum: `fathom probe model:null-block --read-only --size 8MiB
 /// --budget 24MiB` of the commit before format 4, 7,712 reads.
 #[test]
 fn a_record_of_an_older_format_is_read() {

@@ -1,4 +1,5 @@
-//! Study and drive files of every kind, cut, mixed up and wrong: an error with its place, never a panic.
+//! Study and drive files of every kind, truncated, mixed up and wrong: each gives an error with its place, and never a
+//! panic.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Rng;
@@ -7,7 +8,7 @@ use fathom_model::{Model, catalog};
 
 const STUDY: &str = include_str!("../../../examples/study.toml");
 
-/// The text with a few bytes changed, lines swapped or its end cut off.
+/// Returns the text with a few bytes changed, lines swapped or its end cut off.
 fn mutated(text: &str, rng: &mut Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=rng.below(3) {
@@ -48,7 +49,8 @@ fn the_study_of_schedulers_has_a_block_layer_for_each_of_its_points_but_one() {
     }
 }
 
-/// docs/studies.md and docs/schedulers.md: what no run of a study can have is told before the first one, with its place.
+/// docs/studies.md and docs/schedulers.md: anything that no run of a study can have is reported before the first run, with
+/// its place.
 #[test]
 fn what_no_run_can_have_is_refused_when_the_study_is_read() {
     let top = "name = \"s\"\ndrive = \"model:nvme\"\n";

@@ -1,4 +1,5 @@
-//! Mapping units of any size, whole clustered pages or parts of them, and none where a unit is a logical block.
+//! Mapping units of any size, whole clustered pages or parts of them, are found, and none is found if the unit is a logical
+//! block.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,12 +10,12 @@ use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
 
-/// A small `ssd-a` with clustered pages of so many planes, each of 4 KiB, under a mapping.
+/// Returns a small `ssd-a` with this mapping and unit, and clustered pages of `planes` planes of 4 KiB each.
 fn drive(kind: MappingKind, planes: u32, unit: Option<u64>) -> Spec {
     with_pages(kind, (planes, 4096), unit)
 }
 
-/// The same with planes of so many bytes.
+/// Returns the same with planes of `plane` bytes.
 fn with_pages(kind: MappingKind, (planes, plane): (u32, u64), unit: Option<u64>) -> Spec {
     let model = Model::from_toml(find("ssd-a").unwrap().text).unwrap();
     let Model::Ssd(mut spec) = model else {
@@ -88,7 +89,7 @@ fn a_unit_above_what_is_named_is_left_open_and_no_part_of_it_is_named() {
 
 #[test]
 fn a_unit_of_a_logical_block_is_none() {
-    // Two planes are programmed together, which long writes show; with a single one nothing shows.
+    // Two planes are programmed together, which long writes show; with a single plane nothing shows.
     for (planes, verdict) in [(2, Verdict::NotIdentifiable), (1, Verdict::Absent)] {
         let spec = drive(MappingKind::Page, planes, Some(512));
         for seed in 0..5 {

@@ -1,4 +1,4 @@
-//! Probing many targets, blind, side by side.
+//! Probes many targets in parallel, without knowledge of their parameters.
 
 use super::draw::{Axes, Drawn, Family, Target, draw};
 use super::score::{Outcome, covers, score};
@@ -9,85 +9,85 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which drives are probed, and how.
+/// The targets of a campaign and how they are probed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Where the drives are drawn from.
+    /// Family that the targets are drawn from.
     pub family: Family,
-    /// Of the drives and of everything random in them.
+    /// Seed of the targets and of everything random in them.
     pub seed: u64,
-    /// The index of the first drive.
+    /// Index of the first target.
     pub skip: u64,
-    /// How many drives.
+    /// Number of targets.
     pub drives: u64,
-    /// The methods, each on the same drives in the same state.
+    /// Methods. Each probes the same targets in the same initial state.
     pub methods: Vec<Method>,
-    /// How much thinner than printed the papers' grids are; 1 is as printed.
+    /// Divisor of the number of points in the papers' grids; 1 is the grid as printed.
     pub thin: u32,
-    /// What is asked after.
+    /// Parameters to determine.
     pub parameters: Vec<Parameter>,
 }
 
-/// One answer, beside the truth.
+/// One answer with its ground truth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// The drive's index.
+    /// Index of the target.
     pub drive: u64,
-    /// How it was measured.
+    /// Method of measurement.
     pub method: Method,
-    /// What was asked after.
+    /// Parameter in question.
     pub parameter: Parameter,
-    /// What there is to find.
+    /// Ground truth.
     pub truth: Truth,
-    /// How the answer compares with it.
+    /// Comparison of the answer with the truth.
     pub outcome: Outcome,
-    /// Whether the interval holds the truth, where there are both.
+    /// True if the interval contains the truth; `None` if either does not exist.
     pub covers: Option<bool>,
-    /// The most bytes that the papers' procedure, as printed, writes on this drive.
+    /// Maximum number of bytes that the papers' procedure, as printed, writes on this target.
     pub printed_bytes_max: u64,
     /// The answer.
     pub estimate: Estimate,
 }
 
-/// One drive of a campaign, whatever was answered.
+/// One target of a campaign, independent of the answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct About {
-    /// The drive's index.
+    /// Index of the target.
     pub drive: u64,
-    /// Drives that the drive file's check refused before this one.
+    /// Number of draws before this one that the drive file's check refused.
     pub refused: u32,
-    /// What kind of drive it is.
+    /// Kind of the drive on each axis.
     pub axes: Axes,
 }
 
-/// What came of a campaign.
+/// Results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
-    /// The drives, in order.
+    /// The targets, in order of their index.
     pub drives: Vec<About>,
-    /// The answers, in the order of drives, methods and parameters.
+    /// The answers, ordered by target, method and parameter.
     pub answers: Vec<Answer>,
 }
 
-/// Who watches a campaign, from several threads.
+/// Observer of a campaign. It is called from several threads.
 pub trait Watcher: Sync {
-    /// Another drive is done, of so many.
+    /// Called when a target is finished: `done` of `of` targets are complete.
     fn drive_done(&self, _done: u64, _of: u64) {}
 
-    /// Asked before every transfer; `true` ends the campaign.
+    /// Called before every transfer; `true` ends the campaign.
     fn interrupted(&self) -> bool {
         false
     }
 }
 
-/// Probes every drive of the plan with every method. The result is the same on any number of threads. `None` when it
-/// was interrupted.
+/// Probes every target of the plan with every method. The result does not depend on the number of threads. Returns `None`
+/// if it was interrupted.
 pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Results> {
     let done = AtomicU64::new(0);
     let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
     let probed: Vec<Option<(About, Vec<Answer>)>> = drives
         .into_par_iter()
-        // One drive at a time: they differ too much in length for shares to be dealt out beforehand.
+        // One target at a time: their run times differ too much for a static split.
         .with_max_len(1)
         .map(|index| {
             let probed = probe_drive(plan, index, watcher)?;
@@ -124,8 +124,8 @@ fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About,
     Some((about, answers))
 }
 
-/// Probes a fresh target, which the probe sees as a device and nothing else. An error is one of the drive
-/// or the run and not of a single parameter.
+/// Probes a fresh target, which the probe sees through the device interface only. An error is one of the drive or of the
+/// run, not of a single parameter.
 fn blind(
     drawn: &Drawn,
     method: Method,
@@ -145,7 +145,7 @@ fn blind(
     };
     match run::run(&mut *drive, &config, None, &mut Watched(watcher)) {
         Ok(record) => Ok(run::solve(&record)),
-        // What was answered before the drive failed counts.
+        // Answers given before the drive failed count.
         Err(RunError::Failed {
             record,
             parameter,
@@ -155,7 +155,7 @@ fn blind(
     }
 }
 
-/// Says of the parameter at which a run failed why it did.
+/// Puts the reason of a failed run into the answer of the parameter at which it failed.
 fn with_failure(mut profile: Profile, parameter: Parameter, stop: &Stop) -> Profile {
     if let Some(estimate) = profile.parameters.get_mut(&parameter) {
         estimate.evidence.reason = format!("the run failed: {stop}");
@@ -200,7 +200,7 @@ fn judge(
     }
 }
 
-/// What the papers' procedure may write on such a target when it is not thinned.
+/// Returns the maximum number of bytes that the papers' procedure writes on such a target when its grid is not thinned.
 fn printed_bytes_max(target: &Target, parameter: Parameter) -> u64 {
     let (capacity, block) = target.size();
     let space = Space {
@@ -212,7 +212,7 @@ fn printed_bytes_max(target: &Target, parameter: Parameter) -> u64 {
     paper.map_or(0, |probe| probe.bound(&space))
 }
 
-/// What all the answers of a drive by one method cost.
+/// Returns the total cost of several answers.
 pub(super) fn cost_of<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Cost {
     let mut cost = Cost::default();
     answers

@@ -1,12 +1,14 @@
-//! How often the probes are right: random targets, each probed blind, and the answers compared with what is there.
+//! Measures the accuracy of the probes: draws random targets, probes each without knowledge of its parameters, and compares
+//! the answers with the ground truth.
 //!
-//! [`draw()`] makes a target from a family, a seed and an index: drives of everything that the model can build
-//! ([`Family::Wide`]), drives as they were drawn before ([`Family::Narrow`]), or no drive at all but the latencies of a
-//! busy disk ([`Family::Noise`]). [`Truth`] says what there is to find in it, by rules that know the drive file and no
-//! probe. [`run`] probes through [`fathom_block::Device`] alone, [`score()`] compares, and [`tally()`] counts.
+//! [`draw()`] makes a target from a family, a seed and an index. [`Family::Wide`] holds drives with every feature that the
+//! model has, [`Family::Narrow`] the drives of the first campaigns, and [`Family::Noise`] only the latencies of a busy
+//! disk, without a drive. [`Truth`] is derived from the drive file alone, by rules that are independent of the probes.
+//! [`run`] probes through [`fathom_block::Device`] only, [`score()`] compares an answer with the truth, and [`tally()`]
+//! counts the outcomes.
 //!
-//! It does not draw drives that the model cannot build (compression, a second tier of flash, thermal throttling), and
-//! it does not judge real drives, whose truth nobody knows.
+//! Features that the model lacks are not drawn: compression, a second tier of flash, thermal throttling. Real drives are
+//! not judged, because their ground truth is unknown.
 
 mod campaign;
 mod dice;

@@ -1,35 +1,37 @@
-//! Whether an answer is right.
+//! Comparison of an answer with the ground truth.
 
 use super::truth::{Right, Sight, Truth};
 use fathom_probe::{Estimate, Value, Verdict};
 use serde::Serialize;
 
-/// An interval counts as an answer up to this width, as a share of the true size.
+/// Maximum width of an interval that counts as an answer, as a share of the true value.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// How an answer compares with the truth.
+/// Result of the comparison of an answer with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Identified, and right.
+    /// Identified, and correct.
     Found,
-    /// Identified and right, though nobody has to find it: it is faint, hidden, or right by another definition.
+    /// Identified and correct, though not required: the parameter is faint or hidden, or the value is right by another
+    /// definition.
     Extra,
-    /// *Absent* or *not identifiable*, and nothing must be found.
+    /// *Absent* or *not identifiable*, and nothing had to be found.
     Rejected,
-    /// Identified, and not so: another value, an interval that is too wide or misses, or a value of nothing.
+    /// Identified, and incorrect: another value, an interval that is too wide or misses the truth, or a value of something
+    /// that does not exist.
     Wrong,
-    /// *Absent* or *not identifiable*, though it can be found.
+    /// *Absent* or *not identifiable*, though the parameter is identifiable.
     Denied,
-    /// *Inconclusive*, or not answered at all.
+    /// *Inconclusive*, or no answer.
     Open,
 }
 
 /// Compares an answer with the truth.
 ///
-/// A word is right when it is the true one. A number is right when it equals the true one, or when its interval holds
-/// the true one and is no wider than `INTERVAL_SHARE_MAX` of it; in either case an interval that misses the truth or
-/// the value itself is wrong. Where any number of a range is right, the value must lie in it.
+/// A word is correct if it equals the true one. A number is correct if it equals the true one, or if its interval contains
+/// the true one and is no wider than `INTERVAL_SHARE_MAX` of it. In either case an interval that misses the truth or the
+/// value itself is wrong. Where any number of a range is right, the value must lie in the range.
 pub fn score(truth: &Truth, estimate: &Estimate) -> Outcome {
     let must = truth.sight == Sight::Identifiable;
     match estimate.verdict {
@@ -61,8 +63,8 @@ fn is_right(right: &Right, estimate: &Estimate) -> bool {
     }
 }
 
-/// Whether an identified number's interval holds one that is right; `None` where there is no such interval or no such
-/// number.
+/// Returns true if the interval of an identified number contains a correct one; `None` if there is no such interval or no
+/// such number.
 pub fn covers(truth: &Truth, estimate: &Estimate) -> Option<bool> {
     if estimate.verdict != Verdict::Identified {
         return None;
@@ -80,7 +82,7 @@ fn width((low, high): (&Value, &Value)) -> Option<f64> {
     Some((high.number()? - low.number()?).max(0.0))
 }
 
-/// Whether a value lies between two of its unit.
+/// Returns true if a value lies between two others of the same unit.
 fn lies(value: &Value, (low, high): (&Value, &Value)) -> bool {
     let units = [low, high].map(Value::unit);
     units == [value.unit(); 2] && (low..=high).contains(&value)
@@ -122,20 +124,20 @@ mod tests {
             found(256 * KIB, 256 * KIB, 256 * KIB),
             // Exact, with an interval of an octave.
             found(256 * KIB, 129 * KIB, 256 * KIB),
-            // Not exact, 64 KiB of 256 KiB wide.
+            // Not exact, with an interval of 64 KiB, a quarter of 256 KiB.
             found(250 * KIB, 200 * KIB, 264 * KIB),
         ];
         for estimate in &right {
             assert_eq!(score(&truth, estimate), Outcome::Found, "{estimate:?}");
         }
         let wrong = [
-            // A byte wider than a quarter.
+            // One byte wider than a quarter.
             found(250 * KIB, 200 * KIB, 264 * KIB + 1),
-            // Narrow, and beside the truth.
+            // Narrow, but misses the truth.
             found(250 * KIB, 248 * KIB, 255 * KIB),
-            // The right value outside of its own interval.
+            // The right value outside its own interval.
             found(256 * KIB, 100 * KIB, 128 * KIB),
-            // An interval that holds the truth but not the value.
+            // An interval that contains the truth but not the value.
             found(100 * KIB, 250 * KIB, 256 * KIB),
             chosen("cache"),
         ];

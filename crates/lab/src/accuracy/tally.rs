@@ -1,4 +1,4 @@
-//! Answers, counted.
+//! Counts of answers by their outcome.
 
 use super::campaign::{About, Answer, Results, cost_of};
 use super::draw::Family;
@@ -7,45 +7,45 @@ use fathom_probe::{Method, Parameter, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What is promised of the robust method: at least this share of the identifiable parameters is found.
+/// Promise of the robust method: the minimum share of the identifiable parameters that it finds.
 pub const RECALL_MIN: f64 = 0.97;
-/// At most this share of the identifications is wrong.
+/// Promise of the robust method: the maximum share of wrong values among its identifications.
 pub const WRONG_MAX: f64 = 0.01;
-/// Where there is nothing but noise, at most this share of the answers is an identification.
+/// Promise of the robust method: the maximum share of identifications among its answers on targets of noise alone.
 pub const INVENTED_MAX: f64 = 0.005;
 
-/// Answers by one method, to one parameter, on one kind of drive, or to all.
+/// Counts of the answers of one method: to one parameter, on one kind of drive, or to all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
-    /// Drives.
+    /// Number of targets.
     pub drives: u64,
-    /// Answers.
+    /// Number of answers.
     pub answers: u64,
-    /// Of them, those to something that must be found.
+    /// Answers about an identifiable parameter.
     pub identifiable: u64,
-    /// Answers that name a value: found, extra and wrong.
+    /// Answers that give a value: found, extra and wrong.
     pub identified: u64,
-    /// Identified, and right.
+    /// Identified, correct and required.
     pub found: u64,
-    /// Identified and right, where nobody has to find it.
+    /// Identified and correct, but not required.
     pub extra: u64,
-    /// Rejected, and right.
+    /// Rejected, correctly.
     pub rejected: u64,
-    /// Identified, and wrong.
+    /// Identified, and incorrect.
     pub wrong: u64,
-    /// Rejected, and wrong.
+    /// Rejected, though identifiable.
     pub denied: u64,
-    /// Inconclusive.
+    /// Inconclusive, or not answered.
     pub open: u64,
-    /// Of the inconclusive ones, those to something that must be found.
+    /// Inconclusive answers about an identifiable parameter.
     pub missed: u64,
-    /// Intervals that hold the truth, of so many.
+    /// Number of intervals that contain the truth, and number of intervals.
     pub covered: (u64, u64),
-    /// Bytes written for one drive: the median, and the sum over all drives.
+    /// Bytes written: median per target, and sum over all targets.
     pub bytes_written: (u64, u64),
-    /// Time on the drive's clock for one drive, in nanoseconds: the median, and the sum over all drives.
+    /// Time on the drive's clock in nanoseconds: median per target, and sum over all targets.
     pub device_ns: (u64, u64),
-    /// The most that the papers' procedures write on these drives as printed, in bytes, over all drives.
+    /// Maximum number of bytes that the papers' procedures, as printed, write on these targets, summed over all of them.
     pub printed_bytes_max: u64,
 }
 
@@ -88,17 +88,17 @@ impl Tally {
             .saturating_add(answer.printed_bytes_max);
     }
 
-    /// The share of what must be found that was; `None` where nothing must.
+    /// Returns the share of the identifiable parameters that was found; `None` if there is none.
     pub fn recall(&self) -> Option<f64> {
         share(self.found, self.identifiable)
     }
 
-    /// The share of the identifications that are wrong; `None` where nothing was identified.
+    /// Returns the share of wrong values among the identifications; `None` if nothing was identified.
     pub fn wrong_of_identified(&self) -> Option<f64> {
         share(self.wrong, self.identified)
     }
 
-    /// Whether this is what is promised of the robust method on such targets.
+    /// Returns true if the counts keep the promise of the robust method for targets of this family.
     pub fn keeps_promise(&self, family: Family) -> bool {
         let at_most = |share: Option<f64>, most| share.is_none_or(|share| share <= most);
         match family {
@@ -114,17 +114,17 @@ impl Tally {
 /// The tallies of one method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodTally {
-    /// Which one.
+    /// The method.
     pub method: Method,
-    /// By parameter.
+    /// Tallies by parameter.
     pub parameters: BTreeMap<Parameter, Tally>,
-    /// By axis and the kind of drive on it, over all parameters.
+    /// Tallies by axis and value on it, over all parameters.
     pub axes: BTreeMap<&'static str, BTreeMap<String, Tally>>,
-    /// Over all parameters.
+    /// Tally over all parameters.
     pub all: Tally,
 }
 
-/// Counts the answers of every method that there are.
+/// Counts the answers, for each method that gave any.
 pub fn tally(results: &Results) -> Vec<MethodTally> {
     let mut methods: Vec<Method> = results.answers.iter().map(|a| a.method).collect();
     methods.sort_unstable();
@@ -175,7 +175,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The lower median of values, and their sum; zeros where there are none.
+/// Returns the lower median and the sum of the values; zeros if there are none.
 fn median_and_sum(values: impl Iterator<Item = u64>) -> (u64, u64) {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!((all.open, all.missed, all.covered), (2, 1, (2, 3)));
         assert_eq!(all.recall(), Some(0.25));
         assert_eq!(all.wrong_of_identified(), Some(2.0 / 4.0));
-        // Drive 5 costs the sum of its three answers.
+        // The cost of drive 5 is the sum over its three answers.
         assert_eq!(all.bytes_written, (30, 10 + 20 + 30 + 40 + 50 + 180));
         assert_eq!((all.device_ns, all.printed_bytes_max), ((100, 800), 8000));
         assert!(!all.keeps_promise(Family::Wide));

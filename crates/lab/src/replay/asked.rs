@@ -1,4 +1,4 @@
-//! What a program asks of a drive, as accesses with their times: a trace of it.
+//! Records what a program asks of a drive, with times, as a trace.
 
 use super::run::RunError;
 use crate::source::Workload;
@@ -9,7 +9,7 @@ use fathom_run::{Moment, Observer, Played, play};
 
 struct Collected {
     start: Time,
-    /// By their number in the order in which they were asked for.
+    /// Each access with its number, in the order in which they were asked for.
     accesses: Vec<(u64, Access)>,
     stop: fn() -> bool,
 }
@@ -32,8 +32,8 @@ impl Observer for Collected {
     }
 }
 
-/// Plays a program to its end on a drive and gives what it asked for, in order of time. What it asks for depends on how long
-/// the drive takes, so that this is a trace of both. Holds all of them, 56 bytes each.
+/// Plays a program to its end on a drive and returns its accesses in order of time. A program's accesses depend on how fast
+/// the drive answers, so the trace is one of both. Holds all of them in memory, 56 bytes each.
 ///
 /// # Errors
 /// [`RunError`].

@@ -1,4 +1,5 @@
-//! What else becomes of every access of a run: a line of a file, and what the host waited for room in a buffer.
+//! What a run keeps of every access besides the figures: a row in the file of accesses, and the host's wait for room in a
+//! write buffer.
 
 use super::requests::RequestFile;
 use crate::source::WatchedRooms;
@@ -6,7 +7,7 @@ use crate::store::StoreError;
 use fathom_base::Time;
 use fathom_run::{Played, Sink};
 
-/// Where accesses go beside the figures.
+/// Destinations of accesses besides the figures.
 pub(super) struct Kept<'a> {
     rooms: Option<WatchedRooms>,
     requests: Option<RequestFile<'a>>,
@@ -25,7 +26,7 @@ impl<'a> Kept<'a> {
     /// Completes the file, if there is one.
     ///
     /// # Errors
-    /// [`StoreError`] where an access could not be written.
+    /// [`StoreError`] if an access could not be written.
     pub(super) fn finish(self) -> Result<(), StoreError> {
         match (self.broken, self.requests) {
             (Some(error), _) => Err(error),

@@ -1,4 +1,5 @@
-//! Why a drive can never take an access: which of its conditions fails, its limits, and a step that makes the workload fit.
+//! Explains why a drive can never take an access: the condition that fails, the limits, and a step that makes the workload
+//! fit.
 
 use fathom_base::Bytes;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Op};
@@ -7,14 +8,14 @@ use std::collections::BTreeSet;
 /// An access that a drive can never take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// What of it does not fit, and what would.
+    /// The condition that fails, with the drive's limits.
     pub why: String,
-    /// What to do.
+    /// Advice on how to make it fit.
     pub help: String,
 }
 
 impl Misfit {
-    /// Of an access that the drive's limits refuse ([`DeviceInfo::check`]); `None` for another failure.
+    /// Explains a refusal by the drive's limits ([`DeviceInfo::check`]); `None` for any other failure.
     pub(super) fn of(error: &IoError, info: &DeviceInfo) -> Option<Self> {
         match error.kind {
             IoErrorKind::Misaligned => Some(Self::of_shape(error, info)),
@@ -67,7 +68,7 @@ impl Misfit {
                 steps.insert(format!("--step round-to-pages,page={page}"));
             }
         }
-        // In order of the names, which has whole pages first: rounding makes accesses longer.
+        // Sorted by name. That puts `round-to-pages` first, which it must be because rounding makes accesses longer.
         let steps: Vec<String> = steps.into_iter().collect();
         Self {
             why: format!(
@@ -86,7 +87,7 @@ impl Misfit {
         }
     }
 
-    /// What is said of a failed access.
+    /// Returns the error message for a failed access.
     pub(super) fn words(misfit: &Option<Self>, error: &IoError) -> String {
         match misfit {
             None => error.to_string(),
@@ -128,7 +129,7 @@ mod tests {
         Misfit::of(&error, &info).unwrap()
     }
 
-    /// The conditions are those of [`DeviceInfo::check`].
+    /// Covers the conditions of [`DeviceInfo::check`].
     #[test]
     fn the_condition_that_fails_is_told_with_the_limits() {
         let limits = "; the drive takes multiples of 512 B, up to 1 MiB at a time";

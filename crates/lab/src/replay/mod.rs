@@ -1,9 +1,9 @@
-//! A workload through a drive: the run loop, and what it measures on its way.
+//! Runs a workload on a drive: the run loop and its measurements.
 //!
-//! The loop is the same over a modelled drive and a real one: the device is the clock. Accesses stream, nothing
-//! is held but what is in flight; an access that the device cannot take yet is not read from its source yet, and
-//! its response time counts from when it was asked for. It shapes nothing and decides nothing: that is what the
-//! steps and the arrival of [`fathom_workload::step`] say.
+//! The loop is the same for a modelled drive and a real one: the device is the clock. Accesses are streamed, and only those
+//! in flight are held. If the device cannot take an access yet, the access is not yet read from its source; its response
+//! time counts from the time at which it was due. The loop shapes nothing: the steps and the arrival of
+//! [`fathom_workload::step`] do that.
 
 mod asked;
 mod kept;

@@ -1,7 +1,8 @@
-//! Every access of a run in a Parquet file, for DuckDB, Polars and pandas: written as they end, in constant memory.
+//! Writes every access of a run to a Parquet file, for DuckDB, Polars and pandas. Rows are written as accesses complete, in
+//! constant memory.
 //!
-//! Columns: `number` (from 0, in the order of the workload), `at_ns` (when it was asked for, since the start of
-//! the run), `op`, `offset`, `bytes`, `submitted_ns`, `completed_ns` (both since the start of the run).
+//! Columns: `number` (from 0, in the order of the workload), `at_ns` (when it was asked for, since the start of the run),
+//! `op`, `offset`, `bytes`, `submitted_ns`, `completed_ns` (both since the start of the run).
 
 use crate::store::{REQUESTS_FILE, StagedFile, Staging, StoreError};
 use fathom_base::Time;
@@ -28,7 +29,7 @@ const LAYOUT: Layout = Layout {
     rising: &[],
 };
 
-/// The file while it grows. It becomes a file of the set when it is whole.
+/// The file being written. It becomes part of the set only when it is complete.
 pub(super) struct RequestFile<'a> {
     set: &'a mut Staging,
     place: PathBuf,
@@ -38,10 +39,10 @@ pub(super) struct RequestFile<'a> {
 }
 
 impl<'a> RequestFile<'a> {
-    /// Begins the file of a set. Times count from `start`.
+    /// Begins the file in a set. Times are relative to `start`.
     ///
     /// # Errors
-    /// [`StoreError`] where no file can be made.
+    /// [`StoreError`] if the file cannot be created.
     pub(super) fn create(set: &'a mut Staging, start: Time) -> Result<Self, StoreError> {
         let file = set.begin(REQUESTS_FILE)?;
         let place = file.place().to_owned();
@@ -58,7 +59,7 @@ impl<'a> RequestFile<'a> {
     /// Adds an access.
     ///
     /// # Errors
-    /// [`StoreError`] where the medium does not take it.
+    /// [`StoreError`] if the write fails.
     pub(super) fn push(&mut self, played: &Played) -> Result<(), StoreError> {
         self.rows.push(*played);
         if self.rows.len() < ROWS_PER_GROUP {
@@ -89,7 +90,7 @@ impl<'a> RequestFile<'a> {
     /// Completes the file.
     ///
     /// # Errors
-    /// [`StoreError`]; the set does not have it then.
+    /// [`StoreError`]; the set does not contain the file then.
     pub(super) fn finish(mut self) -> Result<(), StoreError> {
         let last = self.write_group();
         let file = last.and_then(|()| self.table.finish(&[]));
@@ -97,7 +98,7 @@ impl<'a> RequestFile<'a> {
     }
 }
 
-/// What the writer of tables says, as what it is about: most of the time the medium.
+/// Converts an error of the table writer. Most are write errors of the file system.
 fn written(place: &Path, error: TableError) -> StoreError {
     match error {
         TableError::Io(source) => StoreError::io("write", place, source),
@@ -108,10 +109,10 @@ fn written(place: &Path, error: TableError) -> StoreError {
     }
 }
 
-/// The response time of every access of a file, by its number.
+/// Reads the response time of every access from a file, by its number.
 ///
 /// # Errors
-/// What is wrong with the file, in words.
+/// A message that says what is wrong with the file.
 pub(crate) fn read_responses(file: File) -> Result<Responses, String> {
     decode(file).map_err(|e| e.to_string())
 }

@@ -1,4 +1,4 @@
-//! One run from what the user asked for: the drive, the workload, the figures.
+//! Runs a plan: opens the workload, sets up the block layer, plays the accesses and collects the figures.
 
 use super::kept::Kept;
 use super::misfit::Misfit;
@@ -17,53 +17,53 @@ use fathom_run::{CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecor
 use fathom_ssd::reshape::Counters;
 use std::num::NonZeroU32;
 
-/// What to run, beside the drive.
+/// The plan of a run, without the drive.
 pub type Plan = fathom_run::Plan<Workload>;
 
-/// A run without a result.
+/// Error that ends a run without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The workload.
+    /// The workload cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The drive failed an access.
     #[error("access {} of the workload: {}", number + 1, Misfit::words(misfit, error))]
     Device {
-        /// Which, counted from 0.
+        /// Number of the access, counted from 0.
         number: u64,
-        /// What the drive said.
+        /// The drive's error.
         error: IoError,
-        /// Where the drive can never take it: why not, and what to do.
+        /// Explanation and advice, if the drive can never take the access.
         misfit: Option<Misfit>,
     },
-    /// The drive failed on the way, and only a whole run will do.
+    /// The drive failed during the run, and the caller needs a complete run.
     #[error("{}", .0.error)]
     CutShort(CutShort),
-    /// The drive failed while it was prepared.
+    /// The drive failed during preconditioning.
     #[error("while the drive was prepared: {0}")]
     Prepare(IoError),
-    /// The drive does not complete what it took.
+    /// The drive does not complete its requests.
     #[error("the drive stopped: {in_flight} accesses never complete")]
     Stopped {
-        /// How many.
+        /// Number of requests in flight.
         in_flight: usize,
     },
-    /// The block layer above the drive.
+    /// The block layer cannot be set up.
     #[error(transparent)]
     Queue(#[from] BadValue),
-    /// The drive's own scheduler could not be switched.
+    /// The kernel's scheduler of the drive could not be switched.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// The file of accesses.
+    /// The file of accesses could not be written.
     #[error(transparent)]
     Requests(#[from] StoreError),
-    /// The user wants no more.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl RunError {
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Source(error) => Some(error.help()),
@@ -83,7 +83,7 @@ impl RunError {
 }
 
 impl RunError {
-    /// Of a run on that drive.
+    /// Converts an error of the run loop on a drive with these limits.
     pub(super) fn of(error: PlayError<SourceError>, info: &DeviceInfo) -> Self {
         match error {
             PlayError::Program(error) => Self::Source(error),
@@ -98,35 +98,35 @@ impl RunError {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Accesses that are done.
+    /// Number of completed accesses.
     pub accesses: u64,
-    /// What part of the workload was read, from 0 to 1, where its end is known.
+    /// Share of the workload that was read, from 0 to 1; `None` if its end is unknown.
     pub part: Option<f64>,
 }
 
-/// Watches a run.
+/// Callbacks that observe a run.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Asked now and then whether to give up.
+    /// Called regularly; `true` ends the run.
     pub stop: fn() -> bool,
-    /// Told now and then how far the run is.
+    /// Called regularly with the progress of the run.
     pub seen: Option<&'a dyn Fn(Seen)>,
 }
 
-/// What part of several streams that are read side by side was read; `None` where one has no known end.
+/// Returns the mean share that was read of several parallel streams; `None` if the end of one is unknown.
 fn mean_part(reaches: &[Option<Reach>]) -> Option<f64> {
     let parts: Option<Vec<f64>> = reaches.iter().map(|r| Some(r.as_ref()?.part())).collect();
     let parts = parts.filter(|parts| !parts.is_empty())?;
     Some(parts.iter().sum::<f64>() / parts.len() as f64)
 }
 
-/// Plays the workload on a device that is ready, and gives what was measured.
+/// Plays the workload on a device that is ready, and returns the measurements.
 ///
 /// # Errors
-/// [`RunError`]; the set does not have a file of accesses that is not whole.
+/// [`RunError`]. An incomplete file of accesses does not become part of the set.
 fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
@@ -148,7 +148,7 @@ fn measure(
     let mut kept = Kept::new(rooms.clone(), file.transpose()?);
     let mut recorder = Recorder::new(stop).keep(&mut kept).telling(told);
     let cut_short = match source.play(device, plan.arrival, &mut recorder) {
-        // A file that cannot be written ends the run, too; `finish` says why.
+        // A failed write to the file of accesses also ends the run; `finish` returns its error.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => match CutShort::of(&error) {
             None => return Err(RunError::of(error, device.info())),
@@ -188,7 +188,7 @@ fn measure(
     })
 }
 
-/// What went through a write buffer in front of the drive.
+/// Converts the counters of a write buffer in front of the drive.
 fn reshaped(counters: &Counters) -> Reshaped {
     Reshaped {
         requests: counters.requests,
@@ -202,7 +202,7 @@ fn reshaped(counters: &Counters) -> Reshaped {
     }
 }
 
-/// A prepared drive: [`Clone`] it for every run that starts from the same state.
+/// Preconditions a drive. [`Clone`] it for every run that starts from the same state.
 ///
 /// # Errors
 /// [`RunError::Prepare`].
@@ -212,7 +212,8 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
     Ok(drive)
 }
 
-/// Runs a plan on a modelled drive that is prepared already; `requests` is the set that gets a file of every access.
+/// Runs a plan on a modelled drive that is already preconditioned. If `requests` is given, that set receives a file of
+/// every access.
 ///
 /// # Errors
 /// [`RunError`].
@@ -234,7 +235,7 @@ pub fn run_model(
     })
 }
 
-/// What a run found on a drive of this model, with the drive's file and what there is to warn of.
+/// Completes the record of a run on a model: the drive's file and the warnings.
 fn of_model(model: &Model, record: RunRecord) -> RunRecord {
     RunRecord {
         drive: Some(model.to_toml()),
@@ -243,7 +244,7 @@ fn of_model(model: &Model, record: RunRecord) -> RunRecord {
     }
 }
 
-/// What a run on a drive that holds nothing does not show.
+/// Warns that a run on an empty drive shows no flash reads and no garbage collection.
 fn empty_flash(model: &Model, record: &RunRecord) -> Option<String> {
     let empty = record.plan.precondition == Precondition::Fresh && model.starts_empty();
     let missing = match (&record.totals.reads, &record.totals.writes) {
@@ -262,8 +263,8 @@ fn empty_flash(model: &Model, record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// Looks for what cannot be in a program over a drive, before anything is done to the drive: a job that would end behind
-/// it, blocks that do not fit its own.
+/// Checks a program against a drive before the drive is touched: no job may reach beyond the drive's end, and block sizes
+/// must fit the drive's logical block.
 ///
 /// # Errors
 /// [`RunError::Source`] with the file and the line, or the setting.
@@ -274,7 +275,7 @@ pub fn check(plan: &Plan, info: &DeviceInfo) -> Result<(), RunError> {
     }
 }
 
-/// Runs a plan on any device, such as a real drive; nothing is done to it before.
+/// Runs a plan on any device, such as a real drive, without preconditioning it.
 ///
 /// # Errors
 /// [`RunError`].
@@ -292,7 +293,7 @@ pub fn run(
     };
     let mut config = config.clone();
     if let Source::Program(work) = &source {
-        // What the block layer is told stands above what a job asks for.
+        // Priorities set for the block layer override those that a job asks for.
         config.check_processes(work.processes())?;
         for (process, priority) in &work.priorities {
             let asked = config.priorities.entry(process.clone());

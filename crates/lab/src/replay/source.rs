@@ -1,4 +1,4 @@
-//! What a workload gives a run: accesses, or a program.
+//! The input of a run: streams of accesses, or a program.
 
 use crate::source::{Accesses, Kind, Reach, SourceError, WatchedRooms, Work, Workload};
 use fathom_base::BadValue;
@@ -7,10 +7,11 @@ use fathom_platform::Counter;
 use fathom_run::{Counted, Plan, PlayError, Recorder, play};
 use fathom_workload::step::Arrival;
 
-/// Processes that play a trace. Each has the file open, with a window of 256 KiB and what a decoder keeps.
+/// Maximum number of processes that play a trace. Each has the file open, with a window of 256 KiB and the state of a
+/// decoder.
 const TRACE_PROCESSES_MAX: u64 = 512;
 
-/// What a workload gives: accesses, one stream of them for each process, or a program.
+/// The input of a run: accesses, one stream for each process, or a program.
 pub(super) enum Source {
     Accesses(Vec<Accesses>),
     Program(Work),
@@ -51,7 +52,8 @@ impl Source {
         }
     }
 
-    /// What the host waits for room in a write buffer in front of the drive, where the writes have times of their own.
+    /// Starts to measure the host's wait for room in a write buffer in front of the drive, if there is one and the writes
+    /// have arrival times of their own.
     pub(super) fn watch_room(&mut self, arrival: Arrival) -> Option<WatchedRooms> {
         match (self, arrival) {
             (Self::Accesses(all), Arrival::Open) => all.first_mut()?.watch_room(),
@@ -59,7 +61,7 @@ impl Source {
         }
     }
 
-    /// How far each of its streams is read.
+    /// Returns the progress of each stream.
     pub(super) fn reaches(&self) -> Vec<Option<Reach>> {
         match self {
             Self::Accesses(all) => all.iter().map(|accesses| accesses.reach.clone()).collect(),
@@ -67,7 +69,8 @@ impl Source {
         }
     }
 
-    /// Of several processes the first one tells what a step found in a first pass, and did.
+    /// Returns the stream of the first process. It stands for all processes when the results of a first pass and the counts
+    /// of steps are reported.
     pub(super) fn first(&self) -> Option<&Accesses> {
         match self {
             Self::Accesses(all) => all.first(),

@@ -1,12 +1,12 @@
-//! Claims on the runs of their study: those about what a paper leaves open are judged under each assumption, and never said to
-//! hold for one that was picked.
+//! Judges claims on the runs of their study. A claim that depends on something the paper leaves open is judged under each
+//! assumption; a single assumption is never picked to make it hold.
 
 use super::judge::{Assumed, Judged, judge_there};
 use super::look::{Look, point};
 use super::rule::Verdict;
 use super::statement::{Selector, Tested};
 
-/// A statement on the runs of its study.
+/// Judges a statement on the runs of its study.
 pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let here = runs.only(&claim.at);
     match claim.assuming.is_empty() || here.runs.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     }
 }
 
-/// A claim under each of its assumptions, and what that makes of it.
+/// Judges a claim under each of its assumptions, and combines the verdicts.
 fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let mut places: Vec<Vec<&str>> = Vec::new();
     for run in &runs.runs {
@@ -47,7 +47,8 @@ fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     }
 }
 
-/// What a claim is under several assumptions: never more than it is under each of them, but that it holds somewhere.
+/// Combines the verdicts under several assumptions. The claim holds only if it holds under all of them, and holds in part
+/// if it holds under some.
 fn over_all(assumed: &[Assumed]) -> Verdict {
     let all = |wanted: Verdict| assumed.iter().all(|a| a.verdict == wanted);
     let any = |wanted: Verdict| assumed.iter().any(|a| a.verdict == wanted);
@@ -61,10 +62,10 @@ fn over_all(assumed: &[Assumed]) -> Verdict {
     }
 }
 
-/// Assumptions that are named; of more it is said how many.
+/// Maximum number of assumptions that are named; of more only the number is given.
 const NAMED: usize = 3;
 
-/// Which assumptions have which verdict: "holds with BAST, 8; does not hold with 11 of 12".
+/// Lists the assumptions by verdict: "holds with BAST, 8; does not hold with 11 of 12".
 fn by_verdict(assumed: &[Assumed]) -> String {
     use Verdict::{CannotBeTold, DirectionOnly, DoesNotHold, Holds};
     let group = |verdict: Verdict| {

@@ -1,4 +1,5 @@
-//! What is drawn of a paper's figure: charts over the points of an axis, and runs over time and over the sequence of accesses.
+//! The drawings of a paper's figure: charts over the points of an axis, and plots over time or over the sequence of
+//! accesses.
 
 use super::expected::{Drawing, Sequence, Timeline};
 use super::look::{Look, at};
@@ -10,21 +11,21 @@ use serde::Serialize;
 /// A chart with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChartFound {
-    /// What it shows.
+    /// Title of the chart.
     pub title: String,
-    /// The workload, of a chart about a trace.
+    /// The workload, for a chart about a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
     /// The vertical axis, with its unit.
     pub metric: String,
     /// The horizontal axis.
     pub x: String,
-    /// What stands side by side.
+    /// The points on the horizontal axis.
     pub points: Vec<String>,
-    /// Where each of them stands; empty where they are names.
+    /// Position of each point; empty if the points are names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<f64>,
-    /// The axis whose points are lines.
+    /// The axis whose points are the lines.
     pub each: String,
     /// The lines.
     pub lines: Vec<LineFound>,
@@ -33,48 +34,48 @@ pub struct ChartFound {
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineFound {
-    /// What it is called.
+    /// Name of the line.
     pub name: String,
-    /// A value for each point; `None` where there is no such run, or it has no such figure.
+    /// One value per point; `None` if the run is missing or lacks this figure.
     pub values: Vec<Option<Measured>>,
-    /// What the paper prints at each point; empty where it prints nothing.
+    /// The paper's value at each point; empty if the paper prints none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paper: Vec<Option<f64>>,
 }
 
-/// What each process of a run got over time.
+/// Throughput of each process of a run over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimelineFound {
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// The middle of each stretch, in seconds since the start.
+    /// The middle of each interval, in seconds since the start.
     pub at_s: Vec<f64>,
-    /// For each process, MB a second in each stretch.
+    /// MB/s in each interval, per process.
     pub processes: Vec<Vec<f64>>,
 }
 
 /// Response times over the sequence of accesses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SequenceFound {
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
     /// The lines.
     pub lines: Vec<SequenceLine>,
 }
 
-/// A line of it: the accesses of a run in the order in which they were done, some at a time.
+/// A line of the plot: the accesses of a run in order of completion, several per point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SequenceLine {
-    /// What it is called.
+    /// Name of the line.
     pub name: String,
-    /// How many were done before the middle of these.
+    /// Number of accesses completed before the middle of each point's group.
     pub accesses: Vec<f64>,
-    /// Their mean response time, in seconds.
+    /// Mean response time of each group, in seconds.
     pub response_s: Vec<f64>,
 }
 
 impl ChartFound {
-    /// Whether no line has a value: a quick reproduction leaves some runs out.
+    /// Returns true if no line has a value: a quick reproduction leaves some runs out.
     pub fn is_empty(&self) -> bool {
         self.lines.iter().all(LineFound::is_empty)
     }
@@ -86,7 +87,7 @@ impl LineFound {
     }
 }
 
-/// A chart of a figure with that title on the runs of its study, or on those of one workload that stands for `trace`.
+/// Computes a chart with that title on the runs of its study, or on those of one workload that stands for `trace`.
 pub(super) fn chart<'a>(
     title: &str,
     drawing: &'a Drawing,
@@ -140,17 +141,17 @@ pub(super) fn chart<'a>(
         },
         places,
         each: drawing.lines.clone(),
-        // A workload that fills no buffer has nothing to say of one.
+        // A workload that never fills a buffer has no values for it.
         lines: lines
             .filter(|line| on.is_none() || !line.is_empty())
             .collect(),
     }
 }
 
-/// Stretches of a run are taken together until there are no more than that.
+/// Maximum number of points over time; neighbouring intervals are merged until there are no more than that.
 const STRETCHES_MAX: usize = 128;
 
-/// What each process of a run got over time.
+/// Computes the throughput of each process of a run over time.
 pub(super) fn over_time(timeline: &Timeline, runs: &Look<'_>) -> TimelineFound {
     let title = timeline.title.clone();
     let Some(run) = runs.only(&timeline.at).runs.first().copied() else {
@@ -179,7 +180,7 @@ pub(super) fn over_time(timeline: &Timeline, runs: &Look<'_>) -> TimelineFound {
     }
 }
 
-/// Response times over the sequence of accesses.
+/// Computes the response times over the sequence of accesses.
 pub(super) fn in_sequence(sequence: &Sequence, runs: &Look<'_>) -> SequenceFound {
     let here = runs.only(&sequence.at);
     let named = |line: &&str| sequence.among.is_empty() || sequence.among.iter().any(|a| a == line);
@@ -194,7 +195,7 @@ pub(super) fn in_sequence(sequence: &Sequence, runs: &Look<'_>) -> SequenceFound
     }
 }
 
-/// Stretches of the run that did something, taken together so that each has about as many accesses.
+/// Merges the intervals of a run so that each point has about as many accesses.
 fn sequence_of(name: &str, totals: &Totals) -> SequenceLine {
     let all: u64 = totals.timeline.iter().map(|stretch| stretch.count).sum();
     let per = all.div_ceil(STRETCHES_MAX as u64).max(1);
@@ -232,7 +233,7 @@ mod tests {
             ..Totals::default()
         };
         let line = sequence_of("noop", &totals);
-        // 1,006 accesses, at least eight at a time: 300, 5 and 700 together, and the last one.
+        // 1,006 accesses, at least eight per point: 300, then 5 and 700 together, then the last one.
         assert_eq!(line.accesses, [150.0, 300.0 + 352.5, 1005.5]);
         assert_eq!(line.response_s, [2.0; 3]);
     }

@@ -1,72 +1,73 @@
-//! What a paper says of its results, as data: `papers/NAME/expected.toml`.
+//! Figures and statements of a paper, as data: `papers/NAME/expected.toml`.
 
 use super::metric::Metric;
 use super::statement::{Selector, Tested};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A paper's figures and what it says of them.
+/// The figures of a paper and its statements about them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statements {
-    /// What the paper is called here.
+    /// Short name of the paper.
     pub paper: String,
-    /// What is to be known about its numbers.
+    /// Remarks on its numbers.
     #[serde(default, rename = "remark")]
     pub remarks: Vec<Remark>,
-    /// What a quick reproduction is.
+    /// The settings of a quick reproduction.
     #[serde(default)]
     pub quick: Quick,
-    /// Parts of axes, under names of their own.
+    /// Named selections of an axis's points.
     #[serde(default, rename = "row")]
     pub rows: Vec<Row>,
-    /// Studies that answer the paper's statements about another one, by the name of that one: another model of the drive, say.
+    /// Studies on which the statements about another study are judged again, with another model of the drive for example.
+    /// The key is the name of that other study.
     #[serde(default)]
     pub again: BTreeMap<String, Vec<String>>,
-    /// Its figures and tables, and the questions that go past it.
+    /// The figures and tables of the paper, and questions that go beyond it.
     #[serde(rename = "figure")]
     pub figures: Vec<Panel>,
 }
 
-/// Something to be known about a paper's numbers.
+/// A remark on a paper's numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
-    /// What.
+    /// The text.
     pub text: String,
 }
 
-/// What a quick reproduction is: one seed, and a part of the accesses.
+/// Settings of a quick reproduction: one seed, and a part of the accesses.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quick {
-    /// The first so many writes of each workload; without it a quarter of what generators make.
+    /// Number of writes to keep at the start of each workload; without it, a quarter of what generators make.
     pub writes: Option<u64>,
-    /// The studies that run; all where none is named.
+    /// The studies to run; all if none is named.
     #[serde(default)]
     pub studies: Vec<String>,
-    /// Of a study, of the axes that are named, these points.
+    /// Points to keep: by study, then by axis. Axes that are not named keep all.
     #[serde(default)]
     pub keep: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
-/// Points of an axis in an order of their own, such as those of one figure where several share an axis. It is named like
-/// an axis wherever points are walked through.
+/// Points of an axis in an order of their own, for example those of one figure where several figures share an axis. The
+/// name of a row can be used in place of an axis's name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What it is called.
+    /// Name of the row.
     pub name: String,
     /// The axis, or `workload`.
     pub axis: String,
-    /// What the horizontal axis of a chart is, with its unit.
+    /// Title of a chart's horizontal axis, with its unit.
     pub title: String,
-    /// Where each point stands; the first one is the lowest.
+    /// Position of each point; the lowest comes first.
     pub points: BTreeMap<String, f64>,
 }
 
 impl Row {
-    /// Its points from left to right, with their places.
+    /// Returns the points from left to right, with their positions.
     pub(super) fn in_order(&self) -> Vec<(&str, f64)> {
         let mut points: Vec<(&str, f64)> = (self.points.iter())
             .map(|(point, place)| (point.as_str(), *place))
@@ -76,37 +77,37 @@ impl Row {
     }
 }
 
-/// A figure of the paper, with what the paper says of it.
+/// A figure of the paper, with the paper's statements about it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Panel {
-    /// Its number, or a name where the paper has none.
+    /// Number of the figure, or a name if the paper has none.
     pub id: String,
-    /// What it shows.
+    /// Title of the figure.
     pub title: String,
-    /// The study that it is about, where what is drawn and stated does not name another one.
+    /// The study of all drawings and claims that name no other.
     #[serde(default)]
     pub study: String,
-    /// What the paper says of it, in our words.
+    /// The paper's statement, in our words.
     pub says: String,
-    /// What was found on the runs in the paper's README, and why.
+    /// The findings on the runs in the paper's README, and the reasons.
     pub found: String,
-    /// What is drawn.
+    /// The charts to draw.
     #[serde(default, rename = "chart")]
     pub charts: Vec<Drawing>,
-    /// What each process got over time.
+    /// Plots of the throughput of each process over time.
     #[serde(default, rename = "timeline")]
     pub timelines: Vec<Timeline>,
-    /// Response times over the sequence of accesses.
+    /// Plots of response times over the sequence of accesses.
     #[serde(default, rename = "sequence")]
     pub sequences: Vec<Sequence>,
-    /// How what it says is tested.
+    /// The tests of the paper's statements.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Tested>,
 }
 
 impl Panel {
-    /// Its study is that of whatever names none.
+    /// Sets the study of all drawings and claims that name none.
     fn fill(&mut self) {
         let charts = self.charts.iter_mut().map(|chart| &mut chart.study);
         let timelines = self
@@ -124,83 +125,83 @@ impl Panel {
     }
 }
 
-/// A chart: a value for each point of one axis, a line for each point of another.
+/// A chart: a value for each point of one axis, and a line for each point of another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
-    /// What it shows, where a figure has several.
+    /// Title, if a figure has several charts.
     #[serde(default)]
     pub title: String,
-    /// Which study; that of the figure where it says nothing.
+    /// The study; that of the figure if empty.
     #[serde(default)]
     pub study: String,
     /// The vertical axis.
     pub metric: Metric,
-    /// The trace; there is a chart for each workload that stands for it, and for every trace with `any`.
+    /// The trace: there is one chart for each workload that stands for it, or for every trace with `any`.
     pub trace: Option<String>,
-    /// The axis of the study, a row, or `workload`, whose points stand side by side.
+    /// The horizontal axis: an axis of the study, a row, or `workload`.
     pub x: String,
     /// The axis whose points are lines.
     pub lines: String,
-    /// Points of the other axes.
+    /// The points of the other axes.
     #[serde(default)]
     pub at: Selector,
-    /// What the paper prints of it.
+    /// Values that the paper prints.
     #[serde(default)]
     pub paper: Vec<Printed>,
 }
 
-/// A point of a figure as the paper prints it.
+/// A value of a figure as printed in the paper.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Printed {
-    /// The trace, where the chart is about several.
+    /// The trace, if the chart is about several.
     pub trace: Option<String>,
     /// The line.
     pub line: String,
     /// The point.
     pub at: String,
-    /// In the unit of the metric.
+    /// The value, in the unit of the metric.
     pub value: f64,
 }
 
-/// What each process of a run got over time; of the first seed.
+/// Throughput of each process of a run over time, for the first seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timeline {
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// Which study; that of the figure where it says nothing.
+    /// The study; that of the figure if empty.
     #[serde(default)]
     pub study: String,
-    /// Which run of it.
+    /// The points that select the run.
     pub at: Selector,
 }
 
-/// Response times over the sequence of accesses, a line for each point of an axis; of the first seed.
+/// Response times over the sequence of accesses, with a line for each point of an axis, for the first seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// Which study; that of the figure where it says nothing.
+    /// The study; that of the figure if empty.
     #[serde(default)]
     pub study: String,
     /// The axis whose points are lines.
     pub lines: String,
-    /// Which of its points; all where none is named.
+    /// The points to draw; all if none is named.
     #[serde(default)]
     pub among: Vec<String>,
-    /// Points of the other axes.
+    /// The points of the other axes.
     #[serde(default)]
     pub at: Selector,
 }
 
 impl Statements {
-    /// Reads the text of `expected.toml`.
+    /// Parses the text of `expected.toml`.
     ///
     /// # Errors
-    /// The line, counted from 1, and what is wrong there.
+    /// The line, counted from 1 (where known), and a message that says what is wrong there.
     pub fn from_toml(text: &str) -> Result<Self, (Option<usize>, String)> {
         let mut statements: Statements = crate::parse::from_toml(text)?;
         statements.figures.iter_mut().for_each(Panel::fill);

@@ -1,9 +1,9 @@
-//! Whether what a paper says of a figure holds on our runs.
+//! Judges whether a paper's statement about a figure holds on our runs.
 //!
-//! Every number is computed for each seed from the runs of that seed alone, which saw the same workload; the numbers of
-//! several seeds then have a mean and a 95 % interval. A study that has one seed by design has the intervals of its runs
-//! (batch means); where a quick reproduction leaves one seed of several there is no interval, and a verdict says what that
-//! seed says. The rules are in [`rule`](super::rule).
+//! Each number is computed separately for each seed, from runs that saw the same workload. With several seeds a number has
+//! a mean and a 95 % interval. A study with one seed by design uses the intervals of its runs (batch means). If a quick
+//! reproduction leaves one seed of several there is no interval, and the verdict is that of this seed. The rules are in
+//! [`rule`](super::rule).
 
 use super::look::{Look, Missing};
 use super::measured::{Measured, Number};
@@ -12,52 +12,52 @@ use super::rule::{Verdict, all_of, decide};
 use super::statement::{Test, Tested};
 use serde::Serialize;
 
-/// What came of a statement.
+/// Result of testing a statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judged {
-    /// What is stated.
+    /// The statement.
     pub text: String,
-    /// What its mark is called in a figure; empty where it has none.
+    /// Label of its mark in a figure; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Whether it is ours, and not the paper's.
+    /// True if the statement is ours and not the paper's.
     pub ours: bool,
     /// The study.
     pub study: String,
-    /// The workload, of a statement about a trace.
+    /// The workload, for a statement about a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What was claimed, in words.
+    /// The claim, in words.
     pub claimed: String,
-    /// The size that was claimed, if one was.
+    /// The claimed size, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// What was measured, in words; empty where nothing was.
+    /// The measurement, in words; empty if there is none.
     pub measured: String,
-    /// The number, where it is one.
+    /// The measured number, if it is a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<Measured>,
-    /// Why it does not hold, or cannot be told, where the number alone does not say it.
+    /// Why it does not hold or cannot be told, if the number alone does not show it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// The axes whose points are assumptions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assuming: Vec<String>,
-    /// What came of it under each assumption; empty where the claim assumes nothing.
+    /// Results under each assumption; empty if the claim assumes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumed>,
 }
 
-/// What came of a claim under one assumption, or one of each kind.
+/// Result of a claim under one assumption, or under one point of each of several axes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Assumed {
     /// The points of the axes that the claim names, in its order.
     pub points: Vec<String>,
     /// The verdict there.
     pub verdict: Verdict,
-    /// What was measured there, in words.
+    /// The measurement there, in words.
     pub measured: String,
 }
 
@@ -77,7 +77,7 @@ impl Judged {
     }
 }
 
-/// A statement on these runs.
+/// Judges a statement on these runs.
 pub(super) fn judge_there<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     let judged = Judged::of(claim);
     let measured = match measure(claim, runs) {
@@ -110,7 +110,7 @@ pub(super) fn judge_there<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
     }
 }
 
-/// Each number of a statement over the seeds, with what it is about.
+/// Returns each number of a statement over the seeds, with a description.
 fn measure<'a>(claim: &'a Tested, runs: &Look<'a>) -> Result<Vec<(String, Measured)>, Missing> {
     if runs.runs.is_empty() {
         return Err("the runs that it needs were left out");
@@ -130,10 +130,10 @@ fn measure<'a>(claim: &'a Tested, runs: &Look<'a>) -> Result<Vec<(String, Measur
     Ok(each.collect())
 }
 
-/// Comparisons that are listed; of more the lowest and the highest are told.
+/// Maximum number of comparisons listed; of more only the lowest and the highest are named.
 const LISTED: usize = 3;
 
-/// What was measured: the number, or some of several and for how many of them the claim holds.
+/// Describes the measurement: the number, or some of several and the number of comparisons for which the claim holds.
 fn words(measured: &[(String, Measured)], verdicts: &[(String, Verdict)], unit: &str) -> String {
     let said = |(what, measured): &(String, Measured)| match what.is_empty() {
         true => measured.words(unit),
@@ -154,7 +154,7 @@ fn words(measured: &[(String, Measured)], verdicts: &[(String, Verdict)], unit: 
     format!("{}; {count}", ends.join(" to "))
 }
 
-/// What the number does not say: that an interval is too wide, or which of several comparisons fail.
+/// Gives the reason that the number does not show: an interval is too wide, or which of several comparisons fail.
 fn why(verdict: Verdict, verdicts: &[(String, Verdict)]) -> String {
     let failed = verdicts.iter().filter(|(_, v)| *v == verdict);
     let failed: Vec<&str> = failed.map(|(what, _)| what.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Runs of a study as charts and statements look at them: by the points of axes.
+//! Selects runs of a study for charts and statements, by the points of axes.
 
 use super::expected::Row;
 use super::measured::Number;
@@ -6,7 +6,7 @@ use super::metric::Metric;
 use super::statement::Selector;
 use crate::study::Finished;
 
-/// Why there is no number.
+/// Reason why there is no number.
 pub(super) type Missing = &'static str;
 
 const LEFT_OUT: Missing = "a run that it needs was left out";
@@ -14,29 +14,29 @@ const NOTHING_REACHED: Missing =
     "nothing reached the drive in one of the runs: its buffer never was full";
 const NO_SUCH_FIGURE: Missing = "a run that it needs has no such figure";
 
-/// Some runs of a study.
+/// A selection of a study's runs.
 #[derive(Clone, Debug)]
 pub(super) struct Look<'a> {
-    /// Which.
+    /// The runs.
     pub runs: Vec<&'a Finished>,
-    /// Rows of the paper.
+    /// The rows of the paper.
     pub rows: &'a [Row],
-    /// Whether a number has an interval within its run: where the study has one seed by design.
+    /// True if a number has an interval from within its run, because the study has one seed by design.
     pub within: bool,
 }
 
-/// What a chart or a statement walks through.
+/// The points that a chart or a statement goes through.
 #[derive(Clone, Debug)]
 pub(super) struct Walked<'a> {
     /// The axis of the study, or `workload`.
     pub axis: &'a str,
     /// Its points, from left to right.
     pub points: Vec<&'a str>,
-    /// The row, where it is one.
+    /// The row, if the points come from one.
     pub row: Option<&'a Row>,
 }
 
-/// The point of an axis, or the workload.
+/// Returns the point of a run on an axis, or its workload.
 pub(super) fn point<'a>(run: &'a Finished, axis: &str) -> Option<&'a str> {
     if axis == "workload" {
         return Some(&run.run.workload);
@@ -45,13 +45,13 @@ pub(super) fn point<'a>(run: &'a Finished, axis: &str) -> Option<&'a str> {
     found.map(|(_, point)| point.as_str())
 }
 
-/// One point of an axis.
+/// Selects one point of an axis.
 pub(super) fn at(axis: &str, point: &str) -> Selector {
     Selector::from([(axis.to_owned(), point.to_owned())])
 }
 
 impl<'a> Look<'a> {
-    /// Those of them that are meant.
+    /// Returns the runs that match a selector.
     pub(super) fn only(&self, selector: &Selector) -> Look<'a> {
         let is =
             |run: &Finished, (axis, wanted): (&String, &String)| point(run, axis) == Some(wanted);
@@ -62,7 +62,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The points of an axis among them, in their order.
+    /// Returns the points of an axis among the runs, in their order.
     pub(super) fn points(&self, axis: &str) -> Vec<&'a str> {
         let mut points = Vec::new();
         for run in &self.runs {
@@ -75,7 +75,7 @@ impl<'a> Look<'a> {
         points
     }
 
-    /// The points of a row, whether there are runs or not, or those of an axis among the runs.
+    /// Returns the points of a row, with or without runs, or those of an axis among the runs.
     pub(super) fn walk(&self, name: &'a str) -> Walked<'a> {
         match self.rows.iter().find(|row| row.name == name) {
             Some(row) => Walked {
@@ -91,7 +91,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Those of each seed.
+    /// Returns one selection for each seed.
     pub(super) fn seeds(&self) -> Vec<Look<'a>> {
         let mut seeds: Vec<u64> = self.runs.iter().map(|run| run.run.plan.seed).collect();
         seeds.sort_unstable();
@@ -104,7 +104,7 @@ impl<'a> Look<'a> {
         seeds.into_iter().map(of).collect()
     }
 
-    /// A metric of each of them.
+    /// Returns a metric of each run.
     pub(super) fn each(&self, metric: Metric) -> Result<Vec<Number>, Missing> {
         let of = |run: &&Finished| {
             let half = match self.within {
@@ -120,7 +120,7 @@ impl<'a> Look<'a> {
         self.runs.iter().map(of).collect()
     }
 
-    /// The mean of a metric over them.
+    /// Returns the mean of a metric over the runs.
     pub(super) fn number(&self, metric: Metric) -> Result<Number, Missing> {
         Number::mean(&self.each(metric)?).ok_or(LEFT_OUT)
     }

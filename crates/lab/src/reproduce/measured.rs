@@ -1,19 +1,20 @@
-//! Numbers with their 95 % intervals: of one seed, and over seeds.
+//! Numbers with their 95 % intervals: for one seed, and over several seeds.
 
 use fathom_run::half_width;
 use serde::Serialize;
 
-/// A number from the runs of one seed, with half of its interval within the run; 0 where none is taken.
+/// A number from the runs of one seed, with half the width of its interval within the run; 0 if there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {
     /// The number.
     pub value: f64,
-    /// Half of the interval.
+    /// Half the width of the interval.
     pub half: f64,
 }
 
 impl Number {
-    /// The mean of several. The same workload is behind all of them: their errors do not average out.
+    /// Returns the mean of several numbers. They come from the same workload, so their errors do not average out: the half
+    /// widths are averaged as well.
     pub(super) fn mean(of: &[Number]) -> Option<Number> {
         let mean = |part: fn(&Number) -> f64| of.iter().map(part).sum::<f64>() / of.len() as f64;
         (!of.is_empty()).then(|| Number {
@@ -22,15 +23,15 @@ impl Number {
         })
     }
 
-    /// As a multiple of another one; `None` where that is not positive. Both saw the same workload, and their errors are taken
-    /// as independent, which makes an interval too wide rather than too narrow.
+    /// Returns the ratio to another number; `None` if that is not positive. Both come from the same workload. Their errors
+    /// are treated as independent, which makes an interval too wide rather than too narrow.
     pub(super) fn over(self, whole: Number) -> Option<Number> {
         let value = self.value / whole.value;
         let half = (self.half / whole.value).hypot(value * whole.half / whole.value);
         (whole.value > 0.0).then_some(Number { value, half })
     }
 
-    /// How much more than the whole a multiple of it is, in percent.
+    /// Converts a ratio to the difference in percent.
     pub(super) fn percent_more(self) -> Number {
         Number {
             value: (self.value - 1.0) * 100.0,
@@ -39,19 +40,19 @@ impl Number {
     }
 }
 
-/// A number with half of its 95 % interval: over seeds, or within the run where there is one seed by design.
+/// A number with half the width of its 95 % interval: over seeds, or within the run if the study has one seed by design.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// The mean over seeds.
+    /// Mean over the seeds.
     pub mean: f64,
-    /// Half of the interval; 0 where there is none.
+    /// Half the width of the interval; 0 if there is none.
     pub half: f64,
-    /// Seeds.
+    /// Number of seeds.
     pub seeds: usize,
 }
 
 impl Measured {
-    /// Of the numbers of all seeds; `None` where there is none.
+    /// Combines the numbers of all seeds; `None` if there is none.
     pub(super) fn of(numbers: &[Number]) -> Option<Self> {
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
         let first = numbers.first()?;
@@ -65,9 +66,9 @@ impl Measured {
         })
     }
 
-    /// In words, with a unit.
+    /// Formats the number with a unit.
     pub fn words(self, unit: &str) -> String {
-        // No minus before a zero, and three digits or so.
+        // Adding 0 turns -0 into 0. About three significant digits are kept.
         let mean = self.mean + 0.0;
         let digits = match mean.abs() {
             0.0 => 0,
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_mean_over_seeds() {
-        // By hand: mean 3, deviations -1, 0, 1, standard error 1 / sqrt(3), t of two degrees 4.3027.
+        // By hand: mean 3, deviations -1, 0, 1, standard error 1 / sqrt(3), Student's t with two degrees of freedom 4.3027.
         let of = |values: &[f64]| {
             let numbers: Vec<Number> = values.iter().map(|v| number(*v, 0.5)).collect();
             Measured::of(&numbers)
@@ -105,7 +106,7 @@ mod tests {
         let measured = of(&[2.0, 3.0, 4.0]).unwrap();
         assert_eq!(measured.mean, 3.0);
         assert!((measured.half - 4.3027 / 3_f64.sqrt()).abs() < 1e-3);
-        // One seed has what the run itself says, and none has nothing.
+        // One seed has the interval of its run; no seed gives nothing.
         let one = of(&[2.0]).unwrap();
         assert_eq!(one.words(" %"), "2.00 % (± 0.50)");
         assert_eq!(
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn errors_of_a_ratio_add_as_squares_and_those_of_a_mean_do_not_shrink() {
-        // 3 % and 4 % make 5 % of the ratio, which is 2.
+        // 3 % and 4 % give 5 % of the ratio, which is 2.
         let ratio = number(200.0, 6.0).over(number(100.0, 4.0)).unwrap();
         assert_eq!(ratio.value, 2.0);
         assert!((ratio.half - 0.1).abs() < 1e-12, "{ratio:?}");

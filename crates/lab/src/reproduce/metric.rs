@@ -1,4 +1,4 @@
-//! What a figure or a claim is about: one number of one run.
+//! The metrics of figures and claims: each is one number of one run.
 
 use crate::source::Workload;
 use fathom_block::DriveStats;
@@ -7,86 +7,86 @@ use fathom_run::{Reshaped, RunRecord, Side, Totals};
 use fathom_workload::step::Arrival;
 use serde::Deserialize;
 
-/// Requests of at most so many bytes are small (`parameter-aware-io` Table 4).
+/// Maximum length of a small request, in bytes (`parameter-aware-io` Table 4).
 const SMALL_BYTES: u64 = 256 << 10;
 
 /// A number of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// For how long each of those that wait was waiting for reads, in seconds: response times of reads, over how many
-    /// are outstanding.
+    /// Time that each outstanding request slot spent on reads, in seconds: the sum of the response times of reads divided
+    /// by the number of outstanding requests.
     ReadTime,
-    /// The same of writes.
+    /// The same for writes.
     WriteTime,
-    /// From the start to the last completion, in seconds.
+    /// Time from the start to the last completion, in seconds.
     Duration,
-    /// Bytes read and written a second, in MB.
+    /// Bytes read and written per second, in MB/s.
     Throughput,
-    /// Bytes of the workload a second, those included that stay in a buffer in front of the drive, in MB.
+    /// Bytes of the workload per second, in MB/s. Includes those that stay in a buffer in front of the drive.
     WorkloadThroughput,
-    /// Bytes read a second, in MB.
+    /// Bytes read per second, in MB/s.
     ReadThroughput,
-    /// Bytes written a second, in MB.
+    /// Bytes written per second, in MB/s.
     WriteThroughput,
-    /// Bytes that reached the drive a second in the second half of the run, in MB: what a program gets in the end, when
-    /// its page cache has no more to lend.
+    /// Bytes that reached the drive per second in the second half of the run, in MB/s: the rate of a program once its page
+    /// cache is full.
     WrittenThrough,
-    /// What a program has written for its user a second, by its own count, in MB.
+    /// Bytes that a program has written for its user per second, by its own count, in MB/s.
     ProgramWrites,
-    /// What a program has read and written for its user a second, by its own count, in MB.
+    /// Bytes that a program has read and written for its user per second, by its own count, in MB/s.
     ProgramBandwidth,
     /// Mean response time, in milliseconds.
     MeanResponse,
-    /// 1 / mean response time, a second.
+    /// Reciprocal of the mean response time, per second.
     InverseResponse,
     /// Mean response time of reads, in milliseconds.
     ReadResponse,
     /// Mean response time of writes, in milliseconds.
     WriteResponse,
-    /// 99 % quantile of the response time, in milliseconds.
+    /// 99th percentile of the response time, in milliseconds.
     TailResponse,
-    /// The times after which processes were done, added up, in seconds.
+    /// Sum of the times at which the processes finished, in seconds.
     ProcessTimes,
-    /// Jain's index of what processes got.
+    /// Jain's fairness index of the processes' throughput.
     Fairness,
-    /// How long the first process that was done took, as a share of the last one's time.
+    /// Time of the first process to finish, as a share of the time of the last one.
     FirstToLast,
-    /// Requests that the drive was given, in thousands.
+    /// Requests dispatched to the drive, in thousands.
     Requests,
-    /// Of a hundred of them, how many had at most 256 KiB.
+    /// Share of the dispatched requests that have at most 256 KiB, in percent.
     SmallShare,
-    /// Of a hundred of them, how many began at the alignment that the queue counts by.
+    /// Share of the dispatched requests that start at the alignment of the queue's counters, in percent.
     AlignedShare,
-    /// Bytes programmed for each that was written.
+    /// Write amplification: bytes programmed per byte written.
     WriteAmplification,
-    /// Full merges for each thousand writes.
+    /// Full merges per thousand writes.
     FullMerges,
-    /// Merges of any kind for each thousand writes.
+    /// Merges of any kind per thousand writes.
     Merges,
-    /// Full merges for each GiB that the drive was given: a new block is filled.
+    /// Full merges per GiB written to the drive: a new block is filled.
     FullMergesPerGib,
-    /// Partial merges for each GiB that the drive was given: a block that is there is completed.
+    /// Partial merges per GiB written to the drive: an existing block is completed.
     PartialMergesPerGib,
-    /// Switch merges for each GiB that the drive was given: nothing is moved.
+    /// Switch merges per GiB written to the drive: no data are moved.
     SwitchMergesPerGib,
-    /// Of a hundred pages, how many replaced one in the buffer in front of the drive.
+    /// Share of the pages that replaced one in the buffer in front of the drive, in percent.
     BufferHits,
-    /// Pages that leave the buffer together.
+    /// Mean number of pages in an eviction batch of the buffer.
     BatchPages,
-    /// Pages written to the drive for each that left the buffer: what pads blocks comes on top.
+    /// Pages written to the drive per page that left the buffer; pages that pad blocks make it exceed 1.
     PaddedWrites,
-    /// Elements of the drive at work, on average.
+    /// Mean number of busy elements of the drive.
     AtWork,
-    /// What the host waits for room in the buffer, or without one for the drive, on average over all writes, in milliseconds;
-    /// hits, and what finds room, count as 0.
+    /// Mean time for which the host waits for room in the buffer, or for the drive if there is no buffer, over all writes,
+    /// in milliseconds. Hits and writes that find room count as 0.
     HostWait,
-    /// Pages that left the buffer, without what pads blocks, for each second that the drive had at least one request.
+    /// Pages that left the buffer, without padding, per second during which the drive had at least one request.
     PagesPerBusySecond,
 }
 
 impl Metric {
-    /// What it is called on an axis, with its unit.
+    /// Returns the label of an axis, with the unit.
     pub fn words(self) -> &'static str {
         match self {
             Self::ReadTime => "time waited for reads (s)",
@@ -125,7 +125,7 @@ impl Metric {
         }
     }
 
-    /// 1 where more is better, -1 where less is.
+    /// Returns 1 if more is better, or -1 if less is.
     pub(super) fn better(self) -> f64 {
         match self {
             Self::Throughput
@@ -148,7 +148,7 @@ impl Metric {
         }
     }
 
-    /// Its value on a run; `None` where the run has no such thing.
+    /// Returns the value for a run; `None` if the run does not have this figure.
     pub fn of(self, record: &RunRecord) -> Option<f64> {
         let totals = &record.totals;
         let seconds = totals.duration.0 as f64 / 1e9;
@@ -211,7 +211,7 @@ impl Metric {
         }
     }
 
-    /// Half of the 95 % interval of its value within a run, by batch means; 0 for what has none.
+    /// Returns half the width of the 95 % interval of the value within a run, by batch means; 0 for metrics without one.
     pub(super) fn half(self, record: &RunRecord) -> f64 {
         let totals = &record.totals;
         let side = match self {
@@ -225,19 +225,19 @@ impl Metric {
             mean.high.map_or(0.0, |high| high - mean.mean)
         });
         match (self, side) {
-            // To first order the relative error of a reciprocal is that of the value.
+            // To first order, the relative error of a reciprocal equals that of the value.
             (Self::InverseResponse, Some(side)) => 1e9 * half / side.response_ns.mean.powi(2),
             _ => half / 1e6,
         }
     }
 }
 
-/// A figure of the buffer in front of the drive.
+/// Returns a figure of the buffer in front of the drive.
 fn buffer(record: &RunRecord, of: impl Fn(&Reshaped) -> Option<f64>) -> Option<f64> {
     of(record.reshaped.as_ref()?)
 }
 
-/// Bytes of a page of that buffer.
+/// Returns the page size of that buffer, in bytes.
 fn page(record: &RunRecord) -> u64 {
     let workload: Option<Workload> = record.plan.workload.parse().ok();
     let reshape = workload.and_then(|workload| workload.reshape);
@@ -248,7 +248,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// MB a second from the middle of the timeline to the beginning of its last stretch.
+/// Returns the write rate from the middle of the timeline to the beginning of its last interval, in MB/s.
 fn written_through(totals: &Totals) -> Option<f64> {
     let half = totals.timeline.len() / 2;
     let (from, to) = (totals.timeline.get(half)?, totals.timeline.last()?);
@@ -266,7 +266,7 @@ fn counted(record: &RunRecord, name: &str) -> Option<f64> {
     Some(counters.find(|counted| counted.name == name)?.value)
 }
 
-/// Seconds that each of those that wait spent on one kind of access.
+/// Returns the time that each outstanding request slot spent on one kind of access, in seconds.
 fn waited(record: &RunRecord, side: Side) -> Option<f64> {
     let waiting = match record.plan.arrival {
         Arrival::Open => return None,
@@ -286,7 +286,7 @@ fn first_to_last(record: &RunRecord) -> Option<f64> {
     Some(first as f64 / last as f64)
 }
 
-/// Requests that the drive was given, by a count over each kind.
+/// Returns the number of requests dispatched to the drive, and the counts for reads and for writes.
 fn given(record: &RunRecord) -> Option<(u64, [&Dispatched; 2])> {
     let queue = record.queue.as_ref()?;
     let sides = [&queue.reads, &queue.writes];
@@ -316,7 +316,7 @@ mod tests {
     use fathom_base::Dur;
     use fathom_run::Bucket;
 
-    /// A log block of 16 MiB that is written in order is one switch merge (docs/ftls.md, BAST): 64 for each GiB.
+    /// A log block of 16 MiB written in order takes one switch merge (docs/ftls.md, BAST): 64 per GiB.
     #[test]
     fn merges_for_each_gib_do_not_depend_on_how_much_was_written() {
         for gib in [1, 3] {
@@ -335,7 +335,7 @@ mod tests {
     fn what_is_written_through_is_the_rate_of_the_second_half() {
         let bucket = |i: u64| {
             let mut bucket = Bucket::default();
-            // 10 MB in each stretch of the first half, 2 MB in each later one.
+            // 10 MB in each interval of the first half, 2 MB in each later one.
             bucket.drive.host_bytes_written =
                 1_000_000 * (10 * i.min(10) + 2 * i.saturating_sub(10));
             bucket

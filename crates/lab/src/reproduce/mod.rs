@@ -1,9 +1,9 @@
-//! Papers run again: their configuration as study files, what they say of their results as data, and each statement tested
-//! on our runs.
+//! Reproduces papers: their configurations are study files, their statements are data, and each statement is tested on the
+//! runs.
 //!
-//! The files lie in `papers/NAME` and are part of the program, so that a reproduction needs nothing but traces, which
-//! a user brings; without any it runs on generators and says so. No paper has code of its own. A statement holds, holds in
-//! part or in its direction only, does not hold, or cannot be told.
+//! The files are in `papers/NAME` and are compiled into the program, so that a reproduction needs nothing but the traces,
+//! which the user supplies. Without traces it uses generators instead and says so. No paper has code of its own. The
+//! verdict on a statement is: it holds, it holds in part, only its direction holds, it does not hold, or it cannot be told.
 
 mod assume;
 mod draw;
@@ -28,23 +28,23 @@ pub use rule::Verdict;
 pub use run::{Found, PanelFound, run};
 pub use traces::{Kind, Source};
 
-/// A file of a paper: its text, and where it lies.
+/// A file of a paper: its text and its path.
 pub type File = (&'static str, &'static str);
 
-/// A paper that can be run again.
+/// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// What it is called here.
+    /// Short name, as used in `papers/NAME`.
     pub name: &'static str,
-    /// Its title, authors, place and year.
+    /// Title, or a summary of what the paper compares.
     pub title: &'static str,
-    /// What was found: `papers/NAME/README.md`.
+    /// Contents of `papers/NAME/README.md`: the findings.
     pub readme: &'static str,
-    /// Study files.
+    /// The study files.
     pub studies: &'static [File],
-    /// Figures and statements.
+    /// The figures and statements (`expected.toml`).
     pub expected: File,
-    /// Its traces, where it has some: which files of a user they are, and what stands in for them.
+    /// The traces, if the paper has any: which of the user's files they are, and what replaces them otherwise.
     pub traces: Option<File>,
 }
 
@@ -57,7 +57,7 @@ macro_rules! paper_file {
     };
 }
 
-/// All of them.
+/// All papers that can be reproduced.
 pub const PAPERS: &[Paper] = &[
     Paper {
         name: "epo",
@@ -108,7 +108,7 @@ pub const PAPERS: &[Paper] = &[
     },
 ];
 
-/// The paper of that name.
+/// Returns the paper of that name.
 pub fn find(name: &str) -> Option<&'static Paper> {
     PAPERS.iter().find(|paper| paper.name == name)
 }

@@ -1,23 +1,23 @@
-//! The numbers of a statement: what its test makes of the runs of one seed.
+//! Computes the numbers of a statement: applies its test to the runs of one seed.
 
 use super::look::{Look, Missing, at};
 use super::measured::Number;
 use super::metric::Metric;
 use super::statement::{Apart, Compared, One, Selector, Take, Test, Walk};
 
-/// What something is compared with is not above zero.
+/// The reference of a comparison is not above zero.
 const ZERO: Missing = "what it is compared with is 0";
 
-/// One of the numbers of a statement, with the runs that it is about in words.
+/// One of the numbers of a statement, with a description of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Comparison {
-    /// Which runs; empty where there is one number.
+    /// Description of the runs; empty if there is only one number.
     pub what: String,
     /// The number.
     pub number: Number,
 }
 
-/// The numbers of a test, in an order that is the same for every seed.
+/// Returns the numbers of a test. Their order is the same for every seed.
 pub(super) fn numbers<'a>(
     test: &'a Test,
     metric: Metric,
@@ -124,7 +124,8 @@ fn drift<'a>(test: &'a Walk, metric: Metric, runs: &Look<'a>) -> Result<Vec<Comp
             let here = number(point)?;
             let more = first.and_then(|first| here.over(first)).ok_or(ZERO)?;
             let mut more = more.percent_more();
-            // What does not see the axis at all differs by nothing, exactly, however wide its interval is.
+            // A metric that does not depend on the axis has a difference of exactly zero, so the interval is meaningless
+            // and is dropped.
             if more.value == 0.0 {
                 more.half = 0.0;
             }

@@ -1,4 +1,4 @@
-//! A paper before its first run: which studies on which workloads, and what is left out.
+//! Prepares a paper for its runs: selects the studies and workloads, and notes what is left out.
 
 use super::expected::Statements;
 use super::traces::{Found, Known, Source};
@@ -8,28 +8,28 @@ use fathom_workload::step::Step;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A quick reproduction has a generator's accesses divided by this, unless the paper's data give a number of writes.
+/// Divisor for the accesses of generators in a quick reproduction, unless the paper's data give a number of writes.
 const QUICK: u64 = 4;
 
-/// What to reproduce.
+/// Options of a reproduction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// A part in less than a minute.
+    /// Runs only a part that takes less than a minute.
     pub quick: bool,
-    /// The most writes of a workload, whatever else is said.
+    /// Maximum number of writes of a workload. If a quick reproduction has a limit too, the lower one applies.
     pub writes: Option<u64>,
-    /// Where the user keeps traces.
+    /// Directory of the user's traces.
     pub traces: Option<PathBuf>,
 }
 
 /// A paper that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// What the paper says.
+    /// The figures and statements of the paper.
     pub statements: Statements,
     /// The workloads that stand for its traces.
     pub sources: Vec<Source>,
-    /// What was found, what is missing and what was left out, in sentences.
+    /// Messages for the user: what was found, what is missing and what was left out.
     pub notes: Vec<String>,
     pub(super) studies: Vec<Planned>,
 }
@@ -39,12 +39,12 @@ pub struct Prepared {
 pub(super) struct Planned {
     pub study: Study,
     pub runs: Vec<Run>,
-    /// Whether it has one seed by design, so that intervals are those within runs.
+    /// True if the study has one seed by design, so that intervals come from within the runs.
     pub one_seed: bool,
 }
 
 impl Prepared {
-    /// How many runs it has.
+    /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.studies.iter().map(|planned| planned.runs.len()).sum()
     }
@@ -61,7 +61,7 @@ pub(super) fn parsed<T>(
     })
 }
 
-/// What a paper says of its traces.
+/// Parses what a paper says of its traces.
 ///
 /// # Errors
 /// [`StudyError::Syntax`].
@@ -69,10 +69,10 @@ pub(super) fn known(file: File) -> Result<Known, StudyError> {
     parsed(file, crate::parse::from_toml)
 }
 
-/// Resolves everything before the first run.
+/// Resolves everything that can fail before the first run.
 ///
 /// # Errors
-/// [`StudyError`]: a directory of traces that cannot be read, a trace that cannot be.
+/// [`StudyError`], for example for a directory of traces or a trace that cannot be read.
 pub fn prepare(paper: &Paper, options: &Options) -> Result<Prepared, StudyError> {
     let statements = parsed(paper.expected, Statements::from_toml)?;
     let of_quick = statements.quick.writes.filter(|_| options.quick);
@@ -123,7 +123,7 @@ pub fn prepare(paper: &Paper, options: &Options) -> Result<Prepared, StudyError>
     })
 }
 
-/// What of a paper's traces a user has.
+/// Finds the paper's traces in the user's directory.
 fn traces(
     known: &Known,
     options: &Options,
@@ -145,7 +145,7 @@ fn traces(
     Ok(found)
 }
 
-/// Leaves a part, and says which.
+/// Reduces the studies to their quick part, and adds notes about the omissions.
 fn quick(studies: &mut Vec<Study>, statements: &Statements, notes: &mut Vec<String>) {
     let quick = &statements.quick;
     if quick.writes.is_none() {
@@ -173,7 +173,7 @@ fn quick(studies: &mut Vec<Study>, statements: &Statements, notes: &mut Vec<Stri
     }
 }
 
-/// Takes at most so many writes of each workload.
+/// Limits each `first` step to that many accesses. They are writes if the step follows `writes-only`.
 fn cut(study: &mut Study, writes: u64) {
     let steps = study.workloads.iter_mut().flat_map(|w| &mut w.steps);
     for step in steps {
@@ -183,7 +183,7 @@ fn cut(study: &mut Study, writes: u64) {
     }
 }
 
-/// Leaves out all but these points of the axes that are named, and says so.
+/// Keeps only the given points of the named axes, and returns a note about it.
 fn keep(study: &mut Study, kept: &BTreeMap<String, Vec<String>>) -> String {
     for axis in &mut study.axes {
         if let Some(points) = kept.get(&axis.name) {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::reproduce::PAPERS;
 
-    /// A misspelt study, axis or point would leave a whole study out.
+    /// A misspelt study, axis or point would silently omit a whole study.
     #[test]
     fn what_a_quick_reproduction_keeps_is_in_its_study() {
         for paper in PAPERS {

@@ -1,36 +1,36 @@
-//! When a measured number bears out what is claimed.
+//! The rules by which a measured number confirms a claim.
 //!
-//! - Less than 1 % is no difference, whatever the interval says. Throughput in an open arrival is set by the arrivals
-//!   and comes out the same for every scheme, but for a last digit.
-//! - A limit holds where the whole interval lies on its side, and a size where the whole interval lies within what it may be
-//!   off; or, of claims that say `near`, where the mean does and the direction is told from no difference. A size that is off
-//!   holds in its direction only, as long as that is told.
-//! - Where the interval does not decide, a claim cannot be told.
-//! - A claim about several comparisons does not hold if it does not hold for one of them.
+//! - Less than 1 % is no difference, whatever the interval. With an open arrival process the throughput is set by the
+//!   arrivals, so that it is the same for every scheme except for a last digit.
+//! - A limit holds if the whole interval lies on its side. A size holds if the whole interval lies within the tolerance;
+//!   for a claim that says `near`, the mean must lie within the tolerance and the direction must differ significantly from
+//!   no difference. A size outside the tolerance holds in its direction only, as long as the direction is significant.
+//! - If the interval does not decide, the claim cannot be told.
+//! - A claim about several comparisons does not hold if it fails for one of them.
 
 use super::measured::Measured;
 use super::statement::Claimed;
 use serde::Serialize;
 
-/// What comes of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// In direction and, where one is given, in size.
+    /// Holds in direction and, if one is given, in size.
     Holds,
-    /// It holds under some of the assumptions that the paper leaves open, and not under others.
+    /// Holds under some of the assumptions that the paper leaves open, but not under others.
     HoldsInPart,
     /// The direction holds, the size does not.
     DirectionOnly,
-    /// It was measured otherwise.
+    /// The measurement contradicts the claim.
     DoesNotHold,
-    /// Too little was measured.
+    /// The measurements do not suffice to decide.
     #[default]
     CannotBeTold,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 5] = [
         Self::Holds,
         Self::HoldsInPart,
@@ -39,7 +39,7 @@ impl Verdict {
         Self::CannotBeTold,
     ];
 
-    /// In words, of one claim.
+    /// Returns the verdict in words, for one claim.
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -50,7 +50,7 @@ impl Verdict {
         }
     }
 
-    /// In words, of several claims.
+    /// Returns the verdict in words, for several claims.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Holds => "hold",
@@ -62,12 +62,12 @@ impl Verdict {
     }
 }
 
-/// Less than this many percent is no difference: ours, not a paper's.
+/// Differences below this many percent count as none. The value is ours, not a paper's.
 const NO_DIFFERENCE_PERCENT: f64 = 1.0;
-/// The most of a claimed size that its tolerance may be: else a claim of 10 % would hold at 1 %.
+/// Maximum tolerance as a share of the claimed size. Without it, a claim of 10 % would hold at 1 %.
 const TOLERANCE_SHARE: f64 = 0.5;
 
-/// Of a claim that something is above zero, by a difference.
+/// Decides a claim that a difference is above zero.
 fn differs(measured: f64, half: f64) -> Verdict {
     if measured + half < NO_DIFFERENCE_PERCENT {
         Verdict::DoesNotHold
@@ -78,7 +78,7 @@ fn differs(measured: f64, half: f64) -> Verdict {
     }
 }
 
-/// Of a claim that gives a size, whose sign is its direction, and by how many percentage points it may be off.
+/// Decides a claim of a size. The sign of `claimed` is its direction, and `tolerance` is in percentage points.
 fn sized(measured: f64, half: f64, claimed: f64, tolerance: f64) -> Verdict {
     let sign = claimed.signum();
     let (measured, claimed) = (measured * sign, claimed * sign);
@@ -86,13 +86,13 @@ fn sized(measured: f64, half: f64, claimed: f64, tolerance: f64) -> Verdict {
     match differs(measured, half) {
         Verdict::Holds if (measured - claimed).abs() <= tolerance => Verdict::Holds,
         Verdict::Holds => Verdict::DirectionOnly,
-        // The whole interval is below what was claimed, and the direction is open: the size does not hold.
+        // The whole interval is below the claimed size, and the direction is open: the size does not hold.
         Verdict::CannotBeTold if measured + half < claimed - tolerance => Verdict::DoesNotHold,
         other => other,
     }
 }
 
-/// Of a claim that something is not below zero: how far a measurement is within a limit.
+/// Decides a claim that a number is not below zero, such as the distance of a measurement from a limit.
 fn directed(measured: f64, half: f64) -> Verdict {
     if measured - half >= 0.0 {
         Verdict::Holds
@@ -103,14 +103,15 @@ fn directed(measured: f64, half: f64) -> Verdict {
     }
 }
 
-/// Of a claim about several comparisons: the worst of them.
+/// Combines the verdicts of several comparisons: the worst one counts.
 pub(super) fn all_of(verdicts: &[Verdict]) -> Verdict {
     let worst = [Verdict::DoesNotHold, Verdict::CannotBeTold];
     let found = worst.into_iter().find(|v| verdicts.contains(v));
     found.unwrap_or(Verdict::Holds)
 }
 
-/// Of a claim, by what was measured. `directed_size` says whether a size has a direction: a value is right or wrong.
+/// Decides a claim from a measurement. `directed_size` is true if a size has a direction; a plain value is only right or
+/// wrong.
 pub(super) fn decide(claimed: Claimed, measured: Measured, directed_size: bool) -> Verdict {
     let Measured { mean, half, .. } = measured;
     match claimed {
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn less_than_one_percent_is_no_difference() {
-        // Measured to the last digit, and still nothing.
+        // Exact to the last digit, but still no difference.
         assert_eq!(sized(0.1, 0.0, 63.8, 15.0), DoesNotHold);
         assert_eq!(sized(0.9, 0.0, 63.8, 15.0), DoesNotHold);
         assert_eq!(sized(0.5, 0.2, 63.8, 15.0), DoesNotHold);
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_small_claim_has_a_small_tolerance() {
-        // 10.2 % with ten points of tolerance does not hold at 0.3 %, nor at 1 %: at 5.1 % and more.
+        // 10.2 % with ten points of tolerance does not hold at 0.3 % or 1 %, but from 5.1 % on.
         assert_eq!(sized(0.3, 0.0, 10.2, 10.0), DoesNotHold);
         assert_eq!(sized(5.0, 0.0, 10.2, 10.0), DirectionOnly);
         assert_eq!(sized(5.2, 0.0, 10.2, 10.0), Holds);
@@ -187,9 +188,9 @@ mod tests {
         assert_eq!(decide(about, (40.0, 2.0), true), DirectionOnly);
         assert_eq!(decide(about, (0.5, 0.1), true), DoesNotHold);
         assert_eq!(decide(about, (-12.0, 1.0), true), DoesNotHold);
-        // A value is right or wrong, and has no direction.
+        // A plain value is right or wrong and has no direction.
         assert_eq!(decide(about, (40.0, 2.0), false), DoesNotHold);
-        // Of `near` the mean counts.
+        // For `near` only the mean counts.
         let near = Claimed::Near {
             value: 15.0,
             within: 5.0,

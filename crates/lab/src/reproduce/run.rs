@@ -1,4 +1,4 @@
-//! A paper run: its studies, what is drawn of each of its figures, and what came of each statement.
+//! Runs a paper's studies, computes the drawings of its figures and judges its statements.
 
 use super::assume::judge;
 use super::draw::{ChartFound, SequenceFound, TimelineFound, chart, in_sequence, over_time};
@@ -12,42 +12,42 @@ use crate::study::{self, Finished, StudyError, Watcher};
 use serde::Serialize;
 use std::path::Path;
 
-/// What came of a paper.
+/// Results of a reproduction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// The workloads that stand for its traces.
+    /// The workloads that stand for the paper's traces.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// Its figures, in order.
+    /// The figures, in order.
     pub panels: Vec<PanelFound>,
 }
 
-/// What came of a figure.
+/// Results for one figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PanelFound {
-    /// Its number.
+    /// Number of the figure.
     pub id: String,
-    /// What is drawn.
+    /// The charts.
     pub charts: Vec<ChartFound>,
-    /// What processes got over time.
+    /// Plots of the throughput of processes over time.
     pub timelines: Vec<TimelineFound>,
     /// Response times over the sequence of accesses.
     pub sequences: Vec<SequenceFound>,
-    /// What came of its statements, in order: on each workload that stands for the trace that one is about.
+    /// The judged statements, in order. One about a trace is judged on each workload that stands for the trace.
     pub judged: Vec<Judged>,
 }
 
 impl Found {
-    /// What came of every statement.
+    /// Returns all judged statements.
     pub fn judged(&self) -> impl Iterator<Item = &Judged> {
         self.panels.iter().flat_map(|panel| &panel.judged)
     }
 }
 
-/// Runs what is not there yet in `dir`, and judges every statement.
+/// Runs the studies, except for runs that `dir` already holds, and judges every statement.
 ///
 /// # Errors
-/// As [`study::run`].
+/// Those of [`study::run`].
 pub fn run(
     prepared: &Prepared,
     dir: &Path,
@@ -109,7 +109,7 @@ fn panel_found<'a>(
     }
 }
 
-/// The workloads of some runs that stand for a trace, each with its runs.
+/// Returns the workloads that stand for a trace and have runs in the selection, each with its runs.
 fn standing<'a>(
     trace: &str,
     runs: &Look<'a>,
@@ -122,7 +122,7 @@ fn standing<'a>(
         .collect()
 }
 
-/// A statement on its study: once, or on each workload that stands for its trace.
+/// Judges a statement on its study: once, or on each workload that stands for its trace.
 fn statement<'a>(
     claim: &'a Tested,
     study: &str,
@@ -135,7 +135,7 @@ fn statement<'a>(
         ..judge(claim, runs)
     };
     match &claim.trace {
-        // Where its whole study was left out there is one answer, and it says so.
+        // If the whole study was left out, there is one answer, which says so.
         Some(trace) if !runs.runs.is_empty() => standing(trace, runs, sources)
             .iter()
             .map(|(source, runs)| on(Some(source), runs))
@@ -144,7 +144,7 @@ fn statement<'a>(
     }
 }
 
-/// A chart on its study: once, or for each workload that stands for its trace and has something to compare.
+/// Draws a chart of its study: once, or for each workload that stands for its trace and has more than one line.
 fn drawn<'a>(
     title: &str,
     drawing: &'a Drawing,

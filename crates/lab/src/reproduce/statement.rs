@@ -1,102 +1,104 @@
-//! A statement of a paper as data: what it is about, how it is tested, and what is claimed.
+//! A statement of a paper as data: its subject, its test and its claim.
 
 use super::metric::Metric;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// Runs of a study: for an axis, or for `workload`, the point that is meant.
+/// Selects runs of a study: the wanted point for each axis, or for `workload`.
 pub(super) type Selector = BTreeMap<String, String>;
 
-/// The trace of what is about every trace of the paper.
+/// Value of `trace` for a statement about every trace of the paper.
 pub(super) const ANY: &str = "any";
 
 /// A statement and its test.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tested {
-    /// What the paper says, or what is asked beyond it.
+    /// The paper's statement, or our question beyond it.
     pub text: String,
-    /// What its mark is called in the figure that draws claimed differences beside ours; without it, it is not drawn there.
+    /// Label of its mark in the figure that compares claimed and measured differences; without a label it is not drawn
+    /// there.
     pub label: Option<String>,
-    /// Whether it is a statement of ours, and not the paper's.
+    /// True if the statement is ours and not the paper's.
     #[serde(default)]
     pub ours: bool,
-    /// Which study; that of the figure where it says nothing.
+    /// The study; that of the figure if empty.
     #[serde(default)]
     pub study: String,
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// The trace that it is about: it is tested on each workload that stands for it, and on those of every trace with `any`.
+    /// The trace that it is about. It is tested on each workload that stands for the trace; `any` stands for every trace.
     pub trace: Option<String>,
-    /// Points of axes that hold throughout.
+    /// Points of axes that apply to all its runs.
     #[serde(default)]
     pub at: Selector,
-    /// Axes whose points are assumptions that the paper leaves open: the claim is judged at each combination of them.
+    /// Axes whose points are assumptions that the paper leaves open. The claim is judged at each combination of them.
     #[serde(default)]
     pub assuming: Vec<String>,
-    /// How.
+    /// The test.
     pub test: Test,
 }
 
-/// What is computed from the runs of one seed.
+/// The computation on the runs of one seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Test {
-    /// How much better `of` is than the best of `than`, in percent of that.
+    /// How much better `of` is than the best of `than`, in percent of the latter.
     Gain(Compared),
-    /// How much more `of` is than the best of `than`, in percent of that.
+    /// How much larger `of` is than the best of `than`, in percent of the latter.
     Change(Compared),
-    /// `of` as a multiple of the best of `than`.
+    /// `of` divided by the best of `than`.
     Ratio(Compared),
-    /// How far each point of an axis is from the first, in percent of that, for each of `of`; each has to be as is claimed.
+    /// Difference of each point of an axis from the first, in percent of the first, for each of `of`. The claim must hold
+    /// for all.
     Drift(Walk),
-    /// How far apart the points of an axis are, in percent of the least.
+    /// Difference between the largest and the smallest point of an axis, in percent of the smallest.
     Spread(Apart),
-    /// The metric itself, of each of `of`; each has to be as is claimed.
+    /// The metric itself, for each of `of`. The claim must hold for all.
     Value(One),
 }
 
-/// Runs against others: over all points of an axis if one is named.
+/// Runs compared with other runs, over all points of an axis if one is named.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compared {
-    /// Which runs.
+    /// The runs.
     pub of: Selector,
-    /// Than which.
+    /// The runs to compare with.
     #[serde(deserialize_with = "one_or_more")]
     pub than: Vec<Selector>,
-    /// Over which axis, or row.
+    /// The axis or row to go over.
     pub over: Option<String>,
-    /// What of those is taken.
+    /// How the numbers of several points are combined.
     #[serde(default)]
     pub take: Take,
-    /// What is claimed.
+    /// The claim.
     pub claimed: Claimed,
 }
 
-/// Runs along an axis, against the first of them.
+/// Runs along an axis, compared with the first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
-    /// Which runs.
+    /// The runs.
     #[serde(deserialize_with = "one_or_more")]
     pub of: Vec<Selector>,
-    /// Over which axis, or row.
+    /// The axis or row.
     pub over: String,
-    /// What is claimed.
+    /// The claim.
     pub claimed: Claimed,
 }
 
-/// The points of an axis against one another.
+/// Points of an axis compared with one another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apart {
-    /// Which axis.
+    /// The axis.
     pub over: String,
-    /// Which of its points; all where none is named.
+    /// The points to compare; all if none is named.
     #[serde(default)]
     pub among: Vec<String>,
-    /// What is claimed.
+    /// The claim.
     pub claimed: Claimed,
 }
 
@@ -104,15 +106,15 @@ pub struct Apart {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct One {
-    /// Which runs.
+    /// The runs.
     #[serde(deserialize_with = "one_or_more")]
     pub of: Vec<Selector>,
-    /// What is claimed.
+    /// The claim.
     pub claimed: Claimed,
 }
 
 impl Test {
-    /// What is claimed, and its unit.
+    /// Returns the claim and its unit.
     pub(super) fn claimed(&self) -> (Claimed, &'static str) {
         match self {
             Self::Gain(test) | Self::Change(test) => (test.claimed, " %"),
@@ -137,18 +139,18 @@ fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Selector>, D::E
     })
 }
 
-/// Of several values.
+/// Combination of several values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
-    /// On average.
+    /// The mean.
     #[default]
     Mean,
     /// The highest: "up to".
     Highest,
     /// The lowest: "everywhere".
     Lowest,
-    /// Every one, against each of the others by itself: the claim holds where it holds everywhere.
+    /// Each value by itself, against each of the others. The claim must hold for all.
     Each,
 }
 
@@ -156,35 +158,35 @@ pub enum Take {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Claimed {
-    /// That much, within so much: the whole interval lies there.
+    /// This size, with the whole interval within the tolerance.
     About {
-        /// What the paper says.
+        /// The paper's value.
         value: f64,
-        /// Ours: by how much it may be off.
+        /// The tolerance, which is ours.
         within: f64,
     },
-    /// That much: the direction is told from no difference, and the mean lies within so much, which is at most half of
-    /// `value`.
+    /// About this size: the direction differs significantly from no difference, and the mean lies within the tolerance. The
+    /// tolerance is at most half of `value`.
     Near {
-        /// What the paper says.
+        /// The paper's value.
         value: f64,
-        /// Ours: by how much it may be off.
+        /// The tolerance, which is ours.
         within: f64,
     },
-    /// At least.
+    /// A lower limit.
     AtLeast(f64),
-    /// At most.
+    /// An upper limit.
     AtMost(f64),
-    /// At most, up or down: "little", "no change".
+    /// An upper limit on the magnitude: "little", "no change".
     Within(f64),
-    /// More than no difference.
+    /// Significantly more than no difference.
     Better,
-    /// Less than no difference.
+    /// Significantly less than no difference.
     Worse,
 }
 
 impl Claimed {
-    /// In words, with a unit.
+    /// Formats the claim with a unit.
     pub(super) fn words(self, unit: &str) -> String {
         match self {
             Self::About { value, within } | Self::Near { value, within } => {
@@ -198,7 +200,7 @@ impl Claimed {
         }
     }
 
-    /// The size, where there is one.
+    /// Returns the size, if the claim has one.
     pub(super) fn size(self) -> Option<f64> {
         match self {
             Self::About { value, .. } | Self::Near { value, .. } => Some(value),

@@ -1,4 +1,4 @@
-//! Which workloads stand for a paper's traces: generators, and what of the traces a user has.
+//! The workloads that stand for a paper's traces: generators, and those of the traces that the user has.
 
 use super::statement::ANY;
 use crate::source::{self, Workload};
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What may stand behind a trace's name.
+/// Suffixes that may follow the file name of a trace.
 const ENDINGS: [&str; 4] = ["", ".zst", ".gz", ".xz"];
 
-/// What a workload is, beside the trace that a claim is about.
+/// Relation of a workload to the trace that a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Made to be like it in published figures, and in nothing else.
+    /// A generator that is like the trace in published figures, and in nothing else.
     Generator,
-    /// A part of it.
+    /// A part of the trace.
     Part,
-    /// The trace itself, as far as the paper used it.
+    /// The whole trace, as far as the paper used it.
     Whole,
-    /// A trace that the paper does not have.
+    /// A trace that is not in the paper.
     Other,
 }
 
 impl Kind {
-    /// In words, of one.
+    /// Returns the kind in words, for one workload.
     pub fn words(self) -> &'static str {
         match self {
             Self::Generator => {
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// In words, of several.
+    /// Returns the kind in words, for several workloads.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Generator => "generators",
@@ -53,38 +53,38 @@ impl Kind {
 /// A workload and the trace that it stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The workload's name.
+    /// Name of the workload.
     pub name: String,
-    /// The trace of the statements.
+    /// The trace named in the statements.
     pub of: String,
-    /// What it is.
+    /// Relation of the workload to the trace.
     pub kind: Kind,
 }
 
 impl Source {
-    /// Whether it stands for a trace, or for one of all.
+    /// Returns true if the workload stands for this trace; always true for [`ANY`].
     pub(super) fn stands_for(&self, trace: &str) -> bool {
         trace == ANY || trace == self.of
     }
 }
 
-/// `papers/NAME/traces.toml`.
+/// Contents of `papers/NAME/traces.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Known {
-    /// The studies that run on traces as well.
+    /// The studies that also run on traces.
     pub studies: Vec<String>,
-    /// Workloads of the studies that stand in for a trace, by name.
+    /// Workloads of the studies that stand in for a trace: name of the workload to trace.
     stand_ins: BTreeMap<String, String>,
-    /// What every trace goes through before it is cut to its first writes.
+    /// Steps for every trace before it is cut to its first writes.
     before: Vec<Step>,
-    /// What every trace goes through in the end.
+    /// The last steps for every trace.
     after: Vec<Step>,
     #[serde(rename = "trace")]
     traces: Vec<KnownTrace>,
 }
 
-/// A trace that is looked for.
+/// A trace to look for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KnownTrace {
@@ -93,23 +93,23 @@ struct KnownTrace {
     of: String,
     #[serde(default)]
     whole: bool,
-    /// Whether it is none of the paper's.
+    /// True if the trace is not one of the paper's.
     #[serde(default)]
     other: bool,
-    /// How many of its writes the paper used.
+    /// Number of its writes that the paper used.
     writes: Option<u64>,
-    /// What it goes through after the cut.
+    /// Steps after the cut.
     #[serde(default)]
     steps: Vec<Step>,
     #[serde(default)]
     read: Options,
 }
 
-/// Traces that are there, and how they are read.
+/// The traces that were found, and how they are read.
 pub(super) type Found = Vec<(Source, Workload)>;
 
 impl Known {
-    /// What stands in for traces.
+    /// Returns the workloads that stand in for traces.
     pub(super) fn generators(&self) -> Vec<Source> {
         let source = |(name, of): (&String, &String)| Source {
             name: name.clone(),
@@ -119,11 +119,11 @@ impl Known {
         self.stand_ins.iter().map(source).collect()
     }
 
-    /// Those of the traces that are in `dir`, and the names of those that are not. `most` is the most writes that are
-    /// taken of each.
+    /// Returns the traces that are in `dir`, and the names of those that are not. `most` is the maximum number of writes to
+    /// take from each.
     ///
     /// # Errors
-    /// [`StudyError::Read`] where `dir` cannot be read.
+    /// [`StudyError::Read`] if `dir` cannot be read.
     pub(super) fn found(
         &self,
         dir: &Path,
@@ -147,7 +147,7 @@ impl Known {
         let writes = trace.writes.into_iter().chain(most).min();
         let cut = writes.map(|accesses| Step::First(First { accesses }));
         let cut: Vec<Step> = cut.into_iter().collect();
-        // A trace that was cut shorter than in the paper is a part of it.
+        // A trace that is cut shorter than in the paper counts as a part.
         let whole = trace.whole && writes == trace.writes;
         let kind = match (trace.other, whole) {
             (true, _) => Kind::Other,

@@ -1,4 +1,4 @@
-//! Why a workload cannot be had, or cannot go on: what is wrong, where, and what to do.
+//! Errors of a workload: what is wrong, where, and what to do.
 
 use fathom_base::{BadValue, Time};
 use fathom_platform::Failed;
@@ -7,29 +7,29 @@ use fathom_workload::step::StepError;
 use std::io;
 use std::path::PathBuf;
 
-/// A year of 365.25 days.
+/// Nanoseconds of a year of 365.25 days: simulated time ends after 500 years.
 const NS_PER_YEAR: u64 = Time::END.0 / 500;
 
-/// A workload that cannot be had.
+/// Error of a workload that cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// A trace, or a file that says what is played, cannot be opened.
+    /// A trace, or a file that describes a workload, cannot be opened.
     #[error("cannot open {}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something is wrong with a trace.
+    /// The trace is malformed.
     #[error("{}: {error}", path.display())]
     Trace {
         /// The file.
         path: PathBuf,
-        /// What and where.
+        /// The fault and its position.
         error: TraceError,
     },
-    /// A trace is named as a compressed file, and nothing that is known is in it.
+    /// A file is named as compressed, but its contents match no known format.
     #[error(
         "{}: no format fits, and the file is named as one that is compressed ({compression}): it is damaged, or it has a wrong name",
         path.display()
@@ -37,15 +37,15 @@ pub enum SourceError {
     Misnamed {
         /// The file.
         path: PathBuf,
-        /// What its name says.
+        /// The compression that its name suggests.
         compression: Compression,
     },
-    /// A setting of a generator, a step or a program cannot be.
+    /// A setting of a generator, a step or a program is invalid.
     #[error("workload `{name}`: {error}")]
     Setting {
         /// The workload.
         name: String,
-        /// Which one.
+        /// The setting and its fault.
         error: BadValue,
     },
     /// A step cannot take an access.
@@ -53,81 +53,81 @@ pub enum SourceError {
     Step {
         /// The workload.
         name: String,
-        /// Which step and which access.
+        /// The step and the access.
         error: StepError,
     },
-    /// An access is asked for when simulated time is over.
+    /// An access comes after the end of simulated time.
     #[error("access {number} of the workload comes {} years after its start, and a run ends after 500", at.0 / NS_PER_YEAR)]
     Late {
-        /// Which, counted from 1.
+        /// Number of the access, counted from 1.
         number: u64,
-        /// When, from the start of the workload.
+        /// Its time since the start of the workload.
         at: Time,
     },
-    /// A write buffer in front of the drive cannot be, or cannot take an access.
+    /// A write buffer in front of the drive is invalid, or cannot take an access.
     #[error("workload `{name}`, reshape: {detail}")]
     Buffer {
         /// The workload.
         name: String,
-        /// What is wrong.
+        /// The fault.
         detail: String,
     },
-    /// The file of a workload is wrong.
+    /// A workload file is invalid.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     File {
         /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: Option<usize>,
-        /// What is wrong and what is allowed.
+        /// The fault, and what is allowed.
         detail: String,
     },
-    /// A program cannot go on.
+    /// A program cannot continue.
     #[error("workload `{name}`: {error}")]
     Program {
         /// The workload.
         name: String,
-        /// Why not.
+        /// The reason.
         error: Failed,
     },
-    /// A file of jobs is wrong.
+    /// A job file is invalid.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     Jobs {
         /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: Option<usize>,
-        /// What is wrong and what is allowed.
+        /// The fault, and what is allowed.
         detail: String,
     },
-    /// What was read back is not what was written.
+    /// Data read back differ from those written.
     #[error("{}: {detail}", path.display())]
     Verify {
-        /// The file of the jobs.
+        /// The job file.
         path: PathBuf,
-        /// What was read, and what should have been.
+        /// The data read, and the data expected.
         detail: String,
     },
-    /// What was written cannot be read back: the drive keeps no bytes.
+    /// A job verifies its data, but the drive does not keep them.
     #[error("{}: {detail}", path.display())]
     KeepsNothing {
-        /// The file of the jobs.
+        /// The job file.
         path: PathBuf,
-        /// Which job asks for it.
+        /// The job that asks for verification.
         detail: String,
     },
-    /// It is not of the kind that is asked for.
+    /// The workload is of the wrong kind for the operation.
     #[error("workload `{name}` is {found}")]
     Kind {
         /// The workload.
         name: String,
-        /// What it is.
+        /// Its kind.
         found: &'static str,
     },
 }
 
 impl SourceError {
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(&self) -> String {
         match self {
             Self::Open { .. } => {

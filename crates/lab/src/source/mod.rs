@@ -1,6 +1,7 @@
-//! Where accesses come from, as a user or a study file says it: a trace in a file or a generator, with steps.
+//! Opens the accesses of a workload as a user or a study file describes it: a trace file or a generator, with steps.
 //!
-//! The one place that opens traces. It streams; a step that must know where a trace ends costs a first pass.
+//! This is the only place that opens traces. Traces are streamed. A step that must know where a trace ends requires a first
+//! pass.
 
 mod error;
 mod reshape;
@@ -27,29 +28,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where unshaped accesses come from.
+/// A source of accesses before the steps.
 enum Raw {
     Trace(Box<Trace>, PathBuf),
-    /// With the number of accesses that it gave.
+    /// The generator, with a count of the accesses that it gave.
     Generator(Box<Generator>, Arc<AtomicU64>),
 }
 
-/// How far a workload is: so much of all that it has, bytes of a trace, accesses of a generator or parts of a program.
+/// Progress through a workload: the amount read and the total, in bytes of a trace, accesses of a generator or parts of a
+/// program.
 #[derive(Clone, Debug)]
 pub struct Reach {
     read: Arc<AtomicU64>,
     of: u64,
-    /// Accesses of a program that are done.
+    /// Completed accesses of a program.
     done: u64,
 }
 
 impl Reach {
-    /// A program's parts.
+    /// Number of parts that a program counts as.
     const PARTS: u64 = 1 << 20;
-    /// How many accesses are done between two times that a program is asked how far it is: it looks at all its processes then.
+    /// Number of completed accesses between two requests for a program's progress. A request is costly: it looks at all
+    /// processes.
     const EVERY: u64 = 64;
 
-    /// Of a program, which says itself how far it is.
+    /// The progress of a program, which reports it itself.
     fn of_program() -> Self {
         Self {
             read: Arc::default(),
@@ -58,7 +61,7 @@ impl Reach {
         }
     }
 
-    /// An access more of a program is done.
+    /// Counts a completed access of a program, and updates the progress every [`Self::EVERY`] accesses.
     fn moved(&mut self, part: impl Fn() -> Option<f64>) {
         self.done += 1;
         if self.done.is_multiple_of(Self::EVERY)
@@ -69,7 +72,7 @@ impl Reach {
         }
     }
 
-    /// What part of it was read, from 0 to 1.
+    /// Returns the share that was read, from 0 to 1.
     pub fn part(&self) -> f64 {
         let read = self.read.load(Ordering::Relaxed);
         (read as f64 / self.of.max(1) as f64).min(1.0)
@@ -95,7 +98,7 @@ impl Iterator for Raw {
     }
 }
 
-/// The accesses behind the steps.
+/// The accesses after the steps.
 struct Stepped {
     shaped: Shaped<Raw>,
     name: String,
@@ -115,12 +118,12 @@ enum Stream {
     Buffered(Box<reshape::Behind<Stepped>>),
 }
 
-/// A workload that is open: its accesses, shaped.
+/// An open workload: an iterator over its accesses after all steps.
 pub struct Accesses {
     stream: Stream,
-    /// The steps with what a first pass found.
+    /// The steps, with the results of a first pass.
     pub steps: Vec<Step>,
-    /// How far it is read, where its end is known; a step that ends it before is not in it.
+    /// Progress, if the end of the source is known. A step that ends the workload earlier is not taken into account.
     pub reach: Option<Reach>,
 }
 
@@ -142,7 +145,7 @@ impl Workload {
         }
     }
 
-    /// That it is of another kind than what is asked for.
+    /// Returns the error for a workload of the wrong kind.
     fn misused(&self, found: &'static str) -> SourceError {
         SourceError::Kind {
             name: self.name.clone(),
@@ -150,7 +153,7 @@ impl Workload {
         }
     }
 
-    /// Opens it from its beginning. `seed` is for a generator.
+    /// Opens the workload from its beginning. `seed` is that of a generator.
     ///
     /// # Errors
     /// [`SourceError`] with the file and the line, the generator's setting or the step.
@@ -180,7 +183,7 @@ impl Workload {
         })
     }
 
-    /// How far what it is read from is read, where that has a known end.
+    /// Returns the progress through the source, if its end is known.
     fn reach(&self, raw: &Raw) -> Option<Reach> {
         let (read, of) = match (raw, &self.kind) {
             (Raw::Trace(trace, path), _) => (trace.bytes_read()?, path.metadata().ok()?.len()),
@@ -208,7 +211,7 @@ fn shape_error(name: &str, error: ShapeError<SourceError>) -> SourceError {
 }
 
 fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
-    // It may be read more than once: to see how far it reaches, and again for each seed.
+    // The file may be read more than once: in a first pass, and again for each seed. A pipe cannot be.
     let file = text::look(path, None)
         .map_err(text::unfit)
         .and_then(|()| File::open(path));
@@ -228,7 +231,7 @@ fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
     Ok(Raw::Trace(Box::new(trace), path.to_owned()))
 }
 
-/// What the ending of a file's name says of how it is compressed.
+/// Returns the compression that the suffix of a file's name suggests.
 fn named_compression(path: &Path) -> Option<Compression> {
     match path.extension()?.to_str()? {
         "gz" => Some(Compression::Gzip),
@@ -250,7 +253,7 @@ impl Iterator for Accesses {
 }
 
 impl Accesses {
-    /// What was left out or changed on the way so far, in words; empty where nothing was.
+    /// Describes what was left out or changed so far; empty if nothing was.
     pub fn notes(&self) -> Vec<String> {
         match &self.stream {
             Stream::Direct(stepped) => stepped.notes(),
@@ -272,8 +275,8 @@ impl Accesses {
         }
     }
 
-    /// Works out, from now on, what the host waits for room in the write buffer in front of the drive, if there is one. To be
-    /// asked before the first access is taken.
+    /// Starts to compute the host's wait for room in the write buffer in front of the drive, if there is one. Must be
+    /// called before the first access is taken.
     pub(crate) fn watch_room(&mut self) -> Option<WatchedRooms> {
         match &mut self.stream {
             Stream::Direct(_) => None,
@@ -281,7 +284,7 @@ impl Accesses {
         }
     }
 
-    /// What went through the write buffer in front of the drive, if there is one.
+    /// Returns the counters of the write buffer in front of the drive, if there is one.
     pub(crate) fn buffered(&self) -> Option<&Counters> {
         match &self.stream {
             Stream::Direct(_) => None,
@@ -291,7 +294,7 @@ impl Accesses {
 }
 
 impl Stepped {
-    /// What was left out or changed on the way, in words.
+    /// Describes what was left out or changed.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Raw::Trace(trace, _) = self.shaped.source() {

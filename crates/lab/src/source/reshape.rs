@@ -1,7 +1,7 @@
 //! A write buffer in front of the drive: the middle one of the three stages of `epo` IV.A, as a part of a workload.
 //!
-//! The writes that come out of the steps are rounded to pages, go through the buffer of
-//! [`fathom_ssd::reshape`], and what leaves it is the workload. Only writes may come in.
+//! The writes after the steps are rounded to pages and go through the buffer of [`fathom_ssd::reshape`]. The evicted pages
+//! are the workload. The buffer takes writes only.
 
 use super::SourceError;
 use super::rooms::{Rooms, WatchedRooms};
@@ -15,21 +15,22 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How many pages a write has. Its first page is always the one that its first byte lies in, and it has at least one.
+/// How the length of a write is rounded to pages. The first page is always the one that holds the first byte, and a write
+/// has at least one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
-    /// The closest number to its length, half a page counting as one (`epo` IV.A: "its closest multiples of 4 KB pages").
+    /// The closest number of pages; half a page is rounded up (`epo` IV.A: "its closest multiples of 4 KB pages").
     #[default]
     Closest,
-    /// As many whole ones as its length has.
+    /// The number of whole pages in its length.
     Floor,
-    /// Every page that one of its bytes lies in, so that a write that is not aligned has one more.
+    /// Every page that the write touches, so that an unaligned write has one more.
     Cover,
 }
 
 impl Rounding {
-    /// Pages of `page` bytes that `len` bytes from `offset` on have.
+    /// Returns the number of pages, of `page` bytes each, for `len` bytes at `offset`.
     fn pages(self, offset: u64, len: u64, page: u64) -> u64 {
         let pages = match self {
             Self::Closest => (len + page / 2) / page,
@@ -40,28 +41,28 @@ impl Rounding {
     }
 }
 
-/// A write buffer in front of the drive, as a study file says it. The defaults are those of `epo` Table I.
+/// A write buffer in front of the drive, as described in a study file. The defaults are those of `epo` Table I.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reshape {
-    /// What leaves when it is full.
+    /// Eviction policy.
     pub policy: WritePolicy,
-    /// Bytes of data that it holds.
+    /// Capacity for data, in bytes.
     pub capacity: Bytes,
-    /// What has an age with `lru` and `fifo`.
+    /// The unit whose age counts with `lru` and `fifo`.
     pub age: BufferAge,
-    /// Bytes of a page; writes are made whole pages as `rounding` says.
+    /// Page size in bytes. Writes are rounded to whole pages by `rounding`.
     pub page: Bytes,
-    /// How many pages a write has.
+    /// How writes are rounded to pages.
     pub rounding: Rounding,
-    /// Flash elements that pages are striped over.
+    /// Number of flash elements that pages are striped over.
     pub elements: u32,
-    /// Pages of a flash block.
+    /// Number of pages of a flash block.
     pub block_pages: u32,
-    /// The end of the drive; blocks are not padded beyond it.
+    /// End of the drive; blocks are not padded beyond it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<Bytes>,
-    /// Whether what is in the buffer at the end is written out; the paper leaves it there.
+    /// True if the buffer is written out at the end; the paper leaves its contents there.
     pub drain: bool,
 }
 
@@ -108,7 +109,7 @@ impl Reshape {
     /// Puts the buffer behind `accesses`.
     ///
     /// # Errors
-    /// [`SourceError::Buffer`] for a buffer that cannot be.
+    /// [`SourceError::Buffer`] if the buffer's settings are invalid.
     pub(super) fn over<I>(&self, name: &str, accesses: I) -> Result<Behind<I>, SourceError>
     where
         I: Iterator<Item = Result<Access, SourceError>>,
@@ -143,15 +144,16 @@ impl Reshape {
     }
 }
 
-/// The accesses in front of the buffer, and what went wrong with them.
+/// The accesses in front of the buffer, and their error.
 struct Shared<I> {
     accesses: I,
-    /// Set once: nothing is taken from `accesses` after it, even when the error itself was handed on.
+    /// Set at the first error and never reset: nothing is taken from `accesses` after it, even once the error was handed
+    /// on.
     ended: bool,
     failed: Option<SourceError>,
 }
 
-/// The writes, in pages, until one fails.
+/// The writes in pages, up to the first error.
 struct Writes<I> {
     shared: Rc<RefCell<Shared<I>>>,
     page: u64,
@@ -182,7 +184,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Writes<I> {
     }
 }
 
-/// A write in whole pages of so many bytes.
+/// Rounds a write to whole pages of that size.
 fn pages(
     access: &Access,
     page: u64,
@@ -215,26 +217,26 @@ fn pages(
     })
 }
 
-/// What leaves the buffer.
+/// The accesses that leave the buffer.
 pub(super) struct Behind<I> {
     reshaping: Reshaping<Writes<I>>,
     shared: Rc<RefCell<Shared<I>>>,
     page: u64,
-    /// Pages that the buffer holds; `None` where there is none.
+    /// Capacity of the buffer in pages; `None` if there is none.
     room: Option<u32>,
-    /// What the host waits for room, where that is watched.
+    /// The host's wait for room, if it is watched.
     rooms: Option<WatchedRooms>,
 }
 
 impl<I> Behind<I> {
-    /// What stands in front of the buffer.
+    /// Gives access to the source in front of the buffer.
     pub(super) fn with_source<T>(&self, look: impl FnOnce(&I) -> T) -> T {
         look(&self.shared.borrow().accesses)
     }
 }
 
 impl<I: Iterator<Item = Result<Access, SourceError>>> Behind<I> {
-    /// From now on, works out what the host waits for room; to be asked before the first access is taken.
+    /// Starts to compute the host's wait for room. Must be called before the first access is taken.
     pub(super) fn watch_room(&mut self) -> WatchedRooms {
         self.reshaping.note_taken();
         let rooms = Rc::new(RefCell::new(Rooms::new(self.room)));
@@ -242,7 +244,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Behind<I> {
         rooms
     }
 
-    /// What has gone through so far.
+    /// Returns the buffer's counters so far.
     pub(super) fn counters(&self) -> &Counters {
         self.reshaping.counters()
     }
@@ -302,7 +304,8 @@ mod tests {
         behind.map(|a| a.map_err(|e| e.to_string())).collect()
     }
 
-    /// By hand, pages of 4096 bytes: half of one, one and a half less a byte, one and a half, two that are not aligned.
+    /// By hand, pages of 4096 bytes: half a page, one and a half less a byte, one and a half, and two writes that are not
+    /// aligned.
     #[test]
     fn floor_takes_whole_pages_and_cover_all_that_are_touched() {
         let of = |rounding: Rounding| {

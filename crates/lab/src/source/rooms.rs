@@ -1,13 +1,13 @@
-//! What the host waits for room in a write buffer in front of the drive, per original write.
+//! Computes how long each original write waits for room in a write buffer in front of the drive.
 //!
-//! The reshaped stream has the times of the trace, and whatever leaves the buffer makes room at once (`epo` Figure 3). Here
-//! room is made when the drive is done with what left. The buffer has so many rooms for pages. Every page that replaces none
-//! takes the room that is free longest; a write is accepted when its last page has a room. A write all of whose pages replace
-//! others, or find rooms, waits 0. Without a buffer a write waits until the drive is done with it.
+//! In the reshaped stream, accesses have the times of the trace, and an eviction makes room at once (`epo` Figure 3). Here
+//! a page slot becomes free only when the drive has completed the eviction. Every page that does not replace another takes
+//! the slot that has been free longest. A write is accepted when its last page has a slot. A write whose pages all replace
+//! others, or all find free slots, waits 0. Without a buffer a write waits until the drive has completed it.
 //!
-//! The n-th page that takes a room therefore has it at its own arrival or, beyond the buffer's capacity C, when the (n - C)-th
-//! page that left is in the drive, whichever is later. A write that waits keeps nobody else: those after it come when the
-//! trace says, and so does what leaves for them.
+//! The n-th page that takes a slot therefore has it at its own arrival or, beyond the buffer's capacity C, when the drive
+//! has completed the (n - C)-th evicted page, whichever is later. A waiting write does not delay later ones: they arrive at
+//! the times of the trace, and so do the evictions that they cause.
 
 use fathom_base::{Dur, Time};
 use fathom_run::HostWait;
@@ -16,10 +16,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// [`Rooms`], which the stream and the one who measures share.
+/// [`Rooms`], shared between the stream and the measurement.
 pub(crate) type WatchedRooms = Rc<RefCell<Rooms>>;
 
-/// Pages of one write that have no room yet.
+/// Pages of one write that have no slot yet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     write: u64,
@@ -27,23 +27,23 @@ struct Waiting {
     pages: u32,
 }
 
-/// The rooms of a buffer, as pages take them and the drive frees them.
+/// The page slots of a buffer, as pages take them and the drive frees them.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     buffer: bool,
-    /// Since when so many rooms are free, the longest first. Times are those of the workload.
+    /// Free slots: since when, and how many; the oldest first. Times are those of the workload.
     free: VecDeque<(Time, u32)>,
     waiting: VecDeque<Waiting>,
-    /// By number, requests under way that free rooms, and how many.
+    /// Requests in flight that will free slots, by number, with the count of slots.
     sent: BTreeMap<u64, u32>,
     next: u64,
-    /// The last write that waited, and how long it does so far.
+    /// The last write that waited, and its wait so far.
     last: (u64, Dur),
     found: HostWait,
 }
 
 impl Rooms {
-    /// Of a buffer for so many pages, which are free; `None` is no buffer.
+    /// A buffer with that many free page slots; `None` for no buffer.
     pub(super) fn new(capacity_pages: Option<u32>) -> Self {
         let free = capacity_pages.map(|pages| (Time::ZERO, pages));
         Self {
@@ -57,7 +57,7 @@ impl Rooms {
         }
     }
 
-    /// A page takes a room.
+    /// A page takes a slot.
     pub(super) fn take(&mut self, taken: Taken) {
         match self.waiting.back_mut() {
             Some(back) if back.write == taken.write => back.pages += 1,
@@ -70,7 +70,7 @@ impl Rooms {
         self.settle();
     }
 
-    /// The next request goes to the drive; it frees so many rooms.
+    /// Records the next request to the drive, which will free that many slots.
     pub(super) fn send(&mut self, frees: u32) {
         if frees > 0 {
             self.sent.insert(self.next, frees);
@@ -78,7 +78,7 @@ impl Rooms {
         self.next += 1;
     }
 
-    /// The drive is done with a request, by its number in the stream. Completions come in the order of their times.
+    /// Records the completion of a request, by its number in the stream. Completions must come in order of their times.
     pub(crate) fn done(&mut self, number: u64, asked: Time, completed: Time) {
         if !self.buffer {
             return self.count(completed.since(asked), Dur::ZERO);
@@ -89,12 +89,12 @@ impl Rooms {
         }
     }
 
-    /// What the host has waited so far.
+    /// Returns the host's waits so far.
     pub(crate) fn found(&self) -> HostWait {
         self.found
     }
 
-    /// Gives free rooms to those who wait, in turn.
+    /// Gives free slots to the waiting writes, in order.
     fn settle(&mut self) {
         while let (Some(free), Some(first)) = (self.free.front_mut(), self.waiting.front_mut()) {
             let rooms = free.1.min(first.pages);
@@ -108,7 +108,7 @@ impl Rooms {
             if first.pages == 0 {
                 self.waiting.pop_front();
             }
-            // Rooms come free one after another: the last page waits longest.
+            // Slots become free one after another: the last page of a write waits longest.
             let before = match self.last {
                 (last, before) if last == write => before,
                 _ => Dur::ZERO,
@@ -118,7 +118,7 @@ impl Rooms {
         }
     }
 
-    /// A write waits so long, of which some is counted already.
+    /// Counts the wait of a write, of which `before` is already counted.
     fn count(&mut self, wait: Dur, before: Dur) {
         let found = &mut self.found;
         found.waited += u64::from(wait > Dur::ZERO && before == Dur::ZERO);
@@ -144,9 +144,9 @@ mod tests {
         }
     }
 
-    /// By hand, a buffer of three pages. The first write of two and the second of one find room. The third, of two at 20, waits
-    /// for the two pages of request 0 until 50, the fourth at 60 for request 1 until 65, and the fifth at 70 finds what
-    /// request 2 has left, as completed at 68.
+    /// By hand, a buffer of three pages. The first write, of two pages, and the second, of one, find slots. The third, of
+    /// two at 20, waits for the two pages of request 0 until 50. The fourth waits at 60 for request 1 until 65. The fifth,
+    /// at 70, finds the slot that request 3 freed at 68.
     #[test]
     fn a_write_waits_until_its_last_page_has_a_room() {
         let mut rooms = Rooms::new(Some(3));
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(rooms.found(), found(2, 35, 30));
     }
 
-    /// By hand: the two pages of one write get their rooms at 30 and at 45. It waits until 45 and is one write.
+    /// By hand: the two pages of one write get their slots at 30 and at 45. It waits until 45 and counts as one write.
     #[test]
     fn rooms_that_come_one_after_another_make_one_wait() {
         let mut rooms = Rooms::new(Some(1));

@@ -1,6 +1,6 @@
-//! Writing a workload out as a trace: what steps and a write buffer have made of it, for another run or another tool.
+//! Writes a workload to a trace file, after its steps and write buffer, for another run or another tool.
 //!
-//! Streams, whatever the length. A file is there whole or not at all.
+//! Accesses are streamed, so a workload may have any length. A file appears complete or not at all.
 
 use super::SourceError;
 use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};
@@ -11,17 +11,17 @@ use fathom_trace::{ErrorKind, ParquetWriter, TraceError};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// How a trace is written.
+/// Format of a saved trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedAs {
-    /// Fathom's own Parquet: everything, with checksums.
+    /// Fathom's own Parquet format: all fields, with checksums.
     Parquet,
     /// DiskSim's ASCII format, which other simulators read: reads and writes of whole sectors.
     Disksim,
 }
 
 impl SavedAs {
-    /// Told from the file's ending: `.parquet`, or `.trace` for DiskSim's.
+    /// Derives the format from the file's suffix: `.parquet`, or `.trace` for DiskSim.
     pub fn of(path: &Path) -> Option<SavedAs> {
         match path.extension()?.to_str()? {
             "parquet" => Some(SavedAs::Parquet),
@@ -31,32 +31,32 @@ impl SavedAs {
     }
 }
 
-/// A workload that cannot be written out.
+/// Error of a workload that cannot be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// What comes in is wrong.
+    /// The workload cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The file cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Fathom's own format does not take an access.
+    /// Fathom's own format does not accept an access.
     #[error(transparent)]
     Trace(TraceError),
-    /// The format does not have such an access.
+    /// The format has no representation of an access.
     #[error("access {number} of the workload: a {what} cannot be said in DiskSim's format")]
     Format {
-        /// From 1.
+        /// Number of the access, counted from 1.
         number: u64,
-        /// What it is.
+        /// Description of the access.
         what: String,
     },
-    /// The user wants no more.
+    /// The user interrupted the writing.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// A trace while it grows.
+/// The writer of a trace.
 enum Sink {
     Parquet(Box<ParquetWriter<BufWriter<StagedFile>>>),
     Disksim(BufWriter<StagedFile>),
@@ -93,7 +93,7 @@ impl Sink {
     }
 }
 
-/// An error that does not know yet which file it is about.
+/// An error before the path of its file is added.
 #[derive(Debug, thiserror::Error)]
 enum SinkError {
     #[error(transparent)]
@@ -120,10 +120,10 @@ impl SinkError {
     }
 }
 
-/// Writes every access to `path`, and says how many there were.
+/// Writes every access to `path`, and returns their number.
 ///
 /// # Errors
-/// [`SaveError`]; `path` is then as it was.
+/// [`SaveError`]; `path` is left as it was.
 pub fn save(
     accesses: impl Iterator<Item = Result<Access, SourceError>>,
     path: &Path,
@@ -153,7 +153,8 @@ pub fn save(
     Ok(number)
 }
 
-/// A line of a DiskSim trace: milliseconds, disk, first sector, sectors, 0 for a write and 1 for a read.
+/// Formats a line of a DiskSim trace: milliseconds, disk, first sector, number of sectors, 0 for a write or 1 for a read.
+/// Returns `None` for an access that the format cannot represent.
 fn disksim(access: &Access) -> Option<String> {
     let read = match access.op {
         Op::Read => 1,

@@ -1,4 +1,4 @@
-//! A workload as a program: a stream of accesses with its arrival, fio's jobs, or a program of its own.
+//! A workload as a program that asks for accesses: a stream of accesses with an arrival process, fio jobs, or a benchmark.
 
 use super::{Accesses, Kind, Reach, SourceError, Workload};
 use fathom_base::Time;
@@ -15,12 +15,12 @@ use std::env::VarError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A workload that is open on a drive.
+/// A program that is open on a drive.
 pub struct Work {
     running: Running,
-    /// How far it is, where it knows its end.
+    /// Progress, if its end is known.
     pub reach: Option<Reach>,
-    /// Notes from the opening.
+    /// Notes for the user from the opening.
     pub notes: Vec<String>,
     /// I/O priorities that the workload asks for, by process.
     pub priorities: BTreeMap<String, Priority>,
@@ -31,19 +31,19 @@ enum Running {
     Benchmark(Box<Counting>),
 }
 
-/// A benchmark whose errors are told as those of a workload.
+/// A benchmark whose errors are converted to those of a workload.
 type Counting = Named<Box<dyn Benchmark>, Box<dyn Fn(Failed) -> SourceError>>;
 
-/// What a workload wants of a drive.
+/// Requirements of a workload on the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
-    /// To write to it.
+    /// True if it writes.
     pub writes: bool,
-    /// That what is read comes back.
+    /// True if reads must return the data that were written.
     pub data: bool,
 }
 
-/// A program whose errors are told as those of a workload.
+/// A program whose errors are converted to those of a workload.
 struct Named<P, F> {
     program: P,
     told: F,
@@ -80,8 +80,8 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
     }
 }
 
-/// What stands around a job file: the environment, and files that are named from where fathom was started or else from
-/// where the file lies that names them, as in fio 3.33 (init.c, `__parse_jobs_ini`).
+/// The surroundings of a job file: environment variables and included files. A file name is relative to the working
+/// directory, or else to the directory of the including file, as in fio 3.33 (init.c, `__parse_jobs_ini`).
 struct Beside<'a>(&'a Path);
 
 impl Around for Beside<'_> {
@@ -116,7 +116,7 @@ impl Around for Beside<'_> {
 }
 
 impl Workload {
-    /// As plain data. A path that is not UTF-8 is put as near as UTF-8 comes.
+    /// Returns the workload as plain data. A path that is not UTF-8 is converted lossily.
     pub fn record(&self) -> WorkloadRecord {
         let near = |path: &Path| PathBuf::from(path.to_string_lossy().into_owned());
         let kind = match &self.kind {
@@ -131,11 +131,11 @@ impl Workload {
             kind,
             ..self.clone()
         };
-        // Plain data with names for keys: putting it as JSON cannot fail.
+        // Conversion of plain data with string keys to JSON cannot fail.
         WorkloadRecord::of(&named).unwrap_or_default()
     }
 
-    /// What the jobs of a file want of a drive before it is opened; of anything else, that it may be written.
+    /// Returns what a job file requires of a drive before it is opened. Any other workload counts as one that writes.
     ///
     /// # Errors
     /// [`SourceError`] with the file and the line.
@@ -152,7 +152,7 @@ impl Workload {
         })
     }
 
-    /// What a user is to know of the jobs of a file: what is ignored in them, and where something came from elsewhere.
+    /// Returns notes for the user on a job file: settings that are ignored, and values that came from elsewhere.
     ///
     /// # Errors
     /// [`SourceError`] with the file and the line.
@@ -160,7 +160,7 @@ impl Workload {
         Ok(self.job_file()?.map(|file| file.notes).unwrap_or_default())
     }
 
-    /// The jobs, if it has any.
+    /// Parses the jobs, if the workload has any.
     fn job_file(&self) -> Result<Option<JobFile>, SourceError> {
         let read = match &self.kind {
             Kind::JobFile(path) => {
@@ -177,7 +177,7 @@ impl Workload {
             .map_err(|error| wrong(&self.jobs_place(), &error))
     }
 
-    /// Where the text of the jobs stands, for people.
+    /// Returns the place of the jobs' text, for messages.
     fn jobs_place(&self) -> PathBuf {
         match &self.kind {
             Kind::JobFile(path) => path.clone(),
@@ -185,7 +185,7 @@ impl Workload {
         }
     }
 
-    /// Opens it as a program on a drive, for accesses with their arrival.
+    /// Opens the workload as a program on a drive. Traces and generators are not programs and are refused.
     ///
     /// # Errors
     /// [`SourceError`] with the file and the line, the setting or the step.
@@ -202,7 +202,7 @@ impl Workload {
     }
 }
 
-/// A program of its own.
+/// Opens a benchmark.
 fn benchmark(
     name: &str,
     config: &Config,
@@ -230,7 +230,7 @@ fn benchmark(
     })
 }
 
-/// The jobs of a file.
+/// Opens the jobs of a file.
 fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
     let wrong = |error: fio::FioError| wrong(path, &error);
     let block = u64::from(info.logical_block_bytes);
@@ -275,7 +275,7 @@ fn wrong(path: &Path, error: &fio::FioError) -> SourceError {
     }
 }
 
-/// Without the line, which stands before it already.
+/// Formats the error without its line, which the message already begins with.
 fn told(error: &fio::FioError) -> String {
     match (&error.job, error.line, &error.problem) {
         (Some(job), None, problem @ Problem::Target { .. }) => format!("job `{job}`: {problem}"),
@@ -283,7 +283,7 @@ fn told(error: &fio::FioError) -> String {
     }
 }
 
-/// That there is time for an access, which is the one of this number.
+/// Checks that access `number` comes before the end of simulated time.
 fn in_time(number: u64, access: Access) -> Result<Access, SourceError> {
     match access.at {
         at if at > Time::END => Err(SourceError::Late { number, at }),
@@ -292,7 +292,7 @@ fn in_time(number: u64, access: Access) -> Result<Access, SourceError> {
 }
 
 impl Work {
-    /// The program.
+    /// Returns the program.
     pub fn program(&mut self) -> &mut dyn Program<Error = SourceError> {
         match &mut self.running {
             Running::Jobs(jobs) => &mut **jobs,
@@ -300,7 +300,7 @@ impl Work {
         }
     }
 
-    /// How many processes it has, those of the system included.
+    /// Returns the number of processes, including those of the system.
     pub fn processes(&self) -> usize {
         match &self.running {
             Running::Jobs(jobs) => jobs.actors(),
@@ -308,7 +308,7 @@ impl Work {
         }
     }
 
-    /// What a benchmark has counted so far; nothing where it is none.
+    /// Returns the counters of a benchmark so far; empty for jobs.
     pub fn counters(&self) -> Vec<Counter> {
         match &self.running {
             Running::Jobs(_) => Vec::new(),
@@ -316,7 +316,8 @@ impl Work {
         }
     }
 
-    /// Accesses that are handed over as an arrival says; the first of them is the only one, or one process of several.
+    /// Returns a program that issues accesses according to the arrival process. With processes, each plays its own stream;
+    /// the other arrival processes have a single stream.
     pub(crate) fn of_accesses<'a>(
         accesses: &'a mut [Accesses],
         arrival: Arrival,

@@ -1,4 +1,5 @@
-//! What is played, as a user or a study file says it. A file says the kind by the key that it has; here it is one enum.
+//! The description of a workload by a user or a study file. In a file the key determines the kind; here the kind is an
+//! enum.
 
 use super::{Reshape, SourceError};
 use crate::text;
@@ -9,42 +10,42 @@ use fathom_workload::step::Step;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A workload as a study file says it.
+/// A workload as a study file describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Workload {
-    /// What it is called in results.
+    /// Name of the workload in results.
     pub name: String,
-    /// What is played.
+    /// The source of its accesses.
     pub kind: Kind,
-    /// What is done to the accesses of a trace or a generator, in order.
+    /// Steps for the accesses of a trace or a generator, in order.
     pub steps: Vec<Step>,
-    /// A write buffer in front of the drive, behind the steps.
+    /// A write buffer in front of the drive, after the steps.
     pub reshape: Option<Reshape>,
 }
 
-/// What is played.
+/// The source of a workload's accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The file of a trace, plain or compressed.
+    /// A trace file, plain or compressed.
     Trace {
-        /// Where it is.
+        /// Path of the file.
         path: PathBuf,
-        /// How it is to be read.
+        /// Options for reading it.
         read: Options,
     },
     /// A generator.
     Generator(Config),
-    /// A file of fio's jobs.
+    /// A file of fio jobs.
     JobFile(PathBuf),
-    /// The text of such a file.
+    /// The text of fio jobs.
     Jobs(String),
-    /// A program.
+    /// A built-in program.
     Program(program::Config),
 }
 
 impl Kind {
-    /// What it is called in messages.
+    /// Returns the name of the kind for messages.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Trace { .. } => "a trace",
@@ -55,7 +56,7 @@ impl Kind {
     }
 }
 
-/// The keys of a workload in a file: one of `trace`, `generate`, `jobs`, `job` and `program` is there.
+/// The keys of a workload in a file. Exactly one of `trace`, `generate`, `jobs`, `job` and `program` must be present.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -151,7 +152,7 @@ impl From<Workload> for Written {
 }
 
 impl Workload {
-    /// Without steps and without a write buffer in front.
+    /// Creates a workload without steps and without a write buffer in front.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         Self {
             name: name.into(),
@@ -161,7 +162,7 @@ impl Workload {
         }
     }
 
-    /// A trace without steps.
+    /// Creates a workload that plays a trace without steps.
     pub fn of_trace(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = Options::default();
@@ -169,22 +170,22 @@ impl Workload {
         Self::new(name, Kind::Trace { path, read })
     }
 
-    /// A generator without steps.
+    /// Creates a workload that plays a generator without steps.
     pub fn of_generator(config: Config) -> Self {
         Self::new(config.generator.to_string(), Kind::Generator(config))
     }
 
-    /// A program.
+    /// Creates a workload that plays a built-in program.
     pub fn of_program(config: program::Config) -> Self {
         Self::new(config.name(), Kind::Program(config))
     }
 
-    /// The jobs of a file.
+    /// Creates a workload that plays the jobs of a file.
     pub fn of_jobs(path: &Path) -> Self {
         Self::new(stem(path), Kind::JobFile(path.to_owned()))
     }
 
-    /// Whether it is a program, which hands its accesses over itself.
+    /// Returns true if the workload is a program, which issues its accesses itself.
     pub fn is_program(&self) -> bool {
         match self.kind {
             Kind::Trace { .. } | Kind::Generator(_) => false,
@@ -192,10 +193,10 @@ impl Workload {
         }
     }
 
-    /// Reads a workload file. A trace that it names by a relative path lies beside it.
+    /// Reads a workload file. A relative path in it is taken from the directory of that file.
     ///
     /// # Errors
-    /// [`SourceError::Open`] or [`SourceError::File`] with the line.
+    /// [`SourceError::Open`], or [`SourceError::File`] with the line.
     pub fn from_file(path: &Path) -> Result<Self, SourceError> {
         let text = text::read(path).map_err(|source| SourceError::Open {
             path: path.to_owned(),
@@ -214,7 +215,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Leaves one of `divisor` accesses of a generator, or such a part of a program's transactions or time.
+    /// Divides the number of a generator's accesses, or the transactions or time of a program, by `divisor`.
     pub fn shorten(&mut self, divisor: u64) {
         match &mut self.kind {
             Kind::Program(config) => config.shorten(divisor),
@@ -227,7 +228,7 @@ impl Workload {
         }
     }
 
-    /// Takes a relative path of a trace or of jobs from `dir` on.
+    /// Resolves a relative path of a trace or of jobs against `dir`.
     pub fn beside(&mut self, dir: &Path) {
         if let Kind::Trace { path, .. } | Kind::JobFile(path) = &mut self.kind {
             *path = dir.join(&*path);
@@ -235,7 +236,7 @@ impl Workload {
     }
 }
 
-/// What a file is called, without its ending.
+/// Returns the file name without its extension.
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()

@@ -1,10 +1,11 @@
-//! The record as a Parquet file: one row per sample, the run's description and its steps in the file's metadata.
+//! Encodes the record as a Parquet file: one row per sample, with the description of the run and its steps in the file's
+//! metadata.
 //!
-//! Columns are named as the fields of [`Sample`]; `parameter`, `series` and `timed` are their names as text. The metadata
-//! keys are `fathom.format` (the version), `fathom.meta` and `fathom.steps` (JSON), beside those of every
-//! [`table`](fathom_trace::table), whose checksums hold a record that was copied away from its set, too. No time and no
-//! machine's name goes in: equal records give equal bytes. Records of formats before the fourth have a sum of another kind
-//! ([`older`]).
+//! Columns are named after the fields of [`Sample`]; `parameter`, `series` and `timed` hold their names as text. The
+//! metadata keys are `fathom.format` (the version), `fathom.meta` and `fathom.steps` (JSON), besides those of every
+//! [`table`](fathom_trace::table). The checksums of the table also protect a record that was copied away from its set. The
+//! file holds no time and no host name, so equal records give equal bytes. Records of formats before the fourth have
+//! another kind of checksum ([`older`]).
 
 mod older;
 
@@ -65,16 +66,16 @@ fn write_file(record: &Record, metadata: &[(&str, String)]) -> Result<Vec<u8>, T
     table.finish(metadata)
 }
 
-/// The name that serde gives to the value of a plain enum.
+/// Returns serde's name of a fieldless enum's value.
 fn name<E: Serialize>(value: E) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
-        // A plain enum is always a string; what is not would be found when it is read.
+        // A fieldless enum is always a string; anything else would be detected on reading.
         _ => String::new(),
     }
 }
 
-/// The record in a file's bytes, and what to say of the file's checksum where it is a weak one.
+/// Decodes a record, with a note if the file's checksum is a weak one.
 pub(super) fn decode(path: &Path, bytes: Vec<u8>) -> Result<(Record, Option<String>), StoreError> {
     let bytes = Bytes::from(bytes);
     let (table, note) = match older::check(path, &bytes)? {

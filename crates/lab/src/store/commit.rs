@@ -1,20 +1,19 @@
-//! Putting a set in place, as one.
+//! Puts a set in place as one.
 //!
-//! Where the directory is not there yet, the one that the files were made in takes its name: one rename.
+//! If the target directory does not exist, the staging directory is renamed to it: a single rename.
 //!
-//! Where it is, others may lie in it, and it may be a mount point or where somebody works, so that it is not exchanged for
-//! another. The files take their places one by one, and the rename of `sums.txt` decides which set it is:
+//! If it exists, it may hold other files, be a mount point or be someone's working directory, so it is not exchanged. The
+//! files take their places one by one, and the rename of `sums.txt` switches from the old set to the new one:
 //!
-//! 1. The directory that the files were made in becomes `.fathom-next`. Its name is there once, and its process holds a
-//!    lock on it: two processes do not do this at the same time.
-//! 2. `sums.txt` of the whole new set, with those files of the old one that stay, is written into it.
-//! 3. That `sums.txt` takes the place of the old one. Before this the old set stands, and from here on the new one: who reads
-//!    a file whose sum is another looks for it in `.fathom-next` (`kept`).
-//! 4. The other files take their places, those that are no part of the set any more are removed, and `.fathom-next` with
-//!    them.
+//! 1. The staging directory is renamed to `.fathom-next`. The name exists only once and its process holds a lock on it, so
+//!    that two processes never do this at the same time.
+//! 2. `sums.txt` of the whole new set, including files of the old set that stay, is written into it.
+//! 3. That `sums.txt` replaces the old one. Before this the old set is valid, afterwards the new one: a reader that finds a
+//!    file with another sum looks for it in `.fathom-next` (`kept`).
+//! 4. The other files take their places. Those that are no longer part of the set are removed, and so is `.fathom-next`.
 //!
-//! What is durable when follows the same order. A process that ends on the way leaves `.fathom-next`; who writes there next
-//! completes it, or removes it where step 3 was not reached.
+//! Files and directories are synced in the same order. A process that ends on the way leaves `.fathom-next`. The next
+//! writer completes it, or removes it if step 3 was not reached.
 
 use super::disk;
 use super::error::StoreError;
@@ -26,16 +25,16 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-/// How often another process is waited for.
+/// Maximum number of waits for another process.
 const TURNS: u32 = 1000;
 
 impl Staging {
-    /// Puts the set in place: all of it, or nothing. Files of the set that stood there stay in it unless they are replaced or
-    /// `gone`.
+    /// Puts the set in place: all of it, or nothing. Files of the previous set stay in it unless they are replaced or named
+    /// in `gone`.
     ///
     /// # Errors
-    /// [`StoreError::Io`]. The old set stands then; or the new one, where the last step alone failed, which the next command
-    /// that writes there takes.
+    /// [`StoreError::Io`]. The old set is then in place; or the new one, if only the last step failed, which the next
+    /// writer repeats.
     pub fn commit(mut self, gone: &[&str]) -> Result<(), StoreError> {
         let target = self.target.clone();
         let failed = move |e| StoreError::io("write", &target, e);
@@ -52,8 +51,8 @@ impl Staging {
         Err(failed(io::Error::from(ErrorKind::ResourceBusy)))
     }
 
-    /// The directory takes its name, with those above it that are missing: so many in all. `false` where somebody else was
-    /// faster.
+    /// Renames the staging directory to the target, together with its missing parents: `missing` directories in all.
+    /// Returns `false` if another process was faster.
     fn appear(&mut self, name: &Path, missing: usize) -> io::Result<bool> {
         let sums = Sums {
             files: self.sums(),
@@ -68,13 +67,13 @@ impl Staging {
             Err(e) if is_taken(&e) => return Ok(false),
             Err(e) => return Err(e),
         }
-        // From here on it is not ours to remove.
+        // The directory now belongs to the set and must not be removed.
         self.leaf.clone_from(&self.home);
         disk::sync_dir(above)?;
         Ok(true)
     }
 
-    /// The files take their places. `false` where somebody else is doing so.
+    /// Moves the files to their places. Returns `false` if another process is doing so.
     fn replace(&mut self, gone: &[&str]) -> Result<io::Result<bool>, StoreError> {
         let target = self.target.clone();
         for (name, _) in &self.files {
@@ -97,7 +96,7 @@ impl Staging {
     }
 
     fn switch(&mut self, target: &Path, next: &Path, gone: &[&str]) -> io::Result<()> {
-        // Of a damaged one nothing is known that could stay.
+        // From a damaged `sums.txt` nothing can be kept.
         let mut sums = Sums::read(target).ok().flatten().unwrap_or_default();
         sums.gone.extend(gone.iter().map(|name| (*name).to_owned()));
         let stands = |name: &String| target.join(name).exists();
@@ -109,7 +108,7 @@ impl Staging {
         self.write_sums(&sums)?;
         disk::sync_dir(target)?;
         disk::rename(&next.join(SUMS_FILE), &target.join(SUMS_FILE))?;
-        // The new set stands, and what is in `next` belongs to it.
+        // The new set is valid now, and the files in `next` belong to it.
         self.leaf.clone_from(&self.home);
         disk::sync_dir(target)?;
         finish(target, next, &sums)
@@ -129,10 +128,10 @@ impl Staging {
         disk::sync_dir(&self.leaf)
     }
 
-    /// Gives one file of the set a name of its own, and it alone: a trace, which no set is.
+    /// Moves one file of the set to a path of its own. This is for a trace, which is not part of a set.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; what stood there then still stands.
+    /// [`StoreError::Io`]; the previous file stays in place.
     pub(crate) fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
         let moved = disk::rename(&self.leaf.join(name), place);
         let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());

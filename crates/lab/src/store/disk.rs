@@ -1,32 +1,32 @@
-//! Every change that the store makes to the file system goes through here, so that a test can fail it, or end the process at
-//! it, one after the other.
+//! All changes of the store to the file system. They go through this module so that a test can make each of them fail, or
+//! end the process at it.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// How the name of a directory begins and ends in which a process makes its files.
+/// Prefix and suffix of the name of a staging directory.
 pub(super) const PREFIX: &str = ".fathom-";
 pub(super) const SUFFIX: &str = ".tmp";
-/// Letters and digits between the two.
+/// Number of random letters and digits between the two.
 pub(super) const DRAWN: usize = 16;
 
-/// Makes a directory with a name of its own.
+/// Creates a directory with a unique name.
 pub(super) fn make_temp_dir(parent: &Path) -> io::Result<PathBuf> {
     fault::step()?;
     tempfile::Builder::new()
         .prefix(PREFIX)
         .suffix(SUFFIX)
         .rand_bytes(DRAWN)
-        // What the process's umask leaves of it, as for any other directory.
+        // The umask of the process applies, as for any other directory.
         .permissions(fs::Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map(tempfile::TempDir::keep)
         .map_err(plain)
 }
 
-/// The error itself: `tempfile` wraps it together with a path that means nothing to a user.
+/// Returns the plain error: `tempfile` adds a path that means nothing to a user.
 fn plain(e: io::Error) -> io::Error {
     e.raw_os_error()
         .map_or_else(|| io::Error::from(e.kind()), io::Error::from_raw_os_error)
@@ -37,13 +37,13 @@ pub(super) fn make_dir(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// A new file, or an old one without what was in it.
+/// Creates a file, or truncates an existing one.
 pub(super) fn make_file(path: &Path) -> io::Result<File> {
     fault::step()?;
     File::create(path)
 }
 
-/// Writes as much as goes in at once.
+/// Writes as many bytes as the system accepts at once.
 pub(super) fn write(file: &mut File, bytes: &[u8]) -> io::Result<usize> {
     fault::step()?;
     file.write(bytes)
@@ -54,7 +54,7 @@ pub(super) fn sync(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in a directory durable.
+/// Makes the entries of a directory durable.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     fault::step()?;
     File::open(dir)?.sync_all()
@@ -76,7 +76,7 @@ pub(super) fn remove_dir(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Removes a directory with what is in it, as far as it can be.
+/// Removes a directory with its contents, as far as possible.
 pub(super) fn remove_tree(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         match entry.file_type() {
@@ -89,7 +89,7 @@ pub(super) fn remove_tree(dir: &Path) {
     let _stays = remove_dir(dir);
 }
 
-/// Whether a file that is open is still the one of that name.
+/// Returns true if an open file is still the one at that path.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let (Ok(held), Ok(named)) = (file.metadata(), path.symlink_metadata()) else {
@@ -105,18 +105,18 @@ mod fault {
     }
 }
 
-/// What goes wrong in the changes of this thread.
+/// Injects faults into the changes of this thread.
 #[cfg(test)]
 pub(super) mod fault {
     use std::cell::Cell;
     use std::io;
 
-    /// What happens at a change.
+    /// The effect of a fault.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Fault {
-        /// It fails, and those after it do not.
+        /// The change fails, later ones succeed.
         Fails,
-        /// The process ends before it: nothing happens any more.
+        /// The process ends before the change: this and all later changes fail.
         Killed,
     }
 
@@ -125,7 +125,8 @@ pub(super) mod fault {
         static STEPS: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Runs `work` with a fault at its `n`-th change, counted from 0; what it gave, and how many changes it has tried.
+    /// Runs `work` with a fault at its `n`-th change, counted from 0. Returns its result and the number of changes that it
+    /// tried.
     pub(crate) fn at<T>(n: u64, fault: Fault, work: impl FnOnce() -> T) -> (T, u64) {
         PLAN.set(Some((n, fault)));
         STEPS.set(0);

@@ -1,21 +1,21 @@
-//! What can be wrong with a run on disk.
+//! Errors of runs on disk.
 
 use super::names::{PROFILE_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
 use super::set_kind::SetKind;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A run that cannot be read or written: what happened, where; [`StoreError::help`] says what to do.
+/// Error while reading or writing a run: what happened, and where. [`StoreError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried: `read`, `write`, `create`, `remove`.
+        /// The operation: `read`, `write`, `create`, `remove`.
         doing: &'static str,
-        /// On which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// Its reason.
+        /// The error of the system.
         source: io::Error,
     },
     /// There is no such run.
@@ -24,16 +24,16 @@ pub enum StoreError {
         /// The file that was looked for.
         path: PathBuf,
     },
-    /// A file of a run is not there any more.
+    /// A file of a run has been removed.
     #[error("{} is missing, and {SUMS_FILE} beside it names it", path.display())]
     Gone {
         /// The file that was looked for.
         path: PathBuf,
     },
-    /// Something else stands where a directory is wanted.
+    /// The path exists, but is not a directory.
     #[error("{} is not a directory", path.display())]
     NotADirectory {
-        /// What stands there.
+        /// The path that is in the way.
         path: PathBuf,
     },
     /// The directory holds a measurement of a real drive.
@@ -41,36 +41,36 @@ pub enum StoreError {
     Occupied {
         /// The record in the way.
         path: PathBuf,
-        /// Whether that run came to its end.
+        /// True if that run was completed.
         complete: bool,
     },
-    /// The directory holds something of another kind.
+    /// The directory holds a set of another kind.
     #[error("{} holds {}, and {} would be mixed with it", path.display(), there.words(), wanted.words())]
     OtherKind {
         /// The directory.
         path: PathBuf,
-        /// What stands there.
+        /// The kind that it holds.
         there: SetKind,
-        /// What was to be written.
+        /// The kind that was to be written.
         wanted: SetKind,
     },
-    /// The file is no Parquet file, or not one of Fathom's.
+    /// The file is not a Parquet file, or not one of Fathom's.
     #[error("{} is not a record of Fathom's: {detail}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it lacks.
+        /// What is missing.
         detail: String,
     },
-    /// The file is not the outcome of a run of a workload.
+    /// The file is not the record of a workload run.
     #[error("{} is not a run of a workload: {detail}", path.display())]
     NotARun {
         /// The file.
         path: PathBuf,
-        /// What it lacks.
+        /// What is missing.
         detail: String,
     },
-    /// The file ends too early.
+    /// The file is truncated.
     #[error("{} is truncated: its end is missing after {len} bytes", path.display())]
     Truncated {
         /// The file.
@@ -78,40 +78,40 @@ pub enum StoreError {
         /// Its length, in bytes.
         len: u64,
     },
-    /// The file has the right shape and wrong contents.
+    /// The file has the right structure but wrong contents.
     #[error("{} is damaged: {detail}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The mismatch.
         detail: String,
     },
-    /// The file was written by a later Fathom.
+    /// The file was written by a later version of Fathom.
     #[error("{} has format {found}; this version reads format {known}", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// Its format version.
         found: u32,
-        /// The one that is known here.
+        /// The latest format version that this program knows.
         known: u32,
     },
-    /// A profile that is not one.
+    /// The file is not a valid profile.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     Profile {
         /// The file.
         path: PathBuf,
-        /// Where in it, counted from 1.
+        /// The line, counted from 1.
         line: Option<usize>,
-        /// What is wrong, and with which key.
+        /// The fault, and the key.
         detail: String,
     },
     /// The run cannot be expressed in the file's format.
     #[error("{what} cannot be written: {detail}")]
     Encode {
-        /// Which file.
+        /// The file.
         what: &'static str,
-        /// Why.
+        /// The reason.
         detail: String,
     },
 }
@@ -135,7 +135,7 @@ impl StoreError {
         }
     }
 
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(&self) -> String {
         match self {
             Self::Io { source, .. } => match source.kind() {
@@ -184,7 +184,7 @@ impl StoreError {
     }
 }
 
-/// What to do about a damaged file.
+/// Returns advice for a damaged file.
 fn damaged_help(path: &Path) -> String {
     let name = path.file_name().and_then(|name| name.to_str());
     match name {

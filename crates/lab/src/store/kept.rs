@@ -1,7 +1,7 @@
-//! Reading what is kept: every file is held to its sum in `sums.txt` before anybody looks into it.
+//! Reads stored files. Every file is checked against its sum in `sums.txt` before it is used.
 //!
-//! A file that no `sums.txt` names is read, and a note says that damage in it would not be noticed: a run of a version that
-//! kept no sums, or a file that was copied away from its set.
+//! A file that no `sums.txt` names is read with a note that damage in it would not be noticed. That is a run of a version
+//! without sums, or a file that was copied away from its set.
 
 use super::error::StoreError;
 use super::names::SUMS_FILE;
@@ -12,18 +12,18 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// What was read, and what its reader should know of it.
+/// A loaded value, with notes for its reader.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Loaded<T> {
-    /// What was read.
+    /// The value.
     pub value: T,
-    /// What to warn of, a sentence each.
+    /// Warnings, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl<T> Loaded<T> {
-    /// Something else made of it.
+    /// Converts the value and keeps the notes.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Loaded<U> {
         Loaded {
             value: change(self.value),
@@ -32,25 +32,25 @@ impl<T> Loaded<T> {
     }
 }
 
-/// A directory whose files are read.
+/// A directory to read files from.
 pub(super) struct Kept {
     dir: PathBuf,
     sums: Option<Sums>,
 }
 
-/// A file that is as it was written, or of which nothing is known.
+/// A file that matches its sum, or that has none.
 pub(super) struct Opened {
     pub(super) path: PathBuf,
     pub(super) file: File,
-    /// Whether it was held to a sum.
+    /// True if it was checked against a sum.
     pub(super) checked: bool,
 }
 
 impl Kept {
-    /// Reads files of one set. Where another set takes its place meanwhile, they are read again.
+    /// Runs `read` on the files of one set. If another set takes its place meanwhile, `read` is repeated.
     ///
     /// # Errors
-    /// Those of `read`, and those of a `sums.txt` that is damaged.
+    /// Those of `read`, and those of a damaged `sums.txt`.
     pub(super) fn with<T>(
         dir: &Path,
         read: impl Fn(&Kept) -> Result<T, StoreError>,
@@ -70,15 +70,16 @@ impl Kept {
         }
     }
 
-    /// Opens a file, at its beginning.
+    /// Opens a file, positioned at its beginning.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::Io`]; [`StoreError::Damaged`] where it is not what it was, [`StoreError::Gone`]
-    /// where it was and is not.
+    /// - [`StoreError::Missing`] or [`StoreError::Io`].
+    /// - [`StoreError::Damaged`] if the file does not match its sum.
+    /// - [`StoreError::Gone`] if the set names the file but it does not exist.
     pub(super) fn open(&self, name: impl AsRef<OsStr>) -> Result<Opened, StoreError> {
         let name = name.as_ref();
         let path = self.dir.join(name);
-        // No name of ours is anything but text.
+        // All of Fathom's own file names are valid UTF-8.
         let known = self.sums.as_ref().zip(name.to_str());
         if known.is_some_and(|(sums, name)| sums.gone.contains(name)) {
             return Err(StoreError::Missing { path });
@@ -101,7 +102,8 @@ impl Kept {
     fn open_checked(&self, name: &str, path: PathBuf, sum: Sum) -> Result<Opened, StoreError> {
         let mut told = StoreError::Gone { path: path.clone() };
         let next = self.dir.join(NEXT).join(name);
-        // A set that is being put in place is in `.fathom-next` in part, from where it may go to its place meanwhile.
+        // While a set is put in place, some files are still in `.fathom-next`, and may move to their place during the
+        // search.
         for at in [path.clone(), next, path.clone()] {
             match held_to(&at, sum) {
                 Ok(Held::Same(file)) => {
@@ -119,10 +121,10 @@ impl Kept {
         Err(told)
     }
 
-    /// The bytes of a file.
+    /// Reads a whole file.
     ///
     /// # Errors
-    /// As [`Kept::open`].
+    /// Those of [`Kept::open`].
     pub(super) fn read(&self, name: impl AsRef<OsStr>) -> Result<(Vec<u8>, Opened), StoreError> {
         let mut opened = self.open(name)?;
         let mut bytes = Vec::new();
@@ -133,7 +135,7 @@ impl Kept {
 }
 
 impl Opened {
-    /// What to say where it was held to no sum.
+    /// Returns a note if the file was not checked against a sum.
     pub(super) fn note(&self) -> Option<String> {
         (!self.checked).then(|| {
             let path = self.path.display();
@@ -170,7 +172,7 @@ fn differs(path: PathBuf, wanted: Sum, found: Sum) -> StoreError {
     StoreError::Damaged { path, detail }
 }
 
-/// The directory and the name of a file of a run: of a directory that one, of a file itself.
+/// Returns the directory and the file name: `name` in the directory `run`, or `run` itself if it is a file.
 pub(super) fn place_of<'a>(run: &'a Path, name: &'a str) -> (&'a Path, &'a OsStr) {
     match (run.parent(), run.file_name()) {
         (Some(dir), Some(own)) if run.is_file() => (dir, own),

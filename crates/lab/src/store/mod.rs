@@ -1,10 +1,10 @@
-//! A run on disk: `record.parquet`, `profile.toml` and `report.html` of a measurement, or `run.json`,
-//! `requests.parquet` and `report.html` of a workload, in one directory.
+//! Stores runs on disk. The directory of a measurement holds `record.parquet`, `profile.toml` and `report.html`; that of a
+//! workload run holds `run.json`, `requests.parquet` and `report.html`.
 //!
-//! The files of a run are a set: they are made apart ([`Staging`]), take their places as one, and `sums.txt` beside them has
-//! the CRC-32C of each. A file is held to its sum when it is read, so that a damaged one is an error and never a wrong
-//! answer. What a killed process has left is removed by the next one that writes there. This module measures nothing and
-//! answers nothing.
+//! The files of a run are a set. They are written in a separate directory ([`Staging`]) and take their places together,
+//! with the CRC-32C of each in `sums.txt`. A file is checked against its sum when it is read, so that damage is an error
+//! and never a wrong answer. Leftovers of a killed process are removed by the next process that writes there. This module
+//! does no measuring and computes no answers.
 
 mod codec;
 mod commit;
@@ -39,10 +39,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use sums::Sums;
 
-/// The record as the bytes of a Parquet file; equal records give equal bytes.
+/// Encodes the record as a Parquet file. Equal records give equal bytes.
 ///
 /// # Errors
-/// [`StoreError::Encode`] when the record cannot be expressed, which no record that a run makes is.
+/// [`StoreError::Encode`] if the record cannot be expressed, which does not happen for a record made by a run.
 pub fn encode_record(record: &Record) -> Result<Vec<u8>, StoreError> {
     codec::encode(record).map_err(|detail| StoreError::Encode {
         what: RECORD_FILE,
@@ -50,10 +50,10 @@ pub fn encode_record(record: &Record) -> Result<Vec<u8>, StoreError> {
     })
 }
 
-/// The profile as TOML; equal profiles give equal text.
+/// Encodes the profile as TOML. Equal profiles give equal text.
 ///
 /// # Errors
-/// [`StoreError::Encode`] when the profile cannot be expressed, which no profile that a run makes is.
+/// [`StoreError::Encode`] if the profile cannot be expressed, which does not happen for a profile made by a run.
 pub fn encode_profile(profile: &Profile) -> Result<String, StoreError> {
     toml::to_string_pretty(profile).map_err(|e| StoreError::Encode {
         what: PROFILE_FILE,
@@ -61,10 +61,10 @@ pub fn encode_profile(profile: &Profile) -> Result<String, StoreError> {
     })
 }
 
-/// Reads the record of a run's directory, or a record file itself.
+/// Reads the record in a run's directory, or a record file itself.
 ///
 /// # Errors
-/// Any [`StoreError`] but `Encode` and `Occupied`: what is wrong with the file, and what to do.
+/// Any [`StoreError`] except `Encode` and `Occupied`. It says what is wrong with the file and what to do.
 pub fn load_record(run: &Path) -> Result<Loaded<Record>, StoreError> {
     let (dir, name) = place_of(run, RECORD_FILE);
     Kept::with(dir, |kept| record_in(kept, name))
@@ -72,7 +72,7 @@ pub fn load_record(run: &Path) -> Result<Loaded<Record>, StoreError> {
 
 fn record_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Record>, StoreError> {
     let (bytes, opened) = kept.read(name)?;
-    // It has a sum of its own, which is all that is needed unless it is one of the first format.
+    // A record has a checksum of its own, which suffices unless it is of the first format.
     let (value, note) = codec::decode(&opened.path, bytes)?;
     let note = note.filter(|_| !opened.checked);
     Ok(Loaded {
@@ -81,7 +81,7 @@ fn record_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Record>, StoreError> {
     })
 }
 
-/// Reads the profile of a run's directory, or a profile file itself.
+/// Reads the profile in a run's directory, or a profile file itself.
 ///
 /// # Errors
 /// [`StoreError::Io`], [`StoreError::Missing`], [`StoreError::Damaged`], or [`StoreError::Profile`] with the line and the
@@ -110,10 +110,10 @@ fn profile_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Profile>, StoreError> 
     })
 }
 
-/// Reads a measurement: the record, and the profile of the same run, which one that was interrupted has not.
+/// Reads a measurement: the record and the profile of the same run. An interrupted run has no profile.
 ///
 /// # Errors
-/// As [`load_record`] and [`load_profile`].
+/// Those of [`load_record`] and [`load_profile`].
 pub fn load_measurement(dir: &Path) -> Result<Loaded<(Record, Option<Profile>)>, StoreError> {
     Kept::with(dir, |kept| {
         let mut record = record_in(kept, OsStr::new(RECORD_FILE))?;
@@ -135,24 +135,24 @@ pub fn load_measurement(dir: &Path) -> Result<Loaded<(Record, Option<Profile>)>,
     })
 }
 
-/// Whether a directory has a file of that name, as far as it can be told.
+/// Returns true unless the file is certainly missing from the directory.
 pub fn holds(dir: &Path, name: &str) -> bool {
     let open = |kept: &Kept| kept.open(name).map(drop);
     !matches!(Kept::with(dir, open), Err(StoreError::Missing { .. }))
 }
 
-/// Writes files that take their places together, and leaves the others of that directory as they are.
+/// Writes files that take their places together. Other files in the directory are left alone.
 ///
 /// # Errors
-/// [`StoreError::Io`] or [`StoreError::NotADirectory`]; the files that stood there before then still stand.
+/// [`StoreError::Io`] or [`StoreError::NotADirectory`]; the previous files stay in place.
 pub fn write_whole(dir: &Path, files: &[(&'static str, &[u8])]) -> Result<(), StoreError> {
     put(dir, files, &[])
 }
 
-/// As [`write_whole`]; files of these names that are `gone` belong to the set no more.
+/// Like [`write_whole`], and removes the files named in `gone` from the set.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// Those of [`write_whole`].
 pub fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result<(), StoreError> {
     let mut set = Staging::new(dir)?;
     for (name, bytes) in files {
@@ -164,7 +164,7 @@ pub fn put(dir: &Path, files: &[(&'static str, &[u8])], gone: &[&str]) -> Result
 /// Writes a finished run: record, profile and report, all or none.
 ///
 /// # Errors
-/// [`StoreError::Io`] when a file cannot be written; nothing half-written stays.
+/// [`StoreError::Io`] if a file cannot be written; no partial file is left behind.
 pub fn save_run(
     dir: &Path,
     record: &Record,
@@ -183,31 +183,31 @@ pub fn save_run(
     )
 }
 
-/// Writes the record alone, as an interrupted run leaves it, and takes away answers that no longer belong to it.
+/// Writes the record alone, for an interrupted run, and removes a profile and report that do not belong to it.
 ///
 /// # Errors
-/// [`StoreError::Io`] when the file cannot be written; the record that stood there before then stays.
+/// [`StoreError::Io`] if the file cannot be written; the previous record stays.
 pub fn save_record(dir: &Path, record: &Record) -> Result<(), StoreError> {
     let files = [(RECORD_FILE, &*encode_record(record)?)];
     put(dir, &files, &[PROFILE_FILE, REPORT_FILE])
 }
 
-/// Takes away a record that was kept alone, and its directory if nothing else is in it.
+/// Removes a record that was stored alone, and its directory if that is then empty.
 pub fn forget(dir: &Path) {
     for name in [RECORD_FILE, SUMS_FILE] {
         if std::fs::remove_file(dir.join(name)).is_err() {
             return;
         }
     }
-    // Only if nothing else is in it.
+    // This fails, as intended, if the directory holds anything else.
     let _stays = std::fs::remove_dir(dir);
 }
 
-/// Checks, before a run, that its results can be written to `dir`: that it is or can become a directory, that files
-/// can be made in it, that it holds no measurement that cannot be had again, and nothing of another kind. Removes what killed
-/// processes have left in it, and above it for it.
+/// Checks, before a run, that its results can be written to `dir`: it is a directory or can become one, files can be
+/// created in it, and it holds neither a measurement that cannot be repeated nor a set of another kind. Also removes the
+/// leftovers of killed processes in it, and those made for it in the directory above.
 ///
-/// A record of a modelled drive may be replaced, because its seed repeats it; one of a real drive may not.
+/// A record of a modelled drive may be replaced, because its seed reproduces it; one of a real drive may not.
 ///
 /// # Errors
 /// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::Occupied`] or [`StoreError::OtherKind`].
@@ -215,7 +215,7 @@ pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
     begin(dir, kind).map(drop)
 }
 
-/// Checks that a directory holds no measurement that cannot be had again.
+/// Checks that a directory holds no measurement that cannot be repeated.
 ///
 /// # Errors
 /// [`StoreError::Occupied`].
@@ -227,7 +227,7 @@ pub(crate) fn check_free(dir: &Path) -> Result<(), StoreError> {
     let stands = |dir: &Path| dir.join(RECORD_FILE).exists();
     match load_record(dir) {
         Err(StoreError::Missing { .. }) => Ok(()),
-        // Something else is damaged there.
+        // There is no record; some other file is damaged.
         Err(_) if !stands(dir) && !stands(&dir.join(settle::NEXT)) => Ok(()),
         Ok(record) if record.value.meta.target.modelled => Ok(()),
         Ok(record) => Err(occupied(record.value.meta.complete)),
@@ -235,8 +235,8 @@ pub(crate) fn check_free(dir: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Removes what killed processes have left in a directory, and in the one above it where they made its files as long as it was
-/// not there.
+/// Removes the leftovers of killed processes in a directory, and in the one above it, where they are made while the
+/// directory does not exist.
 pub fn clear(dir: &Path) {
     if let Ok((existing, missing)) = staging::split(dir) {
         staging::clear(&existing);
@@ -249,10 +249,10 @@ pub fn clear(dir: &Path) {
     }
 }
 
-/// Checks that an output can be written to `dir` ([`check_output`]), and begins it.
+/// Checks that a set can be written to `dir` ([`check_output`]), and begins the set.
 ///
 /// # Errors
-/// As [`check_output`].
+/// Those of [`check_output`].
 pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     clear(dir);
     let set = Staging::new(dir)?;
@@ -268,9 +268,9 @@ pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     }
 }
 
-/// What stands in a directory, as far as it can be told.
+/// Returns the kinds of set in a directory, as far as they can be determined.
 pub fn kinds_in(dir: &Path) -> Vec<SetKind> {
-    // Of damaged sums nothing is known; a version that kept none is told by the files.
+    // Damaged sums count as absent. Without sums, as in older versions, the files themselves tell the kind.
     let sums = Sums::read(dir).ok().flatten();
     let there = |name: &&str| match &sums {
         Some(sums) => sums.files.contains_key(*name),

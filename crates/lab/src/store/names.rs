@@ -1,32 +1,32 @@
-//! The names of the files that are kept.
+//! Names of the stored files.
 
 use std::fs;
 use std::path::Path;
 
-/// The raw record: what was measured.
+/// The raw record: the measurements.
 pub const RECORD_FILE: &str = "record.parquet";
 /// The answers.
 pub const PROFILE_FILE: &str = "profile.toml";
-/// A run of a workload: what was asked for and what was measured.
+/// A workload run: its plan and its measurements.
 pub const RUN_FILE: &str = "run.json";
 /// Every access of such a run.
 pub const REQUESTS_FILE: &str = "requests.parquet";
 /// The report for people.
 pub const REPORT_FILE: &str = "report.html";
-/// Two block layers in turn: everything that was measured.
+/// An A/B comparison of two block layers: all measurements.
 pub const AB_FILE: &str = "ab.json";
-/// What a study found, as text.
+/// The findings of a study, as text.
 pub const SUMMARY_FILE: &str = "summary.txt";
-/// The rows of a study as comma-separated values.
+/// The rows of a study, as comma-separated values.
 pub const CELLS_FILE: &str = "cells.csv";
-/// A paper that was run again: everything that was measured.
+/// A reproduced paper: all measurements.
 pub const RESULTS_FILE: &str = "results.json";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
-/// A trace before it has its name.
+/// A trace before it is renamed.
 pub(crate) const TRACE_FILE: &str = "trace";
 
-/// Every name that a file of a set has while it is made.
+/// All names that a file can have in a staging directory.
 pub(super) const NAMES: [&str; 10] = [
     RECORD_FILE,
     PROFILE_FILE,
@@ -40,7 +40,7 @@ pub(super) const NAMES: [&str; 10] = [
     TRACE_FILE,
 ];
 
-/// Whether there is nothing in a directory but files with names of Fathom's, and directories of that kind.
+/// Returns true if a directory, including its subdirectories, holds only files with Fathom's names.
 pub(super) fn is_ours(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;

@@ -1,15 +1,15 @@
-//! A directory for runs that nobody wants to keep: removed at the end, or by the next process after this one was killed.
+//! A directory for runs that are not kept. It is removed at the end, or by the next process if this one is killed.
 
 use super::error::StoreError;
 use super::staging::Staging;
 use std::path::Path;
 
-/// A directory in that for temporary files.
+/// A directory inside the system's directory for temporary files.
 #[derive(Debug)]
 pub struct Passing(Staging);
 
 impl Passing {
-    /// Makes it, and removes those of processes that were killed.
+    /// Creates the directory, and removes those of killed processes.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -17,7 +17,7 @@ impl Passing {
         Ok(Self(Staging::new(&std::env::temp_dir())?))
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0.home
     }

@@ -1,4 +1,4 @@
-//! A run of a workload on disk: `run.json`, and of `requests.parquet` what a comparison needs.
+//! Stores a workload run: `run.json`, and the part of `requests.parquet` that a comparison needs.
 
 use super::kept::{Kept, Loaded, place_of};
 use super::{REPORT_FILE, REQUESTS_FILE, RUN_FILE, Staging, StoreError};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// The format of `run.json`; a file without the key has the first.
+/// Format version of `run.json`; a file without the key has version 1.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Saved<'a> {
     record: &'a RunRecord,
 }
 
-/// What tells a run from other JSON, and its format.
+/// The keys that distinguish a run from other JSON, and its format version.
 #[derive(Deserialize)]
 struct Head {
     format: Option<u32>,
@@ -28,10 +28,10 @@ struct Head {
     totals: Option<serde::de::IgnoredAny>,
 }
 
-/// Puts a run of a workload in place: `run.json`, the page if there is one, and what the set has of `requests.parquet`.
+/// Puts a workload run in place: `run.json`, the report if there is one, and `requests.parquet` if the set has it.
 ///
 /// # Errors
-/// [`StoreError::Io`] when it cannot be written; nothing half-written stays.
+/// [`StoreError::Io`] if it cannot be written; no partial file is left behind.
 pub fn save_run_record(
     mut set: Staging,
     record: &RunRecord,
@@ -49,27 +49,27 @@ pub fn save_run_record(
     if let Some(html) = report_html {
         set.add(REPORT_FILE, html.as_bytes())?;
     }
-    // Those of another run do not belong to this one.
+    // A report or accesses of the previous run do not belong to this one.
     let gone = [REPORT_FILE, REQUESTS_FILE].into_iter();
     let gone: Vec<&str> = gone.filter(|name| !set.has(name)).collect();
     set.commit(&gone)
 }
 
-/// Reads the run of a workload: of a directory, or a `run.json` itself.
+/// Reads a workload run from a directory, or a `run.json` itself.
 ///
 /// # Errors
-/// [`StoreError::Missing`], [`StoreError::Io`], [`StoreError::NotARun`] for another file,
-/// [`StoreError::Damaged`] with line and column, [`StoreError::Newer`].
+/// [`StoreError::Missing`], [`StoreError::Io`], [`StoreError::NotARun`] for another file, [`StoreError::Damaged`] with line
+/// and column, [`StoreError::Newer`].
 pub fn load_run_record(run: &Path) -> Result<Loaded<RunRecord>, StoreError> {
     let (dir, name) = place_of(run, RUN_FILE);
     Kept::with(dir, |kept| record_in(kept, name))
 }
 
-/// Reads the run of a workload with the response time of every access: `None` where the run kept no accesses, a `run.json`
-/// without its directory was named, or they are damaged, of which a note tells.
+/// Reads a workload run with the response time of every access. These are `None` if the run kept no accesses, if a
+/// `run.json` was named without its directory, or if they are damaged; in the last case a note says so.
 ///
 /// # Errors
-/// As [`load_run_record`].
+/// Those of [`load_run_record`].
 pub fn load_run(run: &Path) -> Result<Loaded<(RunRecord, Option<Responses>)>, StoreError> {
     let (dir, name) = place_of(run, RUN_FILE);
     Kept::with(dir, |kept| {

@@ -1,29 +1,29 @@
-//! What a set of files is of, so that two kinds are not mixed in one directory.
+//! The kinds of file sets. A directory holds only one kind.
 
 use super::names::{
     AB_FILE, CELLS_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RESULTS_FILE, RUN_FILE,
     SUMMARY_FILE,
 };
 
-/// What a set of files is of.
+/// Kind of a set of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetKind {
     /// A measurement of a drive.
     Measurement,
-    /// A run of a workload.
+    /// A workload run.
     Run,
-    /// Two block layers in turn.
+    /// An A/B comparison of two block layers.
     Turns,
-    /// A study, beside its runs.
+    /// A study; its runs are in directories beside it.
     Study,
-    /// A paper that was run again, beside its studies.
+    /// A reproduced paper; its studies are in directories beside it.
     Paper,
-    /// Runs side by side: a page alone.
+    /// A comparison of runs: a report alone.
     Comparison,
 }
 
 impl SetKind {
-    /// Those with files of their own.
+    /// The kinds that have files of their own.
     pub(super) const MARKED: [Self; 5] = [
         Self::Measurement,
         Self::Run,
@@ -32,7 +32,7 @@ impl SetKind {
         Self::Paper,
     ];
 
-    /// The files that no other kind has.
+    /// Returns the files that no other kind has.
     pub(super) const fn files(self) -> &'static [&'static str] {
         match self {
             Self::Measurement => &[RECORD_FILE, PROFILE_FILE],
@@ -44,7 +44,7 @@ impl SetKind {
         }
     }
 
-    /// In words for people.
+    /// Returns the kind in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Measurement => "a run of `fathom probe`",

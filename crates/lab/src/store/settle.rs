@@ -1,5 +1,5 @@
-//! What is in `.fathom-next`: the files of a set on the way to their places (`commit` says in which steps), put there or
-//! removed by the process that does so or by one after it.
+//! Settles the contents of `.fathom-next`: files of a set on the way to their places (`commit` describes the steps). They
+//! are put in place or removed, by the process that does the commit or by a later one.
 
 use super::disk::{self, remove_tree};
 use super::names::{SUMS_FILE, is_ours};
@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Where the files of a set are that are being put in place.
+/// Directory of the files that are being put in place.
 pub(super) const NEXT: &str = ".fathom-next";
 
-/// The last step: the files take their places, and those that are gone are removed.
+/// Does the last step of a commit: moves the files to their places, and removes those that are gone.
 pub(super) fn finish(target: &Path, next: &Path, sums: &Sums) -> io::Result<()> {
     for name in &sums.gone {
         match disk::remove_file(&target.join(name)) {
@@ -23,13 +23,13 @@ pub(super) fn finish(target: &Path, next: &Path, sums: &Sums) -> io::Result<()> 
         disk::rename(&next.join(&name), &target.join(&name))?;
     }
     match disk::remove_dir(next) {
-        // A rename replaces a directory that is empty: the next set may be there already, or have been there.
+        // A rename replaces an empty directory, so the next set may be there already, or may have been and gone.
         Err(e) if is_taken(&e) || e.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
     }
 }
 
-/// Whether a rename failed because something is in that place.
+/// Returns true if a rename failed because the target is not empty.
 pub(super) fn is_taken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -37,19 +37,19 @@ pub(super) fn is_taken(error: &io::Error) -> bool {
     )
 }
 
-/// Waits until nobody puts anything in place, and completes what was left behind.
+/// Waits until no other process puts anything in place, and completes what was left behind.
 pub(super) fn wait_for(target: &Path, next: &Path) {
     let Ok(lock) = File::open(next) else {
         return;
     };
     if lock.lock().is_ok() && is_held(&lock, next) {
-        // Of a damaged one nothing is known; the set that comes takes its place in any case.
+        // Damaged sums count as empty: the new set replaces the old one in any case.
         let sums = Sums::read(target).ok().flatten().unwrap_or_default();
         settle_held(target, next, &sums);
     }
 }
 
-/// Completes what a process that is no more has left in `.fathom-next`, or removes it where its set never stood.
+/// Completes what a dead process has left in `.fathom-next`, or removes it if its set was never valid.
 pub(super) fn settle(target: &Path) {
     let next = target.join(NEXT);
     if let Ok(lock) = File::open(&next)
@@ -61,15 +61,15 @@ pub(super) fn settle(target: &Path) {
     }
 }
 
-/// Whether the directory that is locked stands there and has something in it. No other can take its place then; one that is
-/// empty, whose files have all gone to their places, is removed, because any other could.
+/// Returns true if the locked directory still exists under its name and is not empty. No other can replace it then. An
+/// empty one, whose files have all moved to their places, is removed, because any other could replace it.
 fn is_held(lock: &File, next: &Path) -> bool {
     let has_more = || disk::remove_dir(next).is_err_and(|e| is_taken(&e));
     disk::is_at(lock, next) && has_more() && disk::is_at(lock, next)
 }
 
 fn settle_held(target: &Path, next: &Path, sums: &Sums) {
-    // What is not ours is left alone.
+    // Directories that hold anything not written by Fathom are left alone.
     if !is_ours(next) {
         return;
     }
@@ -78,7 +78,7 @@ fn settle_held(target: &Path, next: &Path, sums: &Sums) {
         found.ok().as_ref() == sums.files.get(name)
     };
     let files = files_in(next);
-    // The sums go last: as long as they are here, no file of this set has taken its place.
+    // `sums.txt` moves first: as long as it is here, no file of this set has taken its place.
     let reached = !next.join(SUMS_FILE).exists() && files.iter().all(stands);
     if reached {
         let _left_for_the_next = finish(target, next, sums);

@@ -1,10 +1,10 @@
-//! Files that belong together while they are made: in a directory of this process's own, from which they go to their place
-//! as one ([`Staging::commit`], in `commit`).
+//! Staging of a set: its files are made in a directory of this process's own and are then put in place as one
+//! ([`Staging::commit`], in `commit`).
 //!
-//! The directory is called `.fathom-` and sixteen letters and digits and `.tmp`. It lies in the directory that the set goes
-//! to, or, where that is not there yet, in the nearest one above it: a set that comes to nothing leaves no directory
-//! behind. Its process holds a lock on it (flock) as long as it runs. One that nobody holds was left by a process that was
-//! killed, and whoever starts next removes it; one that holds anything else than what Fathom writes is left alone.
+//! The directory is named `.fathom-`, sixteen letters and digits, `.tmp`. It is created in the target directory or, if that
+//! does not exist, in the nearest existing parent, so that an abandoned set leaves no directory behind. The process holds a
+//! lock on it (flock) while it runs. An unlocked one was left by a killed process, and the next process to start removes
+//! it, unless it holds anything that Fathom does not write.
 
 use super::disk::{self, DRAWN, PREFIX, SUFFIX, remove_tree};
 use super::error::StoreError;
@@ -15,30 +15,30 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How often a directory is made again that somebody removed before it was locked.
+/// Maximum number of attempts, when another process removes the directory before it is locked.
 const TRIES: u32 = 8;
 
-/// The files of a set while they are made. Dropped, they are removed.
+/// The files of a set that is being made. They are removed on drop.
 #[derive(Debug)]
 pub struct Staging {
-    /// The directory that the set goes to.
+    /// Target directory of the set.
     pub(super) target: PathBuf,
-    /// The directory of this process's own.
+    /// Directory of this process's own.
     pub(super) home: PathBuf,
-    /// The directory in it, or itself, where the files are.
+    /// Directory of the files: `home` or a directory below it.
     pub(super) leaf: PathBuf,
-    /// Held as long as they are ours.
+    /// Locks, held as long as the files belong to this process.
     pub(super) locks: Vec<File>,
-    /// The files that are complete.
+    /// The completed files.
     pub(super) files: Vec<(&'static str, Sum)>,
 }
 
 impl Staging {
-    /// Begins a set that goes to a directory, which need not be there yet; nothing appears there before
-    /// [`Staging::commit`]. What a killed process has left in that directory is removed.
+    /// Begins a set for a directory, which need not exist. Nothing appears there before [`Staging::commit`]. Leftovers of
+    /// killed processes in that directory are removed.
     ///
     /// # Errors
-    /// [`StoreError::NotADirectory`] where a file is in the way, [`StoreError::Io`] where no directory can be made.
+    /// [`StoreError::NotADirectory`] if a file is in the way, [`StoreError::Io`] if no directory can be created.
     pub fn new(target: &Path) -> Result<Self, StoreError> {
         let (existing, missing) = split(target)?;
         if missing.is_empty() {
@@ -53,21 +53,21 @@ impl Staging {
             locks: vec![lock],
             files: Vec::new(),
         };
-        // What is missing below the first one, which the home becomes.
+        // The missing directories below the first, which `home` becomes.
         for name in missing.iter().skip(1) {
             staging.leaf.push(name);
             disk::make_dir(&staging.leaf).map_err(failed)?;
         }
         if staging.leaf != staging.home {
             let lock = File::open(&staging.leaf).map_err(failed)?;
-            // Nobody else knows of it. Where nothing can be locked, nobody removes anything either.
+            // No other process knows this directory. On a file system without locks nobody removes anything either.
             let _unlocked = lock.try_lock();
             staging.locks.push(lock);
         }
         Ok(staging)
     }
 
-    /// Begins a file of the set, one of those that Fathom keeps.
+    /// Begins a file of the set. The name must be one of Fathom's file names.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -83,7 +83,7 @@ impl Staging {
         })
     }
 
-    /// Makes a file complete and durable.
+    /// Completes a file and makes it durable.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -93,7 +93,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Adds a whole file.
+    /// Adds a file with these contents.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -104,7 +104,7 @@ impl Staging {
         self.end(file)
     }
 
-    /// Whether the set has a file of that name.
+    /// Returns true if the set has a file of that name.
     pub fn has(&self, name: &str) -> bool {
         self.files.iter().any(|(known, _)| *known == name)
     }
@@ -117,7 +117,7 @@ impl Drop for Staging {
     }
 }
 
-/// A file of a set while it is written.
+/// A file of a set that is being written.
 #[derive(Debug)]
 pub struct StagedFile {
     file: File,
@@ -127,7 +127,7 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// Where it goes, for people.
+    /// Returns the path that the file will have, for messages.
     pub fn place(&self) -> &Path {
         &self.place
     }
@@ -145,12 +145,12 @@ impl Write for StagedFile {
     }
 }
 
-/// The part of a path that is a directory, and the names below it that are missing, from the first one on.
+/// Splits a path into the part that is an existing directory and the names of the missing ones below it.
 pub(super) fn split(target: &Path) -> Result<(PathBuf, Vec<PathBuf>), StoreError> {
     let mut missing = Vec::new();
     let mut at = target;
     while !at.as_os_str().is_empty() && !at.is_dir() {
-        // It may have been made since: another process writes there, too.
+        // The directory may have been created meanwhile by another process that writes there.
         if at.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             let path = at.to_owned();
             return Err(StoreError::NotADirectory { path });
@@ -166,14 +166,15 @@ pub(super) fn split(target: &Path) -> Result<(PathBuf, Vec<PathBuf>), StoreError
     Ok((existing.to_owned(), missing))
 }
 
-/// A directory of this process's own, with the lock on it.
+/// Creates a directory of this process's own, and locks it.
 fn make_home(parent: &Path) -> io::Result<(PathBuf, File)> {
     let mut last = io::Error::other("it goes away as often as it is made");
     for _ in 0..TRIES {
         let home = disk::make_temp_dir(parent)?;
         match File::open(&home) {
             Ok(lock) => {
-                // Somebody who clears up may have been faster, and removes it. Where nothing can be locked, nobody clears up.
+                // A process that clears up may have locked it first and will remove it. On a file system without locks
+                // nobody clears up.
                 let removed = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
                 if !removed && disk::is_at(&lock, &home) {
                     return Ok((home, lock));
@@ -185,8 +186,8 @@ fn make_home(parent: &Path) -> io::Result<(PathBuf, File)> {
     Err(last)
 }
 
-/// Removes what processes have left in a directory that are no more, and completes what they had begun to put in place. What
-/// cannot be removed stays.
+/// Removes what dead processes have left in a directory, and completes commits that they had begun. Anything that cannot be
+/// removed stays.
 pub(super) fn clear(dir: &Path) {
     settle(dir);
     let Ok(entries) = fs::read_dir(dir) else {
@@ -209,7 +210,7 @@ fn clear_one(home: &Path) -> Option<()> {
     Some(())
 }
 
-/// Whether a name is one that [`disk::make_temp_dir`] draws.
+/// Returns true if the name is one that [`disk::make_temp_dir`] makes.
 fn is_home(name: &str) -> bool {
     let drawn = name
         .strip_prefix(PREFIX)

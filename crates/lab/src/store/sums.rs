@@ -1,9 +1,9 @@
-//! `sums.txt`: which files of a directory belong together, and what they were when they were written.
+//! `sums.txt`: which files of a directory belong together, and their checksums.
 //!
-//! A line for each file with its CRC-32C (Castagnoli; as in iSCSI and ext4), its length in bytes and its name, in order of
-//! the names; a line for each name that belongs to the set no more; and the sum of all lines before it in the last one. A
-//! CRC-32C tells every burst of up to 32 bits and, within 256 MiB, any two bits that changed. It finds damage and keeps
-//! nobody out. The file is in plain sight so that a copy of the directory takes it along.
+//! The file has one line per file with its CRC-32C (Castagnoli, as in iSCSI and ext4), its length in bytes and its name,
+//! sorted by name; one line per name that no longer belongs to the set; and a last line with the sum of all lines before
+//! it. A CRC-32C detects every burst of up to 32 bits and, within 256 MiB, any change of two bits. It detects damage, not
+//! tampering. The file is not hidden, so that a copy of the directory includes it.
 
 use super::error::StoreError;
 use super::names::SUMS_FILE;
@@ -17,10 +17,10 @@ use std::path::Path;
 const HEAD: &str =
     "# Files that belong together: CRC-32C, length in bytes, name. Written by Fathom.\nformat ";
 const FORMAT: u32 = 1;
-/// What is read at once to be summed.
+/// Size of the reads when a file is summed, in bytes.
 const PIECE: usize = 1 << 18;
 
-/// What a file was when it was written.
+/// Checksum and length of a file when it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) crc: u32,
@@ -28,16 +28,16 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// With more bytes at the end.
+    /// Appends bytes to the sum.
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.crc = crc32c::crc32c_append(self.crc, bytes);
         self.bytes += bytes.len() as u64;
     }
 
-    /// Of a file from its beginning, where it then stands again.
+    /// Computes the sum of a whole file, and rewinds it to its beginning.
     pub(super) fn of(file: &mut File) -> io::Result<Sum> {
         let len = usize::try_from(file.metadata()?.len()).unwrap_or(PIECE);
-        // One byte more than a short file has, so that its end is seen at once.
+        // One byte more than a short file has, so that the first read sees the end.
         let mut piece = vec![0; len.saturating_add(1).min(PIECE)];
         let mut sum = Sum::default();
         file.rewind()?;
@@ -52,16 +52,16 @@ impl Sum {
     }
 }
 
-/// The files of a set.
+/// The sums of the files of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) files: BTreeMap<String, Sum>,
-    /// Names of files that belong to it no more, and may still stand there.
+    /// Names of files that no longer belong to the set, but may still exist.
     pub(super) gone: BTreeSet<String>,
 }
 
 impl Sums {
-    /// Of a directory; `None` where it has none.
+    /// Reads the sums of a directory; `None` if it has none.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::Damaged`] or [`StoreError::Newer`].
@@ -117,7 +117,7 @@ impl Sums {
         Some(())
     }
 
-    /// As the text of the file; equal sets give equal text.
+    /// Formats the sums as the text of the file. Equal sets give equal text.
     pub(super) fn to_text(&self) -> String {
         let mut text = format!("{HEAD}{FORMAT}\n");
         for (name, sum) in &self.files {
@@ -132,7 +132,7 @@ impl Sums {
     }
 }
 
-/// The lines before the last one, where that one is their sum.
+/// Returns the lines before the last one, if the last one holds their sum.
 fn checked(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let lines = text.strip_suffix(" sums\n")?;
@@ -141,12 +141,12 @@ fn checked(bytes: &[u8]) -> Option<&str> {
     (format!("{sum:08x}") == digits).then_some(whole)
 }
 
-/// Whether a file can be read to its end, where it is there.
+/// Checks that a file, if it exists, is a regular one.
 pub(super) fn regular(path: &Path) -> Result<(), StoreError> {
     text::look(path, None).map_err(|why| StoreError::io("read", path, text::unfit(why)))
 }
 
-/// Whether an error says that there is no such file.
+/// Returns true if the error means that the file does not exist.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),

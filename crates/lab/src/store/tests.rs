@@ -1,5 +1,5 @@
-//! Sets that are put in place while everything goes wrong: at each change to the file system one test fails it and another
-//! ends the process. Who reads then finds the old set or the new one, and whoever writes next finds nothing in the way.
+//! Tests of commits under faults: each change to the file system is made to fail, or ends the process. A reader must then
+//! find either the old set or the new one, and nothing must be in the way of the next writer.
 
 use super::disk::fault::{self, Fault};
 use super::settle::NEXT;
@@ -76,7 +76,7 @@ fn interrupted(dir: &Path, seed: u64) -> Result<(), StoreError> {
     save_record(dir, &record(seed))
 }
 
-/// A short run of a workload with all of its accesses.
+/// Writes a short workload run with all of its accesses.
 fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
     let model = fathom_model::find("null-write-buffer").unwrap();
     let model = fathom_model::Model::from_toml(model.text).unwrap();
@@ -111,7 +111,7 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
     save_run_record(set, &record, Some(&format!("page {seed}")))
 }
 
-/// What somebody reads in a directory: that of one set, or of none.
+/// The contents of a directory as a reader sees them: those of one set, or nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Read {
     record: Option<Record>,
@@ -145,7 +145,7 @@ fn read(dir: &Path) -> Read {
     }
 }
 
-/// Every path below a directory whose name begins as those of files that are being made.
+/// Returns every path below a directory whose name is that of a staging directory.
 fn leftovers(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -158,7 +158,7 @@ fn leftovers(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Whether every file of the set stands under its own name.
+/// Returns true if every file of the set is under its own name.
 fn is_in_place(dir: &Path) -> bool {
     let sums = Sums::read(dir).unwrap().unwrap_or_default();
     sums.files.iter().all(|(name, sum)| {
@@ -169,7 +169,8 @@ fn is_in_place(dir: &Path) -> bool {
 
 type Change = fn(&Path, u64) -> Result<(), StoreError>;
 
-/// Tries every fault at every change of `second` over what `first` has left, in a directory so far below one that exists.
+/// Tries every fault at every change of `second`, over the set that `first` has written. `place` is the path of the
+/// directory below an existing one.
 fn falls(first: Option<Change>, second: Change, place: &str) {
     let prepare = || {
         let dir = tempfile::tempdir().unwrap();
@@ -197,13 +198,13 @@ fn falls(first: Option<Change>, second: Change, place: &str) {
                 first.is_some() || now == new || !run.exists(),
                 "{fault:?} at {n}"
             );
-            // What has failed has cleared up after itself, unless all that was left to do was to give files their names.
+            // A failed commit clears up after itself, unless only the moves to the final names remained.
             if fault == Fault::Fails && now == old {
                 assert_eq!(leftovers(dir.path()), [""; 0], "at {n}");
             }
             olds += u32::from(now == old);
             news += u32::from(now == new);
-            // The next one that starts.
+            // The next process that starts.
             clear(&run);
             assert_eq!(leftovers(dir.path()), [""; 0], "{fault:?} at {n}");
             assert!(is_in_place(&run), "{fault:?} at {n}");
@@ -275,7 +276,7 @@ fn a_trace_is_there_whole_or_not_at_all() {
     }
 }
 
-/// Of a process that runs, and of somebody else.
+/// Covers the directory of a running process and those of other programs.
 #[test]
 fn what_is_not_a_leftover_of_ours_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
@@ -297,7 +298,7 @@ fn what_is_not_a_leftover_of_ours_is_not_removed() {
     fs::write(&file, "mine").unwrap();
     let linked = dir.path().join(".fathom-aaaaaaaaaaaaaaaa.tmp");
     std::os::unix::fs::symlink(dir.path().join(".fathom"), &linked).unwrap();
-    // One that a process that was killed has left.
+    // A leftover of a killed process.
     let left = dir.path().join(".fathom-bbbbbbbbbbbbbbbb.tmp");
     fs::create_dir_all(left.join("below")).unwrap();
     fs::write(left.join("below/run.json"), "{").unwrap();
@@ -309,7 +310,7 @@ fn what_is_not_a_leftover_of_ours_is_not_removed() {
     assert!(!home.exists());
 }
 
-/// Several processes write sets to one directory, and others read there.
+/// Several processes write sets to one directory while others read there.
 #[test]
 fn sets_that_are_written_at_the_same_time_take_turns() {
     let dir = tempfile::tempdir().unwrap();
@@ -350,7 +351,7 @@ fn a_directory_that_is_in_the_way_of_a_file_keeps_the_old_set() {
     assert_eq!(leftovers(dir.path()), [""; 0]);
 }
 
-/// Sums that are damaged are no reason to refuse another run, unless a measurement of a real drive may be behind them.
+/// Damaged sums do not prevent another run, unless a measurement of a real drive may be in the directory.
 #[test]
 fn damaged_sums_are_replaced_where_no_measurement_is_lost() {
     let dir = tempfile::tempdir().unwrap();
@@ -373,7 +374,7 @@ fn damaged_sums_are_replaced_where_no_measurement_is_lost() {
     ));
 }
 
-/// Somebody's own directory of that name is left alone, and the error says what it is about.
+/// A directory of that name with other contents is left alone, and the error names it.
 #[test]
 fn a_next_set_that_is_not_ours_is_told() {
     let dir = tempfile::tempdir().unwrap();

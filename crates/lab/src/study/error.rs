@@ -1,4 +1,4 @@
-//! Why a study cannot be run: what is wrong, where in the study file, and what to do.
+//! Errors of a study: what is wrong, where in the study file, and what to do.
 
 use crate::replay::RunError;
 use crate::source::SourceError;
@@ -7,7 +7,7 @@ use crate::target::TargetError;
 use std::io;
 use std::path::PathBuf;
 
-/// A study that cannot be run.
+/// Error of a study that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// The file cannot be read.
@@ -15,70 +15,70 @@ pub enum StudyError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file is no study.
+    /// The file is not a study.
     #[error("{}{}: {detail}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
     Syntax {
         /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: Option<usize>,
-        /// What is wrong and what is allowed.
+        /// The fault, and what is allowed.
         detail: String,
     },
-    /// The study says something that cannot be.
+    /// A value in the study is invalid.
     #[error("study `{study}`, {place}: {detail}")]
     Value {
         /// The study.
         study: String,
-        /// Where: an axis, a point, a workload.
+        /// The place: an axis, a point or a workload.
         place: String,
-        /// What is wrong.
+        /// The fault.
         detail: String,
     },
-    /// The drive of a run cannot be.
+    /// The drive of a run is invalid.
     #[error("study `{study}`, run {run}: {error}")]
     Drive {
         /// The study.
         study: String,
-        /// The run's name: its workload, points and seed.
+        /// Name of the run: its workload, points and seed.
         run: String,
-        /// What is wrong with the drive.
+        /// The drive's fault.
         #[source]
         error: Box<TargetError>,
     },
-    /// A workload of a run cannot be.
+    /// A workload of a run is invalid.
     #[error("study `{study}`, run {run}: {error}")]
     Workload {
         /// The study.
         study: String,
-        /// The run's name.
+        /// Name of the run.
         run: String,
-        /// What is wrong with the workload.
+        /// The workload's fault.
         #[source]
         error: Box<SourceError>,
     },
     /// A run failed.
     #[error("run {run}: {error}")]
     Run {
-        /// The run's name.
+        /// Name of the run.
         run: String,
-        /// Why.
+        /// The reason.
         #[source]
         error: Box<RunError>,
     },
     /// A result cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The user wants no more.
+    /// The user interrupted the study.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl StudyError {
-    /// What to do.
+    /// Returns advice on how to resolve the error.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Read { .. } | Self::Syntax { .. } | Self::Value { .. } => {

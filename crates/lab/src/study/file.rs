@@ -1,4 +1,4 @@
-//! A study file.
+//! The format of a study file.
 
 use super::StudyError;
 use crate::source::Workload;
@@ -15,35 +15,35 @@ use toml::{Table, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// What it is called.
+    /// Name of the study.
     pub name: String,
-    /// What it is about, for people.
+    /// Description for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// The drive that every run starts from: `model:NAME` or `model:PATH.toml`.
     pub drive: String,
-    /// Values of the drive file that differ from the drive's own, by key with its table.
+    /// Values that replace those of the drive file, by key including its table.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     pub set: Table,
-    /// Of every random choice; each makes a run of its own.
+    /// Seeds of all random choices. Each seed makes a run of its own.
     #[serde(default = "one_seed")]
     pub seeds: Vec<u64>,
-    /// How accesses are handed over.
+    /// Arrival process of the accesses.
     #[serde(default = "open")]
     pub arrival: Arrival,
-    /// What is done to the drive before; [`Precondition::usual`] where it says nothing.
+    /// Preconditioning of the drive; [`Precondition::usual`] if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
     /// The block layer above the drive, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Table>,
-    /// Where the sizes of the drive come from that a block layer leaves open.
+    /// Source of the drive sizes that the block layer leaves open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
-    /// Whether every access of every run is kept (`requests.parquet`).
+    /// True if every access of every run is stored (`requests.parquet`).
     #[serde(default)]
     pub requests: bool,
-    /// What is varied.
+    /// The parameters that are varied.
     #[serde(default, rename = "axis", skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<Axis>,
     /// The workloads.
@@ -59,13 +59,13 @@ fn open() -> Arrival {
     Arrival::Open
 }
 
-/// Something that is varied: a key of the drive file with `values`, or `point`s that set anything.
+/// A parameter that is varied: a key of the drive file with `values`, or `point`s that set anything.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What it is called in results.
+    /// Name of the axis in results.
     pub name: String,
-    /// The key of the drive file that `values` go to.
+    /// The key of the drive file that `values` set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Values of that key.
@@ -80,49 +80,49 @@ pub struct Axis {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// What it is called in results.
+    /// Name of the point in results.
     pub name: String,
-    /// Another drive.
+    /// A drive that replaces the study's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
-    /// Values of the drive file, by key with its table; an empty text takes the key, or the table, away.
+    /// Values of the drive file, by key including its table. An empty text removes the key or the table.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     pub set: Table,
-    /// Values of every workload, by key with its table, such as `reshape.policy`.
+    /// Values of every workload, by key including its table, such as `reshape.policy`.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     pub workload: Table,
-    /// Another arrival.
+    /// An arrival process that replaces the study's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Arrival>,
-    /// Another precondition.
+    /// A preconditioning that replaces the study's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
     /// Keys of the block layer above the drive, instead of those of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Table>,
-    /// Another place for the drive's sizes.
+    /// A source of the drive's sizes that replaces the study's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
-    /// Sizes of the drive that are known from elsewhere, instead of what a profile says.
+    /// Sizes of the drive that are known from elsewhere. They replace those of a profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub known: BTreeMap<Parameter, Bytes>,
 }
 
-/// Where the sizes of a drive come from that splitters and schedulers need.
+/// Source of the drive sizes that splitters and schedulers need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizes {
-    /// The drive is probed before, as `fathom probe` does, blind.
+    /// The drive is probed first as a black box, as by `fathom probe`.
     Probe,
-    /// A profile that was measured before.
+    /// A profile from an earlier measurement.
     Profile(PathBuf),
 }
 
 impl Study {
-    /// Reads a study file. Paths of traces, drive files and profiles lie beside it.
+    /// Reads a study file. Relative paths of traces, drive files and profiles are resolved against its directory.
     ///
     /// # Errors
-    /// [`StudyError::Read`] or [`StudyError::Syntax`] with the line.
+    /// [`StudyError::Read`], or [`StudyError::Syntax`] with the line.
     pub fn from_file(path: &Path) -> Result<Study, StudyError> {
         let text = crate::text::read(path).map_err(|source| StudyError::Read {
             path: path.to_owned(),
@@ -147,20 +147,20 @@ impl Study {
         Ok(study)
     }
 
-    /// Reads the text of a study file.
+    /// Parses the text of a study file.
     ///
     /// # Errors
-    /// The line, counted from 1, and what is wrong there.
+    /// The line, counted from 1 (where known), and a message that says what is wrong there.
     pub fn from_toml(text: &str) -> Result<Study, (Option<usize>, String)> {
         crate::parse::from_toml(text)
     }
 }
 
 impl Axis {
-    /// Its points, those that are written as `values` included.
+    /// Returns all points, including those written as `values`.
     ///
     /// # Errors
-    /// What does not go together.
+    /// A message if the keys of the axis contradict each other.
     pub(crate) fn all_points(&self) -> Result<Vec<Point>, &'static str> {
         let from_values = match (&self.key, self.values.is_empty()) {
             (Some(key), false) => self.values.iter().map(|value| point(key, value)).collect(),

@@ -1,9 +1,9 @@
-//! A study: drives x policies x workloads x seeds, every combination one run; in parallel, and resumable.
+//! Studies: every combination of drive, policy, workload and seed is one run. Runs are parallel and can be resumed.
 //!
-//! A study file is resolved into runs before the first one starts, so that an unknown policy or an impossible drive
-//! is told at once and with its place. A run is written whole when it ends: what was killed costs the runs in
-//! flight. Runs that start from the same state of the same drive share its preparation: it is prepared once and
-//! forked for each.
+//! A study file is resolved into runs before the first one starts, so that an unknown policy or an impossible drive is
+//! reported at once, with its place. A run is written as a whole when it ends: killing a study loses only the runs in
+//! flight. Runs that start from the same state of the same drive share its preconditioning: the drive is prepared once and
+//! cloned for each run.
 
 mod error;
 mod file;

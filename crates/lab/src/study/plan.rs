@@ -1,4 +1,4 @@
-//! From a study file to its runs.
+//! Resolves a study file into its runs.
 
 use super::sizes::Profiles;
 use super::{Point, Study, StudyError};
@@ -19,27 +19,27 @@ use serde::Deserialize as _;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
-/// One run of a study, resolved.
+/// One resolved run of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Unique in the study, and the name of its directory: workload, points and seed.
+    /// Name of the run and of its directory, unique in the study: workload, points and seed.
     pub name: String,
-    /// The workload's name.
+    /// Name of the workload.
     pub workload: String,
-    /// The point of each axis, by name.
+    /// Name of each axis, and of the run's point on it.
     pub points: Vec<(String, String)>,
-    /// What is run.
+    /// The plan of the run.
     pub plan: Plan,
-    /// On which drive.
+    /// The drive of the run.
     pub model: Model,
-    /// What to warn of: a profile that has no checksum.
+    /// Warnings, such as a profile without a checksum.
     pub notes: Vec<String>,
 }
 
-/// All runs of a study, in a fixed order.
+/// Returns all runs of a study in a fixed order.
 ///
 /// # Errors
-/// [`StudyError`] with the place in the study for the first thing that cannot be.
+/// [`StudyError`] for the first invalid value, with its place in the study.
 pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
     let wrong = |place: String, detail: &str| StudyError::Value {
         study: study.name.clone(),
@@ -175,7 +175,7 @@ fn resolve(
     })
 }
 
-/// The block layer that a table says, with the sizes of a profile, or those that are known from elsewhere.
+/// Builds the block layer from a table, with the sizes of a profile or those known from elsewhere.
 fn block_layer(
     keys: Table,
     loaded: Option<&Loaded<Profile>>,
@@ -192,8 +192,8 @@ fn block_layer(
     from_table(keys, profile.as_ref()).map_err(|e| format!("{e}; {}", e.help()))
 }
 
-/// Whether each process that is given a priority is there, as far as the file says how many there are: jobs and programs
-/// have as many as they say when they run ([`crate::replay::run`]).
+/// Checks that each process with a priority exists, as far as the number of processes is known. Jobs and programs determine
+/// their number when they run ([`crate::replay::run`]).
 fn check_priorities(
     queue: &QueueConfig,
     workload: &Workload,
@@ -209,7 +209,7 @@ fn check_priorities(
         .map_err(|error| error.to_string())
 }
 
-/// A table of settings, keys with their tables.
+/// Converts a table to settings; each key includes its table.
 fn settings(table: &Table) -> Vec<Setting> {
     let setting = |(key, value): (&String, &Value)| match value.as_str() {
         Some("") => Setting::absent(key),
@@ -218,7 +218,7 @@ fn settings(table: &Table) -> Vec<Setting> {
     table.iter().map(setting).collect()
 }
 
-/// The workload with what the points set in it.
+/// Returns the workload with the settings of the points.
 fn vary(
     study: &Study,
     run: &str,
@@ -240,7 +240,7 @@ fn vary(
     Workload::deserialize(Value::Table(table)).map_err(|e| wrong(e.message().to_owned()))
 }
 
-/// Workload, points and seed, as a file name.
+/// Returns the name of a run as a file name: workload, points and seed.
 fn name_of(workload: &Workload, points: &[(String, Point)], seed: u64) -> String {
     let mut parts = vec![plain(&workload.name)];
     parts.extend(
@@ -252,7 +252,7 @@ fn name_of(workload: &Workload, points: &[(String, Point)], seed: u64) -> String
     parts.join(",")
 }
 
-/// What a file name may hold.
+/// Replaces the characters that are not allowed in a file name by `_`.
 fn plain(text: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
     let plain = |c: char| if allowed(c) { c } else { '_' };

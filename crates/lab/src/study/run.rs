@@ -1,4 +1,4 @@
-//! Runs a study: in parallel, each drive prepared once, each run written when it ends.
+//! Runs a study in parallel. Each drive is prepared once, and each run is written when it ends.
 
 use super::{Run, Study, StudyError};
 use crate::replay::{RunError, Watch, prepared, run_model};
@@ -10,25 +10,25 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Watches a study.
+/// Observer of a study. It is called from several threads.
 pub trait Watcher: Sync {
-    /// A run has come to its end, or was there already (`again` is false then).
+    /// Called when a run has ended, or was stored already (`again` is then false).
     fn run_done(&self, _name: &str, _done: usize, _of: usize, _again: bool) {}
 
-    /// Runs that are there already are run again: each with the reason why it cannot be taken.
+    /// Called with the stored runs that are repeated, each with the reason why it cannot be used.
     fn distrusted(&self, _runs: &[(String, String)]) {}
 }
 
 /// A run of a study with its record.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// Which run.
+    /// The run.
     pub run: Run,
     /// Its record.
     pub record: RunRecord,
 }
 
-/// Where the runs of a study lie in its directory.
+/// Directory of the runs in the study's directory.
 const RUNS: &str = "runs";
 
 struct Progress<'a> {
@@ -44,11 +44,11 @@ impl Progress<'_> {
     }
 }
 
-/// Runs what is not there yet in `dir`, and gives every run with its record, in order. Runs fill all cores.
+/// Executes the runs that `dir` does not hold yet, and returns every run with its record, in order. Runs use all cores.
 ///
 /// # Errors
-/// The first run that fails, after those that were in flight have ended; what has ended is kept. With
-/// [`StudyError::Interrupted`] as well.
+/// The error of the first run that fails, after the runs in flight have ended, or [`StudyError::Interrupted`]. Runs that
+/// have ended stay stored in both cases.
 pub fn run(
     study: &Study,
     runs: &[Run],
@@ -98,7 +98,7 @@ pub fn run(
     Ok(finished.collect())
 }
 
-/// What a run starts from, as text: runs of one state share its preparation.
+/// Returns a run's initial state as text. Runs with equal states share the preconditioning.
 fn state_of(run: &Run) -> String {
     format!(
         "{:?} {} {}",
@@ -108,13 +108,14 @@ fn state_of(run: &Run) -> String {
     )
 }
 
-/// What is there of a run.
+/// The stored result of a run.
 enum Present {
-    /// Its record, of the same plan on the same drive.
+    /// The record of the same plan on the same drive.
     Here(Box<RunRecord>),
-    /// Something that is damaged, or has no checksum: a run of a modelled drive is had again more surely than believed.
+    /// A stored run that is damaged or has no checksum. It is repeated rather than trusted, because a modelled drive
+    /// reproduces it.
     Distrusted(String),
-    /// Nothing, or another run.
+    /// No stored run, or another one.
     Absent,
 }
 
@@ -129,7 +130,7 @@ fn present(run: &Run, dir: &Path) -> Present {
         return Present::Absent;
     };
     let asked = record.plan.with(Workload {
-        // A first pass may have filled in what the study leaves open.
+        // A first pass may have filled in step parameters that the study leaves open.
         steps: run.plan.workload.steps.clone(),
         ..workload
     });
@@ -171,7 +172,7 @@ fn run_group(
             })
     };
     let state = first.plan.precondition;
-    // A drive as it was made is mostly memory that was never touched: building it costs less than a copy.
+    // A fresh drive is mostly memory that was never touched: building it is cheaper than a copy.
     let forked = match state {
         Precondition::AsIs | Precondition::Fresh => None,
         _ => Some(

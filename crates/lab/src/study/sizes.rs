@@ -1,4 +1,4 @@
-//! The sizes of drives that a study's splitters and schedulers need: from a profile, or from probing the drive.
+//! Sizes of the drives that a study's splitters and schedulers need, from a profile or from probing the drive.
 
 use super::Sizes;
 use crate::store::{self, Loaded};
@@ -8,7 +8,7 @@ use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Profile};
 use std::collections::BTreeMap;
 
-/// What a block layer asks a profile for.
+/// The parameters of a profile that a block layer uses.
 const ASKED: [Parameter; 4] = [
     Parameter::ClusteredPage,
     Parameter::LogicalBlock,
@@ -33,7 +33,7 @@ impl Observer for Quiet {
 }
 
 impl Profiles {
-    /// The profile of a drive; what is wrong, in words, where there is none.
+    /// Returns the profile of a drive, or a message if there is none.
     pub(super) fn of(&mut self, sizes: &Sizes, model: &Model) -> Result<&Loaded<Profile>, String> {
         let key = match sizes {
             Sizes::Probe => model.to_toml(),
@@ -55,7 +55,7 @@ impl Profiles {
     }
 }
 
-/// Probes a fresh drive, which the probes see as a device and nothing else.
+/// Probes a fresh drive, which the probes see through the device interface only.
 fn probed(model: &Model) -> Result<Profile, String> {
     let mut drive = model.build(0).map_err(|e| e.to_string())?;
     let config = RunConfig {

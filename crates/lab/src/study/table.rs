@@ -1,10 +1,10 @@
-//! The runs of a study as rows: one for every workload and point, over its seeds.
+//! Summarises the runs of a study in rows: one for each workload and point, over its seeds.
 
 use super::Finished;
 use fathom_run::Interval;
 use fathom_run::compare::Row;
 
-/// One row for each combination, in the order of the study.
+/// Returns one row for each combination, in the order of the study.
 pub fn rows(finished: &[Finished]) -> Vec<Row> {
     let same = |a: &Finished, b: &Finished| {
         a.run.workload == b.run.workload && a.run.points == b.run.points
@@ -40,7 +40,7 @@ fn row(runs: &[Finished]) -> Option<Row> {
     })
 }
 
-/// The mean over seeds with its 95 % interval: runs with different seeds are independent.
+/// Returns the mean over seeds with its 95 % interval. Runs with different seeds are independent.
 fn over_seeds(means: &[f64]) -> Option<Interval> {
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
     let half = fathom_run::half_width(means, 2);

@@ -1,4 +1,4 @@
-//! Why a target cannot be measured: what happened, where, and what to do.
+//! Errors of targets: what happened, where, and what to do.
 
 use super::key;
 use super::setting::Setting;
@@ -16,12 +16,12 @@ use std::path::PathBuf;
 const DRIVE: &str = "drive.toml";
 const DISK: &str = "disk.toml";
 
-/// A text and where it comes from.
+/// A text and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file, for people.
+    /// Name of the file, for messages.
     pub name: String,
-    /// What stands in it.
+    /// Contents of the file.
     pub text: String,
 }
 
@@ -42,7 +42,7 @@ impl Place {
         }
     }
 
-    /// The drive file's error, at its line and key.
+    /// Returns the error of the drive file, with its line and key.
     pub(super) fn error(self, error: SpecError) -> TargetError {
         let (at, key) = match &error {
             SpecError::Syntax { line, column, .. } => {
@@ -65,23 +65,23 @@ impl Place {
     }
 }
 
-/// What is wrong with a drive file, and where.
+/// A fault of a drive file, with its position.
 #[derive(Debug)]
 pub struct DriveFault {
     /// The file and its text.
     pub place: Place,
-    /// Where in the text, in bytes.
+    /// Position in the text, in bytes.
     pub at: Option<Range<usize>>,
     /// The line, counted from 1.
     pub line: Option<usize>,
-    /// The key, with the tables above it.
+    /// The key, including its tables.
     pub key: Option<String>,
-    /// What is wrong, and what is allowed.
+    /// The fault, and what is allowed.
     pub error: SpecError,
 }
 
 impl DriveFault {
-    /// The key or the value that was probably meant.
+    /// Returns the key or the value that was probably meant.
     fn meant(&self) -> Option<String> {
         match &self.error {
             SpecError::Syntax { message, .. } => near::meant(message),
@@ -102,7 +102,7 @@ impl DriveFault {
     }
 }
 
-/// `drive.toml:12: flash.page: ...`
+/// Formats as `drive.toml:12: flash.page: ...`.
 impl fmt::Display for DriveFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place.name)?;
@@ -125,14 +125,14 @@ impl fmt::Display for DriveFault {
     }
 }
 
-/// What is wrong with a drive once settings replace what stands in its file.
+/// A fault of a drive after settings have replaced values of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingFault {
-    /// The drive, for people.
+    /// Name of the drive, for messages.
     pub drive: String,
-    /// The setting at fault, where one can be told.
+    /// The setting at fault, if it can be determined.
     pub setting: Option<Setting>,
-    /// What is wrong, and what is allowed.
+    /// The fault, and what is allowed.
     pub why: String,
     /// The name that was probably meant.
     pub meant: Option<String>,
@@ -141,7 +141,7 @@ pub struct SettingFault {
 }
 
 impl SettingFault {
-    /// The fault in words, of a setting as the user wrote it.
+    /// Returns the message; `said` is the setting as the user wrote it.
     pub fn of(&self, said: &str) -> String {
         format!("{said} on {}: {}", self.drive, self.why)
     }
@@ -161,89 +161,89 @@ fn in_turn(faults: &[SettingFault]) -> String {
     said.join("; ")
 }
 
-/// A target that cannot be measured.
+/// Error of a target that cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// No preset has this name.
+    /// There is no preset of this name.
     #[error("there is no modelled drive `{name}`")]
     UnknownPreset {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// Names like it, nearest first; may be empty.
+        /// Similar names, nearest first; may be empty.
         nearest: Vec<String>,
     },
-    /// Nothing is at a path, and it is named like a modelled drive.
+    /// The path does not exist, and is similar to the name of a modelled drive.
     #[error("{}: no such file, directory or device", path.display())]
     Bare {
-        /// What was named.
+        /// The path that was given.
         path: PathBuf,
-        /// Modelled drives that are named like it, nearest first.
+        /// Names of similar modelled drives, nearest first.
         nearest: Vec<String>,
     },
-    /// A drive file is named as a real drive is.
+    /// A drive file is named without `model:`, like a real drive.
     #[error("{} is a file in TOML, and no drive", path.display())]
     Unprefixed {
-        /// Which one.
+        /// The file.
         path: PathBuf,
     },
     /// The drive file cannot be read.
     #[error("cannot read the drive file {}", path.display())]
     DriveFile {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The drive file is wrong.
+    /// The drive file is invalid.
     #[error("{0}")]
     Drive(Box<DriveFault>),
     /// A modelled drive cannot have this size.
     #[error("the modelled drive cannot have a size of {size}: {error}")]
     Size {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
-        /// Why not.
+        /// The reason.
         error: SpecError,
     },
-    /// Permission to destroy was given for something else than a real drive.
+    /// Permission to destroy was given for a target that is not a real drive.
     #[error("`--destroy {destroy}` names a real drive, and the target is {target}")]
     DestroyModel {
-        /// What it names.
+        /// The drive that the permission names.
         destroy: String,
-        /// What would be measured.
+        /// The target.
         target: String,
     },
-    /// The record is of another drive than the one that is there now.
+    /// The record is of another drive than the one that has its name now.
     #[error("the record is of another drive than {name} is now: it was {recorded}, it is {found}")]
     OtherDrive {
-        /// The target's name in both.
+        /// Name of the target in both cases.
         name: String,
-        /// The one in the record.
+        /// The drive in the record.
         recorded: String,
-        /// The one found.
+        /// The drive that was found.
         found: String,
     },
-    /// A modelled drive is needed.
+    /// A modelled drive is required.
     #[error("{target} is no modelled drive")]
     NoModel {
-        /// What was named.
+        /// The target that was given.
         target: String,
     },
-    /// The drive file is right, and with these settings it is not.
+    /// The drive file is valid, but not with these settings.
     #[error("{}", in_turn(.0))]
     Set(Vec<SettingFault>),
-    /// A setting of a drive that cannot be read.
+    /// A setting of a drive cannot be parsed.
     #[error("`{text}` is no setting of a drive")]
     Setting {
-        /// What was asked for.
+        /// The text that was given.
         text: String,
     },
-    /// A setting stands under something that is no table.
+    /// The key of a setting goes through something that is not a table.
     #[error("`{key}` cannot be set: `{under}` is no table of the drive file")]
     NoTable {
         /// The whole key.
         key: String,
-        /// What stands in the way.
+        /// The part that is not a table.
         under: String,
     },
     /// A real target cannot be opened, or is refused.
@@ -252,12 +252,12 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// Whether this is the safety lock's refusal, and not a mistake in what was asked.
+    /// Returns true if the safety lock refused the target, as opposed to a mistake in the request.
     pub fn refused(&self) -> bool {
         matches!(self, Self::Host(HostError::Refused(_)))
     }
 
-    /// What to do, where the message does not say it itself.
+    /// Returns advice on how to resolve the error, unless the message gives it.
     pub fn help(&self) -> Option<String> {
         Some(match self {
             Self::UnknownPreset { nearest, .. } if nearest.is_empty() => {
@@ -295,8 +295,8 @@ impl TargetError {
     }
 }
 
-/// What to do about a key or a value of a drive file, with what was probably meant: what a user can ask the program for, also
-/// where its sources are not at hand.
+/// Returns advice for a key or a value of a drive file, with what was probably meant. It refers to a command of the
+/// program, so that it works without the sources.
 fn key_help(meant: Option<String>, example: &str) -> String {
     match meant {
         Some(meant) => format!(

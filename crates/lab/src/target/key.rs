@@ -1,11 +1,11 @@
-//! Where a key stands in a drive file: enough of TOML to point at a line.
+//! Finds the line of a key in a drive file, with a small subset of TOML.
 //!
-//! It finds `key = ...` under `[table]` headers, as drive files are written. What is written in another way (inline
-//! tables, quoted or dotted keys) is found by its table or not at all; the error then names the key alone.
+//! It recognises `key = ...` under `[table]` headers, as drive files are written. Other notations (inline tables, quoted or
+//! dotted keys) are located by their table or not at all; the error then gives the key alone.
 
 use std::ops::Range;
 
-/// The lines of a text with the offset at which each begins.
+/// Iterates over the lines of a text, each with its byte offset.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |at, line| {
         let begin = *at;
@@ -26,19 +26,19 @@ fn key_of(line: &str) -> Option<&str> {
     (line.contains('=') && !key.is_empty() && key.chars().all(plain)).then_some(key)
 }
 
-/// The line of a byte offset, from 1.
+/// Returns the line of a byte offset, counted from 1.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|&b| b == b'\n').count() + 1
 }
 
-/// The byte offset of a line and a column, both from 1.
+/// Returns the byte offset of a line and a column, both counted from 1.
 pub(super) fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let begin = lines(text).nth(line.saturating_sub(1));
     let at = begin.map_or(text.len(), |(at, _)| at + column.saturating_sub(1));
     at.min(text.len())
 }
 
-/// From an offset to the end of what stands there: a word, a value, a string.
+/// Returns the range of the token at an offset: a word, a value or a string.
 pub(super) fn token_at(text: &str, at: usize) -> Range<usize> {
     let at = (0..=at)
         .rev()
@@ -53,7 +53,7 @@ pub(super) fn token_at(text: &str, at: usize) -> Range<usize> {
     at..at + len
 }
 
-/// The key that is set on a line (from 1), with its table.
+/// Returns the key set on a line (counted from 1), with its table.
 pub(super) fn key_at(text: &str, line: usize) -> Option<String> {
     let mut table = "";
     for (_, content) in lines(text).take(line) {
@@ -67,7 +67,7 @@ pub(super) fn key_at(text: &str, line: usize) -> Option<String> {
     }
 }
 
-/// Where `table.key` is set: the whole of its line, or its table's header where the key has its default.
+/// Returns the range of the line that sets `table.key`, or of the table's header if the key is not set.
 pub(super) fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let (wanted_table, wanted_key) = key.rsplit_once('.').unwrap_or(("", key));
     let span = |at: usize, line: &str| {

@@ -1,8 +1,8 @@
-//! What a user names as a drive, and the device behind it.
+//! Resolves the drive that a user names, and opens its device.
 //!
-//! `model:NAME` is a preset, `model:PATH.toml` a drive file; everything else is a path: a directory (a scratch file of
-//! its own in it), a regular file or a block device. Real targets are opened by [`fathom_hostio`], whose safety lock
-//! decides what may be written; nothing here weakens it.
+//! `model:NAME` is a preset and `model:PATH.toml` a drive file. Everything else is a path: a directory (in which a scratch
+//! file is made), a regular file or a block device. Real targets are opened by [`fathom_hostio`], whose safety lock decides
+//! what may be written; nothing here weakens it.
 
 mod error;
 mod key;
@@ -32,42 +32,42 @@ const MODEL: &str = "model:";
 pub enum TargetName {
     /// A preset.
     Preset(&'static Named),
-    /// A drive file of the user's own.
+    /// A drive file of the user.
     DriveFile(PathBuf),
     /// A directory, a regular file or a block device.
     Real(PathBuf),
 }
 
-/// How to open a target.
+/// Options for opening a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// The size of the scratch file, or of the modelled drive instead of its own.
+    /// Size of the scratch file, or a size that replaces that of the modelled drive.
     pub size: Option<Bytes>,
-    /// The name or serial number of a real drive whose contents may be destroyed.
+    /// Name or serial number of a real drive whose contents may be destroyed.
     pub destroy: Option<String>,
     /// Never write to a real drive.
     pub read_only: bool,
-    /// Whether what is read comes back; a modelled drive then keeps what is written.
+    /// True if reads must return the data written; a modelled drive then stores them.
     pub keep_data: bool,
-    /// How many requests a real drive has at a time; 32 unless given, which is what probes are tried with. A modelled drive
-    /// has its own depth.
+    /// Queue depth of a real drive. The default is 32, with which the probes are tested. A modelled drive has its own
+    /// depth.
     pub depth: Option<QueueDepth>,
-    /// Of every random choice: a model's noise, the bytes that are written.
+    /// Seed of all random choices: a model's noise and the data that are written.
     pub seed: u64,
 }
 
-/// A target, ready to be measured.
+/// An open target.
 pub struct Opened {
-    /// The drive.
+    /// The device.
     pub device: Box<dyn Device>,
-    /// Which one it is.
+    /// Identity of the drive.
     pub target: Target,
-    /// What was found at a real target, and leave to write to it.
+    /// For a real target, the findings of its inspection and the clearance to write to it.
     pub clearance: Option<Clearance>,
 }
 
 impl Opened {
-    /// Whether it is a scratch file that was made for this run.
+    /// Returns true if the target is a scratch file that was made for this run.
     pub fn scratch(&self) -> bool {
         let found = self.clearance.as_ref().map(Clearance::inspection);
         found.is_some_and(|f| f.kind == Kind::Directory)
@@ -75,11 +75,13 @@ impl Opened {
 }
 
 impl TargetName {
-    /// Reads what the user wrote.
+    /// Parses what the user wrote.
     ///
     /// # Errors
-    /// [`TargetError::UnknownPreset`] with the nearest names; [`TargetError::Unprefixed`] for a drive file that would be taken
-    /// for a real drive, and written over; [`TargetError::Bare`] for a path where nothing is and that is named like a preset.
+    /// - [`TargetError::UnknownPreset`] with the nearest names.
+    /// - [`TargetError::Unprefixed`] for a drive file without `model:`, which would be taken for a real drive and
+    ///   overwritten.
+    /// - [`TargetError::Bare`] for a path that does not exist and is similar to the name of a preset.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let Some(model) = text.strip_prefix(MODEL) else {
             let path = PathBuf::from(text);
@@ -103,11 +105,11 @@ impl TargetName {
             })
     }
 
-    /// Opens it; `text` is what the user wrote.
+    /// Opens the target. `text` is what the user wrote.
     ///
     /// # Errors
-    /// [`TargetError`]: a drive file that cannot be read or makes no drive, or a real drive that cannot be opened
-    /// or is refused by the safety lock.
+    /// [`TargetError`] for a drive file that cannot be read or is invalid, or a real drive that cannot be opened or is
+    /// refused by the safety lock.
     pub fn open(&self, text: &str, options: &OpenOptions) -> Result<Opened, TargetError> {
         match (self, self.drive_file()?) {
             (Self::Real(path), _) => open_real(text, path, options),
@@ -122,7 +124,7 @@ impl TargetName {
         }
     }
 
-    /// The drive file of a modelled drive; `None` for a real one.
+    /// Returns the drive file of a modelled drive; `None` for a real one.
     fn drive_file(&self) -> Result<Option<Place>, TargetError> {
         Ok(match self {
             Self::Preset(preset) => {
@@ -136,15 +138,15 @@ impl TargetName {
         })
     }
 
-    /// What a modelled drive's file says, with `settings` instead of what stands there; `None` for a real drive.
+    /// Returns the model of a modelled drive, with `settings` in place of the values of its file; `None` for a real drive.
     ///
     /// # Errors
-    /// [`TargetError`]: a drive file that cannot be read or makes no drive, or a setting that cannot be.
+    /// [`TargetError`] for a drive file that cannot be read or is invalid, or for an invalid setting.
     pub fn model(&self, settings: &[Setting]) -> Result<Option<Model>, TargetError> {
         let Some(place) = self.drive_file()? else {
             return Ok(None);
         };
-        // The file as it stands is right before anything is changed, so that its errors point into it.
+        // The file is checked before the settings are applied, so that its errors refer to its own lines.
         let model = match Model::from_toml(&place.text) {
             Ok(model) => model,
             Err(error) => return Err(place.error(error)),
@@ -157,11 +159,11 @@ impl TargetName {
     }
 }
 
-/// Opens the drive of a record again, to go on with it: a modelled one from the drive file in the record, a real one by
-/// its name, with a scratch file of the same size.
+/// Opens the drive of a record again, to continue the measurement: a modelled drive from the drive file in the record, a
+/// real one by its name, with a scratch file of the same size.
 ///
 /// # Errors
-/// [`TargetError`], and [`TargetError::OtherDrive`] where another drive is found under the name.
+/// [`TargetError`], in particular [`TargetError::OtherDrive`] if another drive has that name now.
 pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, TargetError> {
     let opened = match &recorded.spec {
         Some(toml) => {
@@ -189,7 +191,8 @@ pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, Target
     }
 }
 
-/// Whether a table is, or wants to be, a drive file: it says so, or has a part of a drive that no study and no workload has.
+/// Returns true if a table is meant as a drive file: it says so, or has a part of a drive that no study and no workload
+/// has.
 pub fn describes_drive(table: &toml::Table) -> bool {
     let parts = [
         "kind",
@@ -204,7 +207,7 @@ pub fn describes_drive(table: &toml::Table) -> bool {
     parts.iter().any(|key| table.contains_key(*key))
 }
 
-/// The presets' names nearest to `name`, best first.
+/// Returns the names of the presets nearest to `name`, best first.
 pub fn nearest(name: &str) -> Vec<String> {
     let names = near::nearest(name, model::catalog().map(|preset| preset.name));
     names.into_iter().map(str::to_owned).collect()

@@ -1,9 +1,9 @@
-//! A scratch file made anew for a run that goes on.
+//! Fills a new scratch file when an interrupted run is continued.
 //!
-//! The scratch file of the interrupted run is gone, and reads of a new one touch no drive until it is written. The
-//! steps that had filled the old one are whole in the record and are not executed again, so the new file is filled
-//! here. What a step in between did to the state of the drive behind it is not restored: a probe that needs more than a
-//! written file prepares that in the step itself.
+//! The scratch file of the interrupted run is gone, and reads of a new one do not reach the drive until it is written. The
+//! steps that had filled the old file are complete in the record and are not repeated, so the new file is filled here.
+//! Other effects of steps on the state of the drive are not restored. A probe that needs more than a written file prepares
+//! it in the step itself.
 
 use fathom_block::{Device, IoError, Op, Request};
 use fathom_probe::session::{Ending, marks};
@@ -11,11 +11,11 @@ use fathom_probe::{Cost, Record, Step};
 
 const SUBJECT: &str = "fill the new scratch file";
 
-/// Writes the whole device sequentially and flushes it, until `interrupted`; books the cost in `record` with the first
-/// parameter that is still open.
+/// Writes the whole device sequentially and flushes it, unless `interrupted` returns true. The cost is added to `record`,
+/// under the first parameter that is still open.
 ///
 /// # Errors
-/// The first request that fails.
+/// The error of the first request that fails.
 pub fn refill(
     device: &mut dyn Device,
     record: &mut Record,
@@ -28,17 +28,18 @@ pub fn refill(
     let cost = fill(device, &|_| !interrupted())?;
     record.steps.push(Step {
         parameter,
-        // As the cost of a step that was cut short: spent, and without a result.
+        // Recorded like a step that was cut short: a cost without a result.
         name: format!("abandoned {}: {SUBJECT}", record.steps.len() + 1),
         cost,
     });
     Ok(())
 }
 
-/// Writes the whole device sequentially and flushes it, as long as `go_on`, which is told how many bytes are written.
+/// Writes the whole device sequentially and flushes it, as long as `go_on` returns true. `go_on` receives the number of
+/// bytes written so far.
 ///
 /// # Errors
-/// The first request that fails.
+/// The error of the first request that fails.
 pub fn fill(device: &mut dyn Device, go_on: &dyn Fn(u64) -> bool) -> Result<Cost, IoError> {
     let (capacity, step) = (
         device.info().capacity_bytes,
@@ -66,7 +67,7 @@ fn one(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
     device.submit(request).map_err(|_| gone)?;
     let mut done = Vec::new();
     device.wait(fathom_base::Time::MAX, &mut done);
-    // One in flight, one back: a device that gives none has lost it.
+    // One request was submitted, so one completion must come back; otherwise the device has lost the request.
     done.pop().ok_or(gone)?.result
 }
 

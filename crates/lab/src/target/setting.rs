@@ -1,19 +1,19 @@
-//! A key of a drive file and what it is set to.
+//! A setting of a drive file: a key and its value.
 
 use std::fmt;
 use toml::Value;
 
-/// One setting: a key with the tables above it, and a value; no value takes the key, or the table, away.
+/// A setting: a key including its tables, and a value. Without a value the key or the table is removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Such as `write_buffer.policy`.
+    /// The key, such as `write_buffer.policy`.
     pub key: String,
-    /// What to set it to.
+    /// The value.
     pub value: Option<Value>,
 }
 
 impl Setting {
-    /// A key and what it is set to.
+    /// Creates a setting of a key to a value.
     pub fn new(key: &str, value: impl Into<Value>) -> Self {
         Self {
             key: key.to_owned(),
@@ -21,7 +21,7 @@ impl Setting {
         }
     }
 
-    /// A key, or a table, to take away.
+    /// Creates a setting that removes a key or a table.
     pub fn absent(key: &str) -> Self {
         Self {
             key: key.to_owned(),

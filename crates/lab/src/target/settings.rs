@@ -1,4 +1,4 @@
-//! Settings that replace what stands in a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
+//! Settings that replace values of a drive file: `flash.read=40us`, `write_buffer.policy=epo`.
 
 use super::error::{Place, SettingFault, TargetError};
 use super::key;
@@ -10,7 +10,7 @@ use fathom_model::Model;
 use std::str::FromStr;
 use toml::{Table, Value};
 
-/// `key=value`; the value is TOML, or else text without its quotes; none takes the key away.
+/// Parses `key=value`. The value is TOML, or else text without quotes; an empty value removes the key.
 impl FromStr for Setting {
     type Err = TargetError;
 
@@ -34,7 +34,7 @@ impl FromStr for Setting {
     }
 }
 
-/// The drive file with the settings in it.
+/// Returns the drive file with the settings applied.
 pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, TargetError> {
     let mut root: Table = drive_file.parse().unwrap_or_default();
     for setting in settings {
@@ -43,7 +43,7 @@ pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, Ta
     Ok(toml::to_string(&root).unwrap_or_default())
 }
 
-/// The drive of a right drive file with the settings in it.
+/// Returns the drive of a valid drive file with the settings applied.
 ///
 /// # Errors
 /// [`TargetError::Set`] with every setting that has an unknown key or a value of the wrong type, or else with the first that
@@ -75,8 +75,8 @@ pub(super) fn model(place: &Place, settings: &[Setting]) -> Result<Model, Target
     Err(TargetError::Set(faults))
 }
 
-/// What is wrong with the drive file `text` that has the settings in it, and with which of them: the last that sets the key at
-/// fault, or something above or below it.
+/// Returns the fault of the drive file `text`, which includes the settings, and the setting that causes it: the last one
+/// that sets the key at fault, a table above it or a key below it.
 fn fault(place: &Place, text: &str, settings: &[Setting], error: &SpecError) -> SettingFault {
     let key = match error {
         SpecError::Syntax { line, .. } => key::key_at(text, *line),
@@ -112,7 +112,7 @@ fn fault(place: &Place, text: &str, settings: &[Setting], error: &SpecError) -> 
     }
 }
 
-/// Puts a setting into a table.
+/// Applies a setting to a table.
 pub(crate) fn set(root: &mut Table, setting: &Setting) -> Result<(), TargetError> {
     let mut table = root;
     let (tables, key) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));

@@ -1,9 +1,10 @@
-//! The rules of what there is to find, held against the drives themselves: a modelled drive without its noise is measured
-//! with the largest effects that are known of each thing, and what the rules call identifiable must show there.
+//! Checks the rules for the ground truth against the drives themselves. A modelled drive without its noise is measured by
+//! the accesses with the largest known effects of each parameter; if the rules call a parameter identifiable, its effect
+//! must show there.
 //!
-//! The rules weigh effects to within a factor of two, so that only what lies beyond that counts as a disagreement: what
-//! is identifiable (a tenth) makes a twentieth at least, what is not makes less than a fifth. Disagreements that are
-//! known stand in the lists below, each with its reason; one that is gone must leave its list.
+//! The rules estimate effects to within a factor of two, so only larger deviations count as disagreements: an identifiable
+//! parameter (a tenth) must show at least a twentieth, any other less than a fifth. Known disagreements are in the lists
+//! below, each with its reason. One that no longer occurs must be removed from its list.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,15 +20,15 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 
 const SEED: u64 = 4;
-/// What is measured where the rules say a tenth or more, at least.
+/// Minimum measured effect where the rules say a tenth or more.
 const SHOWN_MIN: f64 = 0.05;
-/// What is measured where the rules say less, at most.
+/// Maximum measured effect where the rules say less.
 const UNSHOWN_MAX: f64 = 0.2;
-/// How far random and sequential times of whole blocks may lie apart: what the rules call equal.
+/// Maximum ratio of random to sequential times of whole blocks at which the rules call them equal.
 const MET_MAX: f64 = 1.25;
 
-/// Checks drives side by side; `check` says what it measured where that is not as the rules say, and nothing where the
-/// drive cannot be measured or has nothing to measure.
+/// Checks drives in parallel, and returns the disagreements. `check` returns a description of the measurement if it
+/// disagrees with the rules; a drive that cannot be measured, or has nothing to measure, does not count.
 fn disagreements(drives: u64, check: impl Fn(u64, &Spec) -> Checked + Sync) -> Vec<(u64, String)> {
     let indices: Vec<u64> = (0..drives).collect();
     let checked: Vec<(u64, Checked)> = indices
@@ -59,7 +60,7 @@ enum Checked {
     Off(String),
 }
 
-/// Whether an effect is as large as a truth says.
+/// Compares a measured effect with a truth.
 fn by_effect(truth: &Truth, effect: f64) -> Checked {
     let agrees = match truth.sight {
         Sight::Identifiable => effect >= SHOWN_MIN,
@@ -76,7 +77,7 @@ fn agrees_or(agrees: bool, what: impl Fn() -> String) -> Checked {
     }
 }
 
-/// The disagreements are those that are known.
+/// Asserts that the disagreements are exactly the known ones.
 fn are_known(found: &[(u64, String)], known: &[(u64, &str)]) {
     let found_at: Vec<u64> = found.iter().map(|(index, _)| *index).collect();
     let known_at: Vec<u64> = known.iter().map(|(index, _)| *index).collect();
@@ -158,11 +159,11 @@ fn buffers_wait_for_what_is_written_again_and_caches_do_not() {
     are_known(&found, &[]);
 }
 
-/// Why a drive is listed whose effect is just outside of what counts.
+/// Reason for listing a drive whose effect is just outside the tolerance.
 const SHALLOW: &str =
     "4.7 % are measured where the rules weigh ten, just more than a factor of two";
 
-/// Drives whose blocks are measured, where they have log blocks and are small enough; once for all tests.
+/// Number of drives whose blocks are measured, once for all tests, if they have log blocks and are small enough.
 const BLOCK_DRIVES: u64 = 56;
 
 fn orders() -> &'static [Option<order::Order>] {
@@ -172,7 +173,7 @@ fn orders() -> &'static [Option<order::Order>] {
         let measured = indices.into_par_iter().with_max_len(1).map(|index| {
             let target = draw(Family::Wide, SEED, index).target;
             let spec = target.spec().unwrap();
-            // Page mapping has no block to see.
+            // Page mapping shows no block.
             let logged = !spec.mapping.kind.is_paged();
             logged.then(|| order::order(spec)).flatten()
         });

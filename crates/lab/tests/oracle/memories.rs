@@ -1,4 +1,4 @@
-//! Memories: from how much on accesses wait for the flash array.
+//! Measurements of read and write buffers: the size from which on accesses wait for the flash array.
 
 use super::rig::{Access, FLUSH, Rig};
 use fathom_base::{Dur, Rng};
@@ -7,11 +7,11 @@ use fathom_ssd::Spec;
 use fathom_ssd::spec::Drain;
 
 const MIB: u64 = 1 << 20;
-/// The most pieces in which a memory is filled.
+/// Maximum number of pieces in which a write buffer is filled.
 const PIECES_MAX: u64 = 4096;
 
-/// By how much a first pass of reads takes longer than a second: of half the capacity, and of twice the capacity. `None`
-/// where the drive is too small to hold that many reads apart from one another.
+/// Returns the relative excess in time of a first pass of reads over a second, for half the capacity and for twice the
+/// capacity. `None` if the drive is too small for that many separate reads.
 pub(crate) fn read_again(spec: &Spec) -> Option<(f64, f64)> {
     let buffer = spec.read_buffer.as_ref()?;
     let (line, block) = (buffer.line.0, spec.host.logical_block.0);
@@ -19,7 +19,7 @@ pub(crate) fn read_again(spec: &Spec) -> Option<(f64, f64)> {
     let step = size.next_multiple_of(line).next_multiple_of(block);
     let capacity = buffer.capacity.0;
     let unused = size > spec.host.max_request.0 || capacity < step;
-    // Apart from one another, so that nothing is read ahead.
+    // The reads are not adjacent, so that nothing is prefetched.
     let apart = 3 * step;
     if unused || 8 * capacity / step * apart > spec.capacity.0 {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn read_again(spec: &Spec) -> Option<(f64, f64)> {
     let region = (8 * capacity / step * apart + 64 * MIB).min(spec.capacity.0) / MIB * MIB;
     let mut rig = Rig::quiet(spec);
     rig.fill(region);
-    // What was written last may still be in the write memory.
+    // The last writes may still be in the write buffer.
     rig.rest(Dur::ms(30_000));
     let of = |bytes: u64| {
         let mut places: Vec<u64> = (0..(bytes / step).max(1))
@@ -46,7 +46,7 @@ pub(crate) fn read_again(spec: &Spec) -> Option<(f64, f64)> {
     Some((of(capacity / 2), of(2 * capacity)))
 }
 
-/// The largest difference between reads at consecutive places and at random ones.
+/// Returns the largest relative difference between reads at consecutive and at random places.
 pub(crate) fn consecutive(spec: &Spec) -> f64 {
     let Some(buffer) = &spec.read_buffer else {
         return 0.0;
@@ -75,7 +75,7 @@ pub(crate) fn consecutive(spec: &Spec) -> f64 {
     largest
 }
 
-/// A drive whose write memory was emptied by the means that it leaves.
+/// Returns a drive whose write buffer was emptied by the means that its settings allow.
 fn emptied(spec: &Spec, region: u64) -> Rig {
     let mut rig = Rig::quiet(spec);
     rig.fill(region);
@@ -84,7 +84,7 @@ fn emptied(spec: &Spec, region: u64) -> Rig {
             (false, _) => drop(rig.play([FLUSH], 1)),
             (true, Drain::Idle) => rig.rest(buffer.idle_delay + Dur::ms(30_000)),
             (true, Drain::OnFull) => {
-                // In whole units: a unit that two requests trim in part stays.
+                // TRIM whole units: a unit that two requests trim in part keeps its data.
                 let piece = (spec.host.max_request.0 / spec.unit()).max(1) * spec.unit();
                 let end = |at: u64| (at + piece).min(spec.capacity.0);
                 let starts = (0..region.div_ceil(piece)).map(|i| i * piece);
@@ -97,18 +97,19 @@ fn emptied(spec: &Spec, region: u64) -> Rig {
     rig
 }
 
-/// Pieces in which a write memory is filled: their size, and places for more of them than it holds.
+/// Returns the size of the pieces that fill a write buffer, and places for more of them than it holds.
 fn pieces(spec: &Spec) -> Option<(u64, Vec<u64>)> {
     let capacity = spec.write_buffer.as_ref()?.capacity.0;
     let block = spec.host.logical_block.0;
     let size = (capacity / PIECES_MAX).next_multiple_of(block).max(block);
     let n = capacity / size + 64;
-    // Far from one another, so that none joins another.
+    // Far apart, so that no piece joins another.
     let step = (spec.capacity.0 / (n + 1)).min(8 * MIB) / size * size;
     (step >= size).then(|| (size, (0..n).map(|i| i * step).collect()))
 }
 
-/// How many bytes of writes an empty memory takes before one waits for the flash array: at least, and less than.
+/// Returns how many bytes of writes an empty buffer takes before a write waits for the flash array: a lower bound, and an
+/// exclusive upper bound.
 pub(crate) fn filled(spec: &Spec) -> Option<(u64, u64)> {
     let (size, places) = pieces(spec)?;
     let region = spec.capacity.0.min(2 * places.last()? + MIB) / MIB * MIB;
@@ -132,7 +133,7 @@ pub(crate) fn filled(spec: &Spec) -> Option<(u64, u64)> {
     Some((waited * size, (waited + 1) * size))
 }
 
-/// Whether half of a write memory's capacity, written again and again, ever waits for the flash array.
+/// Returns true if rewriting half of a write buffer's capacity ever waits for the flash array.
 pub(crate) fn rewritten_waits(spec: &Spec) -> Option<bool> {
     let (size, places) = pieces(spec)?;
     let kept = (places.len() as u64 - 64).div_ceil(2).max(1) as usize;

@@ -1,4 +1,5 @@
-//! Random writes against sequential ones, and across block boundaries against within: which block makes a difference.
+//! Measures random writes against sequential ones, and writes across block boundaries against writes within a block, to see
+//! which block size makes a difference.
 
 use super::rig::{Rig, apart, scattered, steady, writes};
 use fathom_base::Rng;
@@ -7,29 +8,29 @@ use fathom_ssd::Spec;
 
 const MIB: u64 = 1 << 20;
 
-/// The most clustered pages that one measurement may move, and the most of the drive.
+/// Maximum number of clustered pages of the drive, and of those that one measurement may move.
 const PAGES_MAX: u64 = 100_000;
 
-/// What the order of writes makes of a block: times of random writes over those of sequential ones.
+/// Effect of the order of writes for one block size: the time of random writes over that of sequential ones.
 pub(crate) struct Order {
-    /// Of half blocks.
+    /// For half blocks.
     pub(crate) half: f64,
-    /// Of whole blocks.
+    /// For whole blocks.
     pub(crate) one: f64,
-    /// Of whole blocks, half a block off.
+    /// For whole blocks, shifted by half a block.
     pub(crate) shifted: f64,
-    /// See [`Worn::across`], or [`Worn::parted`] where that is larger.
+    /// [`Worn::across`] or [`Worn::parted`], whichever is larger.
     pub(crate) boundary: f64,
 }
 
 impl Order {
-    /// By how much whole blocks are better than what is near them.
+    /// Returns by how much the ratio for whole blocks is better than for half or shifted blocks.
     pub(crate) fn stands_out(&self) -> f64 {
         self.half.max(self.shifted) / self.one - 1.0
     }
 }
 
-/// The measurements, where the drive is small enough.
+/// Takes the measurements, if the drive is small enough.
 pub(crate) fn order(spec: &Spec) -> Option<Order> {
     let (page, block) = (spec.flash.clustered_page.0, spec.flash.clustered_block.0);
     let worn = Worn::new(spec)?;
@@ -42,7 +43,7 @@ pub(crate) fn order(spec: &Spec) -> Option<Order> {
     })
 }
 
-/// A drive, filled, with its log blocks in use.
+/// A filled drive with its log blocks in use.
 struct Worn<'a> {
     spec: &'a Spec,
     rig: Rig,
@@ -54,7 +55,7 @@ impl<'a> Worn<'a> {
         let page = spec.flash.clustered_page.0;
         let logs = u64::from(spec.mapping.log_blocks);
         let memory = spec.write_buffer.as_ref().map_or(0, |b| b.capacity.0);
-        // Enough to take every log several times.
+        // Enough writes to use every log several times.
         let turns = (4 * logs + 16) * spec.flash.clustered_block.0;
         let bytes = turns.max(6 * memory).max(64 * MIB);
         if bytes.max(spec.capacity.0) / page > PAGES_MAX {
@@ -67,8 +68,8 @@ impl<'a> Worn<'a> {
         Some(Worn { spec, rig, bytes })
     }
 
-    /// The time of random writes of a size over that of sequential ones, without a flush and with one after each, the
-    /// larger of the two.
+    /// Returns the time of random writes of a size over that of sequential ones: the larger of the ratios without a flush
+    /// and with one after each write.
     fn order(&self, size: u64, shift: u64) -> f64 {
         let of = |flush| {
             let random = self.time(&self.permuted(size, shift), size, flush);
@@ -99,7 +100,7 @@ impl<'a> Worn<'a> {
             .collect()
     }
 
-    /// Every place once in random order, again and again.
+    /// Returns every place once in random order, repeatedly.
     fn permuted(&self, size: u64, shift: u64) -> Vec<u64> {
         let mut rng = Rng::new(9, size);
         let mut all = Vec::new();
@@ -114,7 +115,8 @@ impl<'a> Worn<'a> {
         all
     }
 
-    /// By how much reads of the two pages on either side of a block's end differ from reads of two within a block.
+    /// Returns the relative difference between reads of the two pages on either side of a block's end and reads of two
+    /// pages within a block.
     fn parted(&self) -> f64 {
         let (page, block) = (
             self.spec.flash.clustered_page.0,
@@ -130,8 +132,8 @@ impl<'a> Worn<'a> {
         apart(time(block - page), time(block / 2 / page * page))
     }
 
-    /// What small flushed writes across a boundary of a block take longer than within one, over so many blocks that their
-    /// logs do not suffice.
+    /// Returns the relative excess in time of small flushed writes across a block boundary over those within a block, over
+    /// more blocks than there are logs for.
     fn across(&self) -> f64 {
         let (page, block) = (
             self.spec.flash.clustered_page.0,
@@ -140,7 +142,7 @@ impl<'a> Worn<'a> {
         let blocks = self.spec.capacity.0 / block;
         let time = |offset: u64| {
             let mut rng = Rng::new(2, 2);
-            // Every other block, so that a write across takes one that no other write touches.
+            // Every other block, so that a write across a boundary uses a block that no other write touches.
             let places: Vec<u64> = (0..2_000)
                 .map(|_| rng.below(blocks / 2) * 2 * block + offset)
                 .collect();

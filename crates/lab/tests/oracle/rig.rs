@@ -5,13 +5,13 @@ use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::{Faults, Noise};
 use fathom_ssd::{Spec, Ssd};
 
-/// An access: what, where, how long.
+/// An access: operation, offset and length in bytes.
 pub(crate) type Access = (Op, u64, u64);
 
 /// A flush.
 pub(crate) const FLUSH: Access = (Op::Flush, 0, 0);
 
-/// A drive that takes equally long for equal accesses, and that can be forked.
+/// A drive on which equal accesses take equal times, and which can be cloned.
 #[derive(Clone)]
 pub(crate) struct Rig {
     drive: Ssd,
@@ -32,14 +32,14 @@ impl Rig {
         }
     }
 
-    /// Plays accesses, so many at a time as the drive takes at most `depth` of; the nanoseconds that they take.
+    /// Plays accesses with up to `depth` in flight, or as many as the drive takes. Returns the total time in nanoseconds.
     pub(crate) fn play(&mut self, accesses: impl IntoIterator<Item = Access>, depth: u32) -> f64 {
         let start = self.drive.now();
         self.completions(accesses, depth);
         self.drive.now().since(start).0 as f64
     }
 
-    /// When each request of some accesses completed, in order.
+    /// Returns the completion time of each request of some accesses, in order.
     pub(crate) fn completions(
         &mut self,
         accesses: impl IntoIterator<Item = Access>,
@@ -81,7 +81,7 @@ impl Rig {
         done.len()
     }
 
-    /// Writes the first bytes of the drive in sequence.
+    /// Writes the first bytes of the drive sequentially.
     pub(crate) fn fill(&mut self, bytes: u64) {
         let step = 1 << 20;
         let pieces = (0..bytes.div_ceil(step)).map(|i| i * step);
@@ -96,7 +96,7 @@ impl Rig {
         self.drive.now()
     }
 
-    /// Asks for nothing for a while.
+    /// Lets time pass without requests.
     pub(crate) fn rest(&mut self, time: Dur) {
         let until = self.drive.now() + time;
         while self.drive.now() < until {
@@ -105,14 +105,14 @@ impl Rig {
     }
 }
 
-/// Random multiples of `size`, `shift` further on, below `region`.
+/// Returns random multiples of `size`, plus `shift`, below `region`.
 pub(crate) fn scattered(region: u64, size: u64, shift: u64, n: u64) -> Vec<u64> {
     let mut rng = Rng::new(5, size);
     let slots = ((region - shift) / size).max(1);
     (0..n).map(|_| rng.below(slots) * size + shift).collect()
 }
 
-/// Writes at places, each followed by a flush or not.
+/// Returns writes at these places, each followed by a flush if `flush` is true.
 pub(crate) fn writes(places: &[u64], size: u64, flush: bool) -> Vec<Access> {
     let mut all = Vec::new();
     for &place in places {
@@ -124,12 +124,12 @@ pub(crate) fn writes(places: &[u64], size: u64, flush: bool) -> Vec<Access> {
     all
 }
 
-/// By how much the larger of two times exceeds the smaller, as a share of it.
+/// Returns the excess of the larger of two times over the smaller, as a share of the smaller.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
-/// The time of the second half of some writes, after the first half has brought the drive into its state.
+/// Returns the time of the second half of some writes, after the first half has brought the drive into a steady state.
 pub(crate) fn steady(rig: &Rig, accesses: &[Access], depth: u32) -> f64 {
     let mut rig = rig.clone();
     let half = accesses.len() / 4 * 2;

@@ -1,13 +1,13 @@
-//! Aligned accesses against shifted ones: which units make a difference.
+//! Measures aligned accesses against shifted ones, to see which unit sizes make a difference.
 
 use super::rig::{Rig, apart, scattered, steady, writes};
 use fathom_ssd::Spec;
 
 const MIB: u64 = 1 << 20;
-/// The most clustered pages that the writes of one pattern may move.
+/// Maximum number of clustered pages that the writes of one pattern may move.
 const PAGES_MAX: u64 = 2_000_000;
 
-/// The largest difference that shifting writes of a size by half makes, over several patterns and depths.
+/// Returns the largest relative difference that shifting writes by half their size makes, over several patterns and depths.
 pub(crate) fn shifted_writes(spec: &Spec, size: u64) -> f64 {
     let block = spec.host.logical_block.0;
     let shift = size / 2 / block * block;
@@ -20,7 +20,7 @@ pub(crate) fn shifted_writes(spec: &Spec, size: u64) -> f64 {
     let mut rig = Rig::quiet(spec);
     rig.fill(region);
     let memory = spec.write_buffer.as_ref().map_or(0, |b| b.capacity.0);
-    // With log blocks any write may merge one.
+    // With log blocks any write may cause a merge.
     let moved = match spec.mapping.kind.is_paged() {
         true => 4,
         false => erased / spec.flash.clustered_page.0,
@@ -46,7 +46,7 @@ pub(crate) fn shifted_writes(spec: &Spec, size: u64) -> f64 {
     largest
 }
 
-/// Every third place, pass after pass, so that no two writes touch.
+/// Returns every third place, pass after pass, so that no two writes touch.
 fn strided(region: u64, size: u64, shift: u64, n: u64) -> Vec<u64> {
     let slots = ((region - shift - size) / (3 * size)).max(1);
     (0..n).map(|i| i % slots * 3 * size + shift).collect()

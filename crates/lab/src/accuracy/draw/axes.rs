@@ -1,4 +1,4 @@
-//! What kinds of drive there are, so that a failure can be seen to go with one.
+//! Classifies drives along several axes, so that failures can be related to a kind of drive.
 
 use super::units::MIB;
 use fathom_base::Dur;
@@ -6,7 +6,7 @@ use fathom_ssd::spec::{Drain, Protocol};
 use fathom_ssd::{Geometry, Spec};
 use std::collections::BTreeMap;
 
-/// Axis to value.
+/// Maps the name of an axis to the value on it.
 pub type Axes = BTreeMap<&'static str, String>;
 
 pub(super) fn of(spec: &Spec) -> Axes {
@@ -100,7 +100,7 @@ fn drain(spec: &Spec) -> &'static str {
     }
 }
 
-/// Whether the flash array takes data faster than the link brings it.
+/// Compares the program rate of the flash array with the bandwidth of the link.
 fn write_back(spec: &Spec) -> &'static str {
     let (flash, page) = (&spec.flash, spec.flash.clustered_page.0);
     let stations = u64::from(Geometry::new(spec).stations);

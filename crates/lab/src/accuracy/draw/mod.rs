@@ -1,4 +1,4 @@
-//! The target of a run, from a seed and an index.
+//! Draws the target of a run from a family, a seed and an index.
 
 mod axes;
 mod narrow;
@@ -16,20 +16,21 @@ use std::collections::BTreeMap;
 
 pub use axes::Axes;
 
-/// Where targets are drawn from.
+/// The distribution that targets are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Drives of everything that Fathom can build.
+    /// Drives with every feature that the model has.
     Wide,
-    /// Drives as they were drawn before: two mappings, blocks of 1, 3 or 5 times a power of two, little noise.
+    /// The first family, kept so that figures stay comparable: two mappings, clustered blocks of 1, 3 or 5 times a power of
+    /// two, little noise.
     Narrow,
-    /// No drives: noise alone.
+    /// No drive, only noise.
     Noise,
 }
 
 impl Family {
-    /// The name of the option.
+    /// Returns the value of the command line option.
     pub fn name(self) -> &'static str {
         match self {
             Family::Wide => "wide",
@@ -39,29 +40,29 @@ impl Family {
     }
 }
 
-/// What is probed.
+/// The device under probe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A modelled drive.
     Drive(Box<Spec>),
-    /// Latencies without a drive.
+    /// Latencies without a drive behind them.
     Noise(NoiseTarget),
 }
 
-/// A target of a campaign.
+/// A target of a campaign, with its ground truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// The target.
+    /// The device under probe.
     pub target: Target,
-    /// Drives that the drive file's check refused before this one.
+    /// Number of draws before this one that the drive file's check refused.
     pub refused: u32,
-    /// Of the target's noise and of the probe's choices; at most what a profile can hold.
+    /// Seed of the target's noise and of the probe's choices. It has 63 bits, which is what a profile can hold.
     pub run_seed: u64,
-    /// What there is to find.
+    /// Ground truth for each parameter.
     pub truth: BTreeMap<Parameter, Truth>,
 }
 
-/// Target `index` of the campaign `seed` of a family.
+/// Draws target `index` of the campaign with this family and seed.
 pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
     let mut rng = Rng::new(seed, index);
     let run_seed = rng.next_u64() >> 1;
@@ -91,7 +92,7 @@ impl Target {
         Target::Drive(Box::new(spec))
     }
 
-    /// The drive, where there is one.
+    /// Returns the drive, or `None` for a target of noise.
     pub fn spec(&self) -> Option<&Spec> {
         match self {
             Target::Drive(spec) => Some(spec),
@@ -99,7 +100,7 @@ impl Target {
         }
     }
 
-    /// Where it lies on each axis of its family.
+    /// Returns the position of the target on each axis of its family.
     pub fn axes(&self) -> Axes {
         match self {
             Target::Drive(spec) => axes::of(spec),
@@ -117,7 +118,7 @@ impl Target {
         }
     }
 
-    /// Bytes that can be addressed, and the unit of address in bytes.
+    /// Returns the capacity and the logical block, both in bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         match self {
             Target::Drive(spec) => (spec.capacity.0, spec.host.logical_block.0),
@@ -125,10 +126,10 @@ impl Target {
         }
     }
 
-    /// A fresh device.
+    /// Builds the device in its initial state.
     ///
     /// # Errors
-    /// Why there is no such device.
+    /// A message that says why the device cannot be built.
     pub(super) fn device(&self, seed: u64) -> Result<Box<dyn Device>, String> {
         match self {
             Target::Drive(spec) => match Ssd::new(spec, seed) {

@@ -1,10 +1,10 @@
-//! A random drive of the family that the probes were first tried on, kept as it was so that figures can be compared.
+//! The family of random drives that the probes were first tried on, kept unchanged so that figures stay comparable.
 //!
-//! Sizes and times are drawn so that their logarithm is spread evenly over the range, and rounded to what a data
-//! sheet would say. The order of the draws is part of the family: another order makes other drives of the same seed.
+//! Sizes and times are drawn with a uniform logarithm and rounded to what a data sheet would say. The order of the draws is
+//! part of the family: another order gives other drives for the same seed.
 //!
-//! Its clustered blocks are 1, 3 or 5 times a power of two, its noise is at most 10 %, and of the mappings it has
-//! two: [`super::wide`] has what it leaves out.
+//! Clustered blocks are 1, 3 or 5 times a power of two, noise is at most 10 %, and there are two mappings. [`super::wide`]
+//! covers what this family leaves out.
 
 use super::units::{KIB, MIB};
 use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
@@ -15,12 +15,12 @@ use fathom_ssd::spec::{
     ProgramMode, Protocol, ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
 
-/// The most planes of a drive; more only cost time.
+/// Maximum number of planes of a drive; more would only cost run time.
 const PLANES_MAX: u64 = 256;
-/// The fewest clustered blocks of a drive.
+/// Minimum number of clustered blocks of a drive.
 const CLUSTERED_BLOCKS_MIN: u64 = 64;
 
-/// A drive, valid by construction.
+/// Draws a drive. It is valid by construction.
 pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
     let kind = if rng.chance(0.65) {
         MappingKind::Block
@@ -35,7 +35,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
     let sectors = rng.chance(0.2) && write_buffer.is_some();
     let (mapping, logical_block) = mapping(rng, kind, &flash, host.protocol, sectors);
     host.logical_block = logical_block;
-    // A controller that could not hold a page to program it would read and modify with every program.
+    // A controller that could not buffer a whole clustered page would need a read-modify-write for every program.
     let least = flash.clustered_page.0;
     let write_buffer = write_buffer.map(|buffer| WriteBuffer {
         capacity: Bytes((buffer.capacity.0 / logical_block.0 * logical_block.0).max(least)),
@@ -56,7 +56,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
     }
 }
 
-/// Geometry: the clustered page and block first, then as many planes as they take, spread over dies and channels.
+/// Draws the geometry: the clustered page and block first, then the planes that they take, spread over dies and channels.
 fn flash(rng: &mut Rng) -> Flash {
     let clustered_page = pick(rng, &[4, 8, 16, 32, 64, 128]) * KIB;
     let pages = [2, 4, 8, 16].map(|page| page * KIB);
@@ -108,8 +108,8 @@ fn flash(rng: &mut Rng) -> Flash {
     }
 }
 
-/// Pages in a block and lanes of a clustered block, which make 1 to 16 MiB: mostly a power of two, sometimes 1.25
-/// or 1.5 times one.
+/// Draws the pages of a block and the lanes of a clustered block of 1 to 16 MiB: mostly a power of two, sometimes 1.25 or
+/// 1.5 times one.
 fn clustered_block(rng: &mut Rng, clustered_page: u64) -> (u64, u64) {
     let odd_pages = rng.chance(0.1);
     let odd_lanes = !odd_pages && rng.chance(0.3);
@@ -130,10 +130,10 @@ fn clustered_block(rng: &mut Rng, clustered_page: u64) -> (u64, u64) {
         }
     }
     if fits.is_empty() {
-        // Neither of the factors leaves room below 16 MiB: one lane does.
+        // Neither factor fits below 16 MiB; one lane does.
         return (64, 1);
     }
-    // Evenly over the sizes first, then over the ways to make one.
+    // Uniform over the sizes first, then over the ways to make that size.
     fits.sort_unstable();
     let mut sizes: Vec<u64> = fits.iter().map(|(bytes, _)| *bytes).collect();
     sizes.dedup();
@@ -143,7 +143,7 @@ fn clustered_block(rng: &mut Rng, clustered_page: u64) -> (u64, u64) {
     pick(rng, &ways)
 }
 
-/// Times of a flash part.
+/// Operation times of a flash part.
 struct Cell {
     read: Dur,
     program: Dur,
@@ -151,7 +151,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// One, two or three bits a cell, a third each.
+    /// Draws one, two or three bits a cell with equal probability.
     fn draw(rng: &mut Rng) -> Cell {
         let (read, program, erase) = pick(
             rng,
@@ -170,7 +170,8 @@ impl Cell {
     }
 }
 
-/// A link without its logical block, which goes with the mapping. Drives that map by blocks are of SATA's time.
+/// Draws the link, without its logical block, which depends on the mapping. Block-mapped drives are mostly SATA, as they
+/// were in its time.
 fn host(rng: &mut Rng, kind: MappingKind) -> Host {
     let nvme = rng.chance(if kind == MappingKind::Page { 0.6 } else { 0.1 });
     let (protocol, bandwidth, queue_depth) = if nvme {
@@ -191,7 +192,7 @@ fn host(rng: &mut Rng, kind: MappingKind) -> Host {
     }
 }
 
-/// The mapping and the logical block. `sectors` asks for updates of single sectors.
+/// Draws the mapping and the logical block. `sectors` asks for updates of single sectors.
 fn mapping(
     rng: &mut Rng,
     kind: MappingKind,
@@ -230,7 +231,7 @@ fn read_buffer(rng: &mut Rng, host: &Host) -> Option<ReadBuffer> {
     }
     let line = Bytes::kib(4);
     let capacity = (log_uniform(rng, 32.0, 4096.0) as u64 * KIB / line.0 * line.0).max(32 * KIB);
-    // A buffer that no request is long enough for would be none.
+    // A buffer whose minimum request exceeds every possible request would never be used.
     let longest = (capacity / 2).min(host.max_request.0);
     let min_request = if rng.chance(0.2) {
         log_uniform(rng, 4096.0, longest as f64) as u64 / line.0 * line.0
@@ -258,7 +259,8 @@ fn write_buffer(rng: &mut Rng) -> Option<WriteBuffer> {
         return None;
     }
     let kib = log_uniform(rng, 32.0, 16_384.0) as u64;
-    // Firmware keeps a little of a round size for itself now and then; a third are odd in another way.
+    // Firmware sometimes keeps a little of a round size for itself. One third of the sizes is a power of two, one third 1
+    // KiB less, and one third arbitrary.
     let kib = match rng.below(3) {
         0 => kib.next_power_of_two().min(16_384),
         1 => kib.next_power_of_two().min(16_384) - 1,

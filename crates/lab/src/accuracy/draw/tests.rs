@@ -1,4 +1,4 @@
-//! What the families hold.
+//! Tests of the families' distributions.
 
 use super::units::{KIB, MIB};
 use super::*;
@@ -10,7 +10,7 @@ fn drives(family: Family, seed: u64, n: u64) -> Vec<Spec> {
     drawn.map(|target| target.spec().unwrap().clone()).collect()
 }
 
-/// The share of drives that are so, which is at most 0.046 (5 sigma of 3,000 draws) off what is promised.
+/// Checks that the share of drives that satisfy `holds` is within 0.046 (5 sigma of 3,000 draws) of `wanted`.
 fn is_near(drives: &[Spec], wanted: f64, holds: impl Fn(&Spec) -> bool) {
     let share = drives.iter().filter(|s| holds(s)).count() as f64 / drives.len() as f64;
     assert!((share - wanted).abs() < 0.046, "{share} for {wanted}");
@@ -23,7 +23,7 @@ fn every_drive_can_be_built() {
             let drawn = draw(family, 7, index);
             let spec = drawn.target.spec().unwrap();
             assert_eq!(spec.check(), Ok(()), "{index}: {}", spec.to_toml());
-            // As a drive file it is the same drive, so that what is shown is what was measured.
+            // The drive survives a round trip through a drive file, so that the printed file describes the measured drive.
             let again = Spec::from_toml(&spec.to_toml());
             assert_eq!(again.as_ref(), Ok(spec), "{index}");
         }
@@ -54,7 +54,7 @@ fn the_narrow_family_has_what_it_promises_and_nothing_else() {
     }
 }
 
-/// What was written about these drives when the family was the only one.
+/// Pins drives of seed 2 to values that were published when this family was the only one.
 #[test]
 fn narrow_drives_are_the_ones_that_figures_were_published_of() {
     let drive = |seed, index| {
@@ -139,7 +139,7 @@ fn the_wide_family_reaches_what_a_grid_leaves_out() {
     }
 }
 
-/// A campaign holds a drive for each thread; the map and its inverse take 8 bytes a unit.
+/// A campaign holds one drive per thread; the map and its inverse take 8 bytes a unit.
 #[test]
 fn a_wide_drive_fits_in_memory() {
     for index in 0..3_000 {

@@ -1,4 +1,4 @@
-//! Units of sizes, in bytes.
+//! Units of size, in bytes.
 
 pub(in crate::accuracy) const KIB: u64 = 1 << 10;
 pub(in crate::accuracy) const MIB: u64 = 1 << 20;

@@ -1,11 +1,11 @@
-//! A random drive of everything that Fathom can build, drawn without regard to what a probe can do.
+//! Random drives with every feature that the model has, drawn without regard to what a probe can do.
 //!
-//! Every axis has a distribution of its own and does not look at the others, but for what must be whole multiples of
-//! each other: a clustered page takes planes of one die or whole dies, a clustered block whole clustered pages, a mapped
-//! unit a whole part of a clustered page. docs/accuracy.md lists the distributions. A drive that the drive file's own check
-//! refuses is drawn again; nothing else is.
+//! Each axis has its own distribution, independent of the others, except where sizes must be multiples of each other: a
+//! clustered page covers planes of one die or whole dies, a clustered block covers whole clustered pages, and a clustered
+//! page is a multiple of the mapping unit. docs/accuracy.md lists the distributions. A drive that the drive file's own
+//! check refuses is drawn again; no other drive is.
 //!
-//! The order of the draws is part of the family: another order makes other drives of the same seed.
+//! The order of the draws is part of the family: another order gives other drives for the same seed.
 
 mod flash;
 mod memory;
@@ -19,13 +19,13 @@ use fathom_ssd::spec::{
     Victim,
 };
 
-/// Capacities, in bytes.
+/// Range of capacities, in bytes.
 const CAPACITY: (f64, f64) = (128.0 * MIB as f64, 8192.0 * MIB as f64);
-/// The fewest clustered blocks of a drive.
+/// Minimum number of clustered blocks of a drive.
 const CLUSTERED_BLOCKS_MIN: u64 = 16;
-/// The most log blocks of a drive.
+/// Maximum number of log blocks of a drive.
 const LOG_BLOCKS_MAX: u64 = 512;
-/// Redraws before giving up; a few in a hundred drives take one.
+/// Maximum number of redraws. A few in a hundred drives take one.
 const REDRAWS_MAX: u32 = 100;
 
 const KINDS: [MappingKind; 7] = [
@@ -38,7 +38,7 @@ const KINDS: [MappingKind; 7] = [
     MappingKind::Hybrid,
 ];
 
-/// A drive that can be built, and how many were refused before it.
+/// Draws a valid drive. Also returns the number of refused draws before it.
 pub(super) fn spec(rng: &mut Rng, name: &str) -> (Spec, u32) {
     let mut refused = 0;
     loop {
@@ -103,7 +103,7 @@ fn mapping(
     let unit = unit(rng, flash, logical_block);
     let static_order = rng.chance(0.5);
     let order = flash::striping(rng);
-    // A log of more than half of the data is no log.
+    // At most half of the data blocks are log blocks.
     let logs = log_whole(rng, 1, LOG_BLOCKS_MAX).min(blocks / 2) as u32;
     let map_cache = Bytes(log_whole(rng, 64, 4 * MIB));
     Mapping {
@@ -121,8 +121,8 @@ fn mapping(
     }
 }
 
-/// Below the flash page, one flash page or several of them up to the clustered page, a third each as far as there is
-/// such a unit.
+/// Draws the mapping unit: smaller than the flash page, one flash page, or several flash pages up to the clustered page.
+/// Each class has probability one third; a class without a valid unit gives the clustered page.
 fn unit(rng: &mut Rng, flash: &Flash, block: u64) -> u64 {
     let (page, clustered) = (flash.page.0, flash.clustered_page.0);
     let below: Vec<u64> = (0..6).map(|k| page >> (k + 1)).collect();
@@ -166,8 +166,8 @@ fn gc(rng: &mut Rng) -> Gc {
     }
 }
 
-/// Reads that are repeated, and blocks that are bad from the start. Nothing that ends a drive's life: what a worn-out
-/// drive refuses is no answer of a probe.
+/// Draws read retries and factory bad blocks. Faults that end a drive's life are left out: the errors of a worn-out drive
+/// do not test a probe.
 fn faults(rng: &mut Rng) -> Faults {
     let (retries, bad) = (rng.chance(0.2), rng.chance(0.2));
     let read_retry = (log_uniform(rng, 0.001, 0.2) * 1e4).round() / 1e4;
@@ -181,7 +181,7 @@ fn faults(rng: &mut Rng) -> Faults {
     }
 }
 
-/// Jitter of 0 to 100 %, and stalls that keep a die busy for up to a fifth of the time.
+/// Draws jitter of 0 to 100 %, and stalls that keep a die busy for up to a fifth of the time.
 fn noise(rng: &mut Rng) -> Noise {
     let percent = |rng: &mut Rng| {
         let drawn = (log_uniform(rng, 0.5, 100.0) * 10.0).round() / 10.0;

@@ -1,4 +1,4 @@
-//! What disturbs the latencies of a drive without a mechanism.
+//! Noise on latencies that no drive mechanism causes.
 
 use super::model::{Parts, Smooth};
 use crate::accuracy::dice::{log_uniform, log_whole, pick};
@@ -8,38 +8,38 @@ use fathom_block::layers::Latencies;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A kind of noise, and how much of it. Times are in nanoseconds.
+/// A kind of noise with its strength. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Disturbance {
     /// Stretches of the recorded series.
     Recorded,
-    /// Every latency by itself, by a factor whose logarithm is normal.
+    /// Every latency is multiplied independently by a factor whose logarithm is normal.
     Jitter {
-        /// The standard deviation of the logarithm.
+        /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Another load comes and goes; while it is there, latencies are longer.
+    /// Another load comes and goes. While it is present, latencies are longer.
     Bursts {
-        /// How many times.
+        /// Mean factor by which latencies grow while the load is present.
         factor: f64,
-        /// How long the load is away and there, on average.
+        /// Mean time for which the load is absent.
         off_ns: u64,
-        /// See `off_ns`.
+        /// Mean time for which the load is present.
         on_ns: u64,
     },
     /// Latencies rise and fall slowly.
     Drift {
-        /// The highest over the lowest.
+        /// Ratio of the highest to the lowest latency.
         factor: f64,
-        /// From one height to the next.
+        /// Time from one maximum to the next.
         period_ns: u64,
     },
-    /// At regular times nothing completes for a while.
+    /// At regular intervals nothing completes for a while.
     Stalls {
-        /// From one to the next.
+        /// Time from one stall to the next.
         every_ns: u64,
-        /// How long.
+        /// Duration of a stall.
         for_ns: u64,
     },
 }
@@ -47,7 +47,7 @@ pub enum Disturbance {
 const MS: u64 = 1_000_000;
 
 impl Disturbance {
-    /// The recorded one for every even index, the others in turn.
+    /// Draws the recorded kind for every even index, and the others in turn.
     pub(super) fn draw(rng: &mut Rng, index: u64) -> Disturbance {
         if index.is_multiple_of(2) {
             return Disturbance::Recorded;
@@ -73,7 +73,7 @@ impl Disturbance {
         }
     }
 
-    /// For tables.
+    /// Returns the name used in tables.
     pub fn name(&self) -> &'static str {
         match self {
             Disturbance::Recorded => "recorded",
@@ -85,20 +85,20 @@ impl Disturbance {
     }
 }
 
-/// Standard deviation of the logarithm of every latency beside a synthetic disturbance: no disk is exact.
+/// Standard deviation of the logarithm of every latency, added to each synthetic kind because no disk is exact.
 const EVERYWHERE: f64 = 0.03;
-/// How long a stretch of the recording is, on average, in requests.
+/// Mean length of a stretch of the recording, in requests.
 const STRETCH: f64 = 10_000.0;
 
-/// Latencies with one disturbance: those of the smooth model, longer or shorter.
+/// Latencies of the smooth model with one kind of noise on them.
 pub(super) struct Disturbed {
     smooth: Smooth,
     disturbance: Disturbance,
     series: Series,
     rng: Rng,
-    /// Whether another load is there, and until when it is so.
+    /// True while the other load is present, and the time until which that state lasts.
     busy: (bool, Time),
-    /// Where a period begins, as a share of one.
+    /// Phase of the period at time zero, as a share of the period.
     phase: f64,
 }
 
@@ -115,7 +115,7 @@ impl Disturbed {
         }
     }
 
-    /// The load that comes and goes, as it is at a time.
+    /// Returns true if the other load is present at a time.
     fn is_busy(&mut self, now: Time, off_ns: u64, on_ns: u64) -> bool {
         while self.busy.1 <= now {
             let there = !self.busy.0;
@@ -126,7 +126,7 @@ impl Disturbed {
         self.busy.0
     }
 
-    /// Where in a period a time is, as a share of it.
+    /// Returns the position of a time in its period, as a share of the period.
     fn place(&self, now: Time, period_ns: u64) -> f64 {
         (now.0 as f64 / period_ns as f64 + self.phase).fract()
     }
@@ -145,7 +145,7 @@ impl Latencies for Disturbed {
                 off_ns,
                 on_ns,
             } => match self.is_busy(now, off_ns, on_ns) {
-                // Requests wait for others that are under way: any time up to that many times.
+                // Requests wait for others in flight, for a time that is uniform from none to twice the mean.
                 true => smooth * everywhere * (1.0 + 2.0 * (factor - 1.0) * self.rng.uniform()),
                 false => smooth * everywhere,
             },
@@ -185,7 +185,7 @@ impl Series {
         self.left = rng.exponential(STRETCH) as u64 + 1;
     }
 
-    /// The next of this kind; for a trim, of a write.
+    /// Returns the next value of this operation. A trim takes that of a write.
     fn next(&mut self, op: Op, rng: &mut Rng) -> f64 {
         let op = if op == Op::Trim { Op::Write } else { op };
         if self.left == 0 {
@@ -204,7 +204,7 @@ impl Series {
     }
 }
 
-/// A target without a drive behind it: what it tells about itself.
+/// Draws the device information of a noise target: capacity, logical block and queue depth.
 pub(super) fn shape(rng: &mut Rng) -> (u64, u32, u32) {
     let capacity = log_whole(rng, 1, 64) << 30;
     (capacity, pick(rng, &[512, 4096]), pick(rng, &[1, 32, 128]))
@@ -215,7 +215,7 @@ mod tests {
     use super::super::{Recorded, Recording};
     use super::*;
 
-    /// Reads that get slower by a thousandth each; every fifth request is a write, which are ten times as slow.
+    /// Reads whose latency rises by 0.1 % with each request. Every fifth request is a write, which takes ten times as long.
     fn parts() -> Arc<Parts> {
         let mut requests: Vec<Recorded> = (0..10_000u64)
             .map(|i| match i % 5 {
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn the_recording_is_played_in_its_own_order() {
         let played = series(Disturbance::Recorded, 3, 2_000);
-        // Reads go up by 100 ns, or by 200 ns over a write, but where a stretch begins or the recording ends.
+        // Reads rise by 100 ns, or by 200 ns across a write, except where a stretch begins or the recording ends.
         let jumps = played
             .windows(2)
             .filter(|w| !(90.0..=210.0).contains(&(w[1] - w[0])))
@@ -277,7 +277,7 @@ mod tests {
             factor: 4.0,
             period_ns: 1_000 * MS,
         };
-        // A sine of height ln(4) / 2.
+        // A sine with an amplitude of ln(4) / 2.
         let height = 4f64.ln() / 2.0 / 2f64.sqrt();
         assert!((spread(&logs(series(drift, 1, 20_000))) - height).abs() < 0.02);
         let stalls = Disturbance::Stalls {

@@ -1,12 +1,13 @@
-//! Targets without a drive behind them: whatever is identified there is made up.
+//! Targets without a drive behind them: every parameter that is identified there is a false positive.
 //!
-//! A null device that takes as long as a smooth model of length and kind says, disturbed. The model and the first kind of
-//! disturbance come from a recording of a real disk under load (`crates/lab/data/busy-disk.parquet`, made by
-//! `crates/lab/examples/record_noise.rs`): its latencies over the model's are played as they were, in stretches from a
-//! random place on, so that bursts and what follows from them stay. The other kinds are synthetic.
+//! The target is a null device. The latency of a request is a smooth function of its length and operation, multiplied by
+//! noise. The function and the first kind of noise come from a recording of a real disk under load
+//! (`crates/lab/data/busy-disk.parquet`, made by `crates/lab/examples/record_noise.rs`). The ratios of its latencies to the
+//! function are played back unchanged, in stretches that start at random places, so that bursts and their after-effects are
+//! kept. The other kinds of noise are synthetic.
 //!
-//! Requests in flight do not wait for one another, and no request leaves anything behind: there is no unit, no block,
-//! no buffer and no reading ahead.
+//! Requests in flight do not delay one another, and a request has no effect on later ones: there is no mapping unit, no
+//! block, no buffer and no read-ahead.
 
 mod disturbance;
 mod model;
@@ -24,26 +25,26 @@ use std::sync::{Arc, OnceLock};
 
 static BUSY_DISK: &[u8] = include_bytes!("../../../data/busy-disk.parquet");
 
-/// The longest read or write of a noise target, in bytes.
+/// Maximum length of a read or write of a noise target, in bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 20;
 
-/// A target of noise alone.
+/// A target that consists of noise alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NoiseTarget {
-    /// A name for people.
+    /// Name shown to people.
     pub name: String,
-    /// Bytes that can be addressed.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
-    /// The unit of address, in bytes.
+    /// Logical block in bytes.
     pub logical_block_bytes: u32,
-    /// Requests that may be in flight.
+    /// Maximum number of requests in flight.
     pub queue_depth: u32,
-    /// What disturbs it.
+    /// The noise on its latencies.
     pub disturbance: Disturbance,
 }
 
 impl NoiseTarget {
-    /// Target `index`; every other one plays the recording.
+    /// Draws target `index`. Every other target plays the recording.
     pub(super) fn draw(rng: &mut Rng, name: String, index: u64) -> NoiseTarget {
         let (capacity_bytes, logical_block_bytes, queue_depth) = shape(rng);
         NoiseTarget {
@@ -55,17 +56,17 @@ impl NoiseTarget {
         }
     }
 
-    /// The device.
+    /// Builds the device.
     ///
     /// # Errors
-    /// [`RecordingError`] where the recording cannot be read.
+    /// [`RecordingError`] if the recording cannot be read.
     pub(super) fn device(&self, seed: u64) -> Result<Box<dyn Device>, RecordingError> {
         let null = NullDevice::new(self.info(), Dur::ZERO);
         let source = Disturbed::new(&parts()?, self.disturbance, seed);
         Ok(Box::new(Noisy::new(null, source)))
     }
 
-    /// What it tells about itself: what the recorded disk does, which has a cache as far as it says.
+    /// Returns the device information. Like the recorded disk, the target reports a volatile write cache.
     pub(super) fn info(&self) -> DeviceInfo {
         DeviceInfo {
             name: self.name.clone(),
@@ -80,7 +81,7 @@ impl NoiseTarget {
     }
 }
 
-/// The recording, taken apart once.
+/// Returns the decomposed recording. It is decomposed once per process.
 fn parts() -> Result<Arc<Parts>, RecordingError> {
     static PARTS: OnceLock<Result<Arc<Parts>, RecordingError>> = OnceLock::new();
     let parts = PARTS.get_or_init(|| {
@@ -107,17 +108,17 @@ mod tests {
         };
         for op in [Op::Read, Op::Write, Op::Flush] {
             let mut rest = of(op);
-            // The next latency of this kind goes with this one: bursts.
+            // Successive latencies of the same operation are correlated: there are bursts.
             let mean = rest.iter().sum::<f64>() / rest.len() as f64;
             let product = |lag: usize| -> f64 {
                 let pairs = rest.iter().zip(&rest[lag..]);
                 pairs.map(|(a, b)| (a - mean) * (b - mean)).sum()
             };
             assert!(product(1) > 0.2 * product(0), "{op}");
-            // Those of reads and writes last long; a flush waits for little.
+            // Bursts of reads and writes last long; a flush waits for little.
             let long = op == Op::Flush || product(100) > 0.1 * product(0);
             assert!(long, "{op}");
-            // One in a hundred takes at least five times as long as the model says.
+            // One request in a hundred takes at least five times as long as the model says.
             rest.sort_unstable_by(f64::total_cmp);
             assert!(rest[rest.len() * 99 / 100] > 5f64.ln(), "{op}");
             assert!(rest[rest.len() / 2].abs() < 0.5, "{op}");

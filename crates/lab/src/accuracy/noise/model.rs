@@ -1,14 +1,14 @@
-//! From a recording to a smooth model and what is left of it.
+//! Splits a recording into a smooth model and the residuals.
 //!
-//! The model is a line over the length for reads and for writes, and a constant for flushes: no size in it stands out.
-//! What is left is each latency over the model's, as a logarithm: the bursts of the recorded disk, in their order, without its
-//! sizes.
+//! The model is linear in the length for reads and for writes, and constant for flushes, so that no size stands out. A
+//! residual is the logarithm of a latency over the model's. The residuals keep the order and the bursts of the recorded
+//! disk, but none of its sizes.
 
 use super::{Recorded, Recording, RecordingError};
 use fathom_block::Op;
 use std::collections::BTreeMap;
 
-/// Nanoseconds over bytes: a line.
+/// A linear function from bytes to nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     pub(super) base_ns: f64,
@@ -30,7 +30,7 @@ pub(super) struct Smooth {
 }
 
 impl Smooth {
-    /// What it says of a request; a trim takes as long as a write of nothing.
+    /// Returns the latency of a request. A trim takes as long as a write of no bytes.
     pub(super) fn latency_ns(&self, op: Op, bytes: u64) -> f64 {
         match op {
             Op::Read => self.read.at(bytes),
@@ -41,16 +41,16 @@ impl Smooth {
     }
 }
 
-/// A recording, taken apart.
+/// A decomposed recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parts {
     pub(super) smooth: Smooth,
-    /// Kind of request, and the logarithm of its latency over the model's, in order.
+    /// Operation and logarithm of its latency over the model's, in recorded order.
     pub(super) rest: Vec<(Op, f64)>,
 }
 
 impl Parts {
-    /// Takes a recording apart.
+    /// Decomposes a recording.
     pub(super) fn of(recording: &Recording) -> Result<Parts, RecordingError> {
         let line = |op| fit(op, &recording.requests);
         let smooth = Smooth {
@@ -67,8 +67,8 @@ impl Parts {
     }
 }
 
-/// The line through the medians of each length, all of them weighted alike on a logarithmic scale (weights of one over
-/// the square). A kind without different lengths has a constant.
+/// Fits a line through the median latency of each length. Weights are one over the square of the latency, so that all
+/// lengths count alike on a logarithmic scale. An operation with a single length gets a constant.
 fn fit(op: Op, requests: &[Recorded]) -> Result<Line, RecordingError> {
     let mut by_bytes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for request in requests.iter().filter(|r| r.op == op) {
@@ -94,7 +94,7 @@ fn fit(op: Op, requests: &[Recorded]) -> Result<Line, RecordingError> {
         ((w * xy - x * y) / spread).max(0.0)
     };
     let base_ns = (y - ns_per_byte * x) / w;
-    // A line that begins below nothing is no latency.
+    // A line must not start below zero: that would not be a latency.
     let least = medians.iter().map(|(_, y)| *y).fold(f64::MAX, f64::min);
     Ok(Line {
         base_ns: base_ns.max(least / 10.0),

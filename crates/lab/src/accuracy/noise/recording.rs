@@ -1,8 +1,8 @@
-//! Latencies of a real disk, one request after another, as a Parquet file.
+//! A recording of a real disk's latencies, one request after another, as a Parquet file.
 //!
-//! Columns: `op` (`read`, `write`, `flush`), `bytes` (0 for a flush), `latency_ns`, rounded to three significant
-//! digits so that the file stays small. The metadata key `fathom.recorded` says how it was recorded. No offsets and no
-//! machine's name go in.
+//! Columns: `op` (`read`, `write`, `flush`), `bytes` (0 for a flush), `latency_ns`, rounded to three significant digits to
+//! keep the file small. The metadata key `fathom.recorded` says how it was recorded. The file holds no offsets and no host
+//! name.
 
 use bytes::Bytes;
 use fathom_block::Op;
@@ -23,24 +23,24 @@ const LAYOUT: Layout = Layout {
 /// One request of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// What it was: a read, a write or a flush.
+    /// Operation: a read, a write or a flush.
     pub op: Op,
-    /// Its length; 0 for a flush.
+    /// Length in bytes; 0 for a flush.
     pub bytes: u64,
-    /// From submission to completion, in nanoseconds.
+    /// Time from submission to completion, in nanoseconds.
     pub latency_ns: u64,
 }
 
-/// Requests in the order in which they were made, one at a time.
+/// Requests in the order in which they were made, at queue depth 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// How it was made.
+    /// Description of how it was made.
     pub recorded: String,
     /// The requests.
     pub requests: Vec<Recorded>,
 }
 
-/// A recording that cannot be read or written.
+/// Error for a recording that cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no recording of latencies: {0}")]
 pub struct RecordingError(pub(super) String);
@@ -52,10 +52,10 @@ impl From<TableError> for RecordingError {
 }
 
 impl Recording {
-    /// The file of this recording.
+    /// Encodes the recording as a Parquet file.
     ///
     /// # Errors
-    /// [`RecordingError`] for what Parquet cannot hold, such as a trim.
+    /// [`RecordingError`] for an operation that the format cannot hold, such as a trim.
     pub fn to_parquet(&self) -> Result<Vec<u8>, RecordingError> {
         if let Some(other) = self.requests.iter().find(|r| !OPS.contains(&r.op)) {
             let message = format!("a {} has no latency of its own here", other.op);
@@ -71,10 +71,10 @@ impl Recording {
         Ok(table.finish(&[(RECORDED, self.recorded.clone())])?)
     }
 
-    /// Reads such a file.
+    /// Reads a recording from a Parquet file.
     ///
     /// # Errors
-    /// [`RecordingError`] with what is wrong with it.
+    /// [`RecordingError`] with the reason.
     pub(super) fn from_parquet(file: &'static [u8]) -> Result<Recording, RecordingError> {
         let mut table = TableReader::new(Bytes::from_static(file), &LAYOUT)?;
         let recorded = table.metadata(RECORDED).map(str::to_owned);
@@ -101,7 +101,7 @@ fn op_of(name: &[u8]) -> Result<Op, RecordingError> {
     known.ok_or_else(|| RecordingError(format!("no kind of request: {name:?}")))
 }
 
-/// Rounded to three significant digits.
+/// Rounds to three significant digits.
 fn three_digits(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(2));
     (n + unit / 2) / unit * unit

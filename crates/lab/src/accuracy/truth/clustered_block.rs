@@ -1,21 +1,23 @@
-//! The unit of erasing.
+//! Ground truth of the clustered block, the unit of erasure.
 //!
-//! `parameter-aware-io` 4.1.2 defines the clustered block as the "internal unit of erase operation" and 4.2.4 finds it by
-//! the valid pages that random writes smaller than it leave to be copied.
+//! `parameter-aware-io` 4.1.2 defines the clustered block as the "internal unit of erase operation". 4.2.4 finds it by the
+//! valid pages that have to be copied when random writes are smaller than the block.
 //!
-//! - With log blocks (`block`, `replacement`, `fast`, `hybrid`) an aligned write of one clustered block
-//!   leaves nothing to copy and anything smaller is merged: both parameters are the clustered block, as far as a merge
-//!   takes longer than what it runs beside. It runs beside the transfer of as much as the memory for writes takes meanwhile.
-//! - With a log for each data block or superblock (`block`, `replacement`, `superblock`) small writes show it all the
-//!   same: one across a boundary takes two logs, and each is merged.
-//! - Where all pages of a block lie on one lane and the next block on another, two pages are read one after another
-//!   within a block and side by side across its end.
-//! - The four data blocks of a superblock lie as many blocks apart as there are groups, so that superblocks end where those of all
-//!   groups do.
-//! - In `fast` a write to the first unit of a block takes the log for sequential writes, and what was in it is merged.
-//! - Page mapping puts every unit anywhere. Blocks are filled in the order of the writes, whatever their addresses, and
-//!   what collection costs falls with one over the size of the writes: it has no edge at the block. A drive that is filled and
-//!   overwritten in whole rows of open blocks alone would copy nothing; its block, or that row, is not wrong.
+//! - With log blocks (`block`, `replacement`, `fast`, `hybrid`) an aligned write of one clustered block leaves nothing to
+//!   copy, and a smaller one causes a merge. Clustered block and logical block are then both the clustered block, provided
+//!   that a merge takes longer than the work that it overlaps with. It overlaps with the transfer of as much data as the
+//!   write buffer accepts meanwhile.
+//! - With a log for each data block or superblock (`block`, `replacement`, `superblock`) small writes show the block
+//!   anyway: a write across a boundary takes two logs, and each is merged.
+//! - If all pages of a block lie on one lane and the next block on another, two pages are read one after the other within a
+//!   block, but in parallel across its end.
+//! - The distance between the four data blocks of a superblock is the number of groups, so that superblocks end where those
+//!   of all groups do.
+//! - In `fast` a write to the first unit of a block takes the sequential log block, and its previous contents are merged.
+//! - Page mapping places every unit anywhere. Blocks are filled in the order of the writes, whatever their addresses, and
+//!   the cost of garbage collection falls with one over the size of the writes, without an edge at the block size. A drive
+//!   that is filled and overwritten only in whole rows of open blocks would copy nothing, so the block and that row count
+//!   as not wrong.
 
 use super::right::{Sight, Truth, sizes};
 use super::speeds::{Speeds, beyond};
@@ -54,7 +56,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     Truth::by_effect(effect.max(parted(spec)), right, why)
 }
 
-/// Whether a small write across a boundary costs a merge more, and is waited for.
+/// Returns true if a small write across a block boundary costs an additional merge that the host waits for.
 fn straddles(spec: &Spec) -> bool {
     let waited = spec.write_buffer.as_ref().is_none_or(|b| !b.battery);
     match spec.mapping.kind {
@@ -66,7 +68,8 @@ fn straddles(spec: &Spec) -> bool {
     }
 }
 
-/// Whether writes of different blocks compete for logs. A superblock fills a second one before it gives one back.
+/// Returns true if writes of different blocks compete for log blocks. A superblock fills a second log block before it
+/// releases the first.
 pub(super) fn competes(spec: &Spec) -> bool {
     let speeds = Speeds::of(spec);
     let wanted = match spec.mapping.kind {
@@ -76,8 +79,8 @@ pub(super) fn competes(spec: &Spec) -> bool {
     speeds.logs_of_group < wanted
 }
 
-/// By how much longer a read of two pages of one block takes than one of the last page of a block and the first of the
-/// next.
+/// Returns the relative excess in time of a read of two pages of one block over a read of the last page of a block and the
+/// first of the next.
 fn parted(spec: &Spec) -> f64 {
     let speeds = Speeds::of(spec);
     let two = 2 * speeds.page();
@@ -89,8 +92,8 @@ fn parted(spec: &Spec) -> f64 {
     beyond(across + page, across)
 }
 
-/// By how much longer random writes of a size below the block take than sequential ones: what is missing of the block
-/// is copied.
+/// Returns the relative excess in time of random writes smaller than the block over sequential ones, because a merge copies
+/// the rest of the block.
 pub(super) fn order_effect(spec: &Spec, bytes: u64) -> f64 {
     if !competes(spec) {
         return 0.0;
@@ -101,15 +104,15 @@ pub(super) fn order_effect(spec: &Spec, bytes: u64) -> f64 {
     let written = speeds.programmed(bytes as f64, stations);
     let merged = speeds.copied(block.saturating_sub(bytes) as f64, stations);
     let host = speeds.host(bytes);
-    // The next write is taken while one is merged, as far as there is memory for it.
+    // The next write is accepted during a merge, as far as the write buffer has room for it.
     let memory = spec.write_buffer.as_ref().map_or(0, |b| b.capacity.0);
     let sequential = host.max(written);
     let behind = (sequential + merged - speeds.link(memory)).max(written + merged);
     beyond(sequential.max(behind), sequential)
 }
 
-/// The stations that work for writes of about one block: those of one block where each write is waited for, and of as
-/// many blocks as fit into memory that is not.
+/// Returns the number of stations that work in parallel on writes of about one block: those of one block if the host waits
+/// for each write, or those of as many blocks as fit into a battery-backed buffer.
 fn stations(spec: &Spec, speeds: &Speeds<'_>) -> f64 {
     let buffer = spec.write_buffer.as_ref().filter(|b| b.battery);
     let ahead = buffer.map_or(0, |b| b.capacity.0 / spec.flash.clustered_block.0);

@@ -1,17 +1,18 @@
-//! The units of reading and writing.
+//! Ground truth of the clustered page, the unit of reads and writes.
 //!
 //! `parameter-aware-io` 4.1.1 defines the clustered page as "an internal unit of read or write operation", and 4.2.3 finds
-//! it by the read that a partly written one costs. On the paper's drives both are one size. Here they can differ:
+//! it by the read that a partial write of a page costs. On the paper's drives both units have one size. Here they can
+//! differ:
 //!
-//! - The *mapping unit* (`mapping.unit`) is what is read, modified and written where a write covers part of it. It is
-//!   what 4.2.3 measures, and the value that counts for `clustered_page`.
-//! - The *read unit* (`flash.clustered_page`) is what the flash array reads and programs at once. Where it is larger than
-//!   the mapping unit it is right by the definition's words, and so not wrong for `clustered_page`.
+//! - The *mapping unit* (`mapping.unit`) is read, modified and written when a write covers only a part of it. 4.2.3
+//!   measures this unit, and it is the value that counts for `clustered_page`.
+//! - The *read unit* (`flash.clustered_page`) is what the flash array reads and programs at once. If it is larger than the
+//!   mapping unit, it is right by the wording of the definition, and so not wrong for `clustered_page`.
 //!
-//! A `bplru` buffer completes what it holds of a block of its own before it writes it. That block, too, is read, modified and
-//! written as a whole, and so not wrong.
+//! A `bplru` buffer completes its data to a block of its own before it writes them. That block, too, is read, modified and
+//! written as a whole, and so counts as not wrong.
 //!
-//! A unit of one logical block is never partly written: there is nothing to find.
+//! A unit of one logical block is never partly written: it cannot be detected.
 
 use super::right::{Sight, Truth, sizes};
 use super::speeds::{Speeds, beyond};
@@ -37,19 +38,19 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     truth
 }
 
-/// What a buffer completes before it is written, in bytes.
+/// Returns the size to which a buffer pads its data before it writes them, in bytes.
 fn padded(spec: &Spec) -> Option<u64> {
     let buffer = spec.write_buffer.as_ref()?;
     let pad = buffer.block.unwrap_or(spec.flash.clustered_block).0;
     (buffer.policy == WritePolicy::Bplru).then_some(pad)
 }
 
-/// What is read, modified and written where a write covers part of it.
+/// Truth of the mapping unit: what is read, modified and written when a write covers a part of it.
 ///
 /// A write that is shifted by half of the unit has two parts to complete instead of none, and two units to program instead
-/// of one. That shows in the latency where a flush waits for it, or where there is no memory to hide it, and in the
-/// throughput, protected memory or not, once the flash array is what limits it. With log blocks two units also fill
-/// the log twice as fast, and merges come twice as often.
+/// of one. The latency shows it if a flush waits for it, or if there is no write buffer to hide it. The throughput shows
+/// it, with battery-backed memory or without, once the flash array is the bottleneck. With log blocks two units also fill
+/// the log twice as fast, and merges are twice as frequent.
 pub fn mapping_unit(spec: &Spec) -> Truth {
     let unit = spec.unit();
     if unit <= spec.host.logical_block.0 {
@@ -59,7 +60,7 @@ pub fn mapping_unit(spec: &Spec) -> Truth {
     let right = sizes(&[unit]);
     let protected = buffer.is_some_and(|buffer| buffer.battery);
     if protected && buffer.is_some_and(|buffer| buffer.policy == WritePolicy::Bplru) {
-        // `buffer/bplru.rs`: what leaves is padded to a block, however it was written.
+        // `buffer/bplru.rs`: an eviction is padded to a block, however the data were written.
         return Truth::new(
             Sight::Faint,
             right,
@@ -74,7 +75,7 @@ pub fn mapping_unit(spec: &Spec) -> Truth {
         MappingKind::Block | MappingKind::Replacement
     );
     if protected && blockwise && own_log {
-        // `buffer/lb_clock.rs`: the writes of a block leave together, so that they share a merge.
+        // `buffer/lb_clock.rs`: the writes of a block are evicted together, so that they share a merge.
         return Truth::new(
             Sight::Faint,
             right,
@@ -86,11 +87,11 @@ pub fn mapping_unit(spec: &Spec) -> Truth {
     Truth::by_effect(effect, right, why)
 }
 
-/// What the flash array reads and programs at once.
+/// Truth of the read unit: what the flash array reads and programs at once.
 ///
-/// Two reads at a time wait for each other within one of them, and not in two that lie on different dies. On a drive of
-/// one die a read that covers parts of two takes tR twice. With one request at a time and several dies, only the
-/// transfer of a large read tells, where it is parted between channels. A page of one logical block is never read in part.
+/// Two concurrent reads wait for each other within one such unit, but not in two units on different dies. On a drive of one
+/// die a read that covers parts of two units takes tR twice. With queue depth 1 and several dies, only the transfer of a
+/// large read shows the unit, if it is split between channels. A page of one logical block is never read in part.
 pub fn read_unit(spec: &Spec) -> Truth {
     let (page, block) = (spec.flash.clustered_page.0, spec.host.logical_block.0);
     if page <= block {
@@ -111,11 +112,12 @@ pub fn read_unit(spec: &Spec) -> Truth {
     Truth::by_effect(effect, sizes(&[page]), why)
 }
 
-/// The time that the flash array takes for an aligned write of one unit, and for one that is shifted by half.
+/// Flash time of an aligned write of one unit, and of one that is shifted by half a unit.
 struct Shifted {
     aligned: f64,
     shifted: f64,
-    /// What a write that comes by itself waits for in either case, beside the link, and what it waits for in addition.
+    /// Time that a single write waits for in both cases, without the link. `waited` is the additional time of a shifted
+    /// write.
     usual: f64,
     waited: f64,
     stations: f64,
@@ -126,7 +128,7 @@ impl Shifted {
         let speeds = Speeds::of(spec);
         let (unit, page) = (spec.unit(), speeds.page());
         let (paged, share) = (spec.mapping.kind.is_paged(), unit as f64 / page as f64);
-        // A unit of the log is a unit to merge.
+        // A unit in the log is a unit to merge.
         let merged = if paged {
             0.0
         } else {
@@ -136,13 +138,13 @@ impl Shifted {
         let (aligned, shifted) = if unit == page {
             (one, 2.0 * one)
         } else if paged && spec.write_buffer.is_some() {
-            // Units that leave the memory together fill a page together.
+            // Units that are evicted together are programmed together.
             (
                 share * speeds.program_page(),
                 2.0 * share * speeds.program_page(),
             )
         } else {
-            // Neighbours share a program, but for those on either side of a page's end.
+            // Neighbouring units share a program, except for those on either side of a page boundary.
             (one, one + speeds.bus(unit) + share * one)
         };
         let dynamic = paged && spec.mapping.striping == Striping::Dynamic;
@@ -164,7 +166,7 @@ impl Shifted {
         self.latency(spec).max(self.throughput(spec))
     }
 
-    /// One write at a time, with a flush where memory is in between.
+    /// The relative effect with one write at a time, followed by a flush if there is a write buffer.
     fn latency(&self, spec: &Spec) -> f64 {
         let speeds = Speeds::of(spec);
         let commands = match &spec.write_buffer {
@@ -176,7 +178,7 @@ impl Shifted {
         self.waited / (host + self.usual)
     }
 
-    /// As many writes at a time as the drive takes, or its memory.
+    /// The relative effect with as many writes in flight as the drive or its write buffer accepts.
     fn throughput(&self, spec: &Spec) -> f64 {
         let speeds = Speeds::of(spec);
         let buffer = spec.write_buffer.as_ref();
@@ -189,7 +191,7 @@ impl Shifted {
             let saturated = host.max(flash / self.stations);
             match buffer {
                 Some(_) => saturated,
-                // Without memory, no more are under way than were asked for.
+                // Without a write buffer, the queue depth limits the writes in progress.
                 None => {
                     let alone = speeds.command() + speeds.link(spec.unit()) + flash;
                     saturated.max(alone / depth)

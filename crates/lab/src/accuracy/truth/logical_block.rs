@@ -1,14 +1,15 @@
-//! The write size from which on order does not matter.
+//! Ground truth of the logical block, the write size from which on the order of writes does not matter.
 //!
 //! `irbw` 4.1 and `greedy-space` IV.A define the logical block as the aligned write size at which random and sequential
-//! throughput meet. What holds of the clustered block holds of it, too (`clustered_block.rs`), and beside that:
+//! throughput meet. The reasons for the clustered block (`clustered_block.rs`) apply to it as well. In addition:
 //!
-//! - Where every data block of a group has a log, writes of different blocks never compete for one: order does not matter.
-//! - The logical block is the size from which on merges fit beside the transfer: where the order of half blocks does not
-//!   matter, it is less than the clustered block, and where in between depends on the tolerance.
-//! - In a `superblock` the block that takes the writes of four data blocks is part full when a write begins, so that no
-//!   size of one block is switched as a whole.
-//! - A `bplru` buffer pads what it writes back to a block of its own. Writes of that size are not padded: it is the
+//! - If every data block of a group has a log, writes of different blocks never compete for one, and the order does not
+//!   matter.
+//! - The logical block is the size from which on merges overlap fully with the transfer. If the order of half blocks does
+//!   not matter, it is smaller than the clustered block; the exact size depends on the tolerance.
+//! - In a `superblock` the block that takes the writes of four data blocks is partly full when a write begins, so no write
+//!   of one block leads to a switch merge.
+//! - A `bplru` buffer pads what it evicts to a block of its own. Writes of that size need no padding: that size is the
 //!   logical block of a page-mapped drive.
 
 use super::clustered_block::{BEHIND_LINK, BY_PAGES, OWN_LOGS, SUPERBLOCK, competes, order_effect};
@@ -17,7 +18,7 @@ use super::speeds::{Speeds, beyond};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{MappingKind, WritePolicy};
 
-/// How far random and sequential times may lie apart for somebody to say that they have met.
+/// Maximum relative difference of random and sequential times at which they count as equal.
 const TOLERANCE: f64 = 0.25;
 
 const WITHIN: &str = "the block that takes the writes of a superblock is part full when one begins";
@@ -64,8 +65,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     }
 }
 
-/// The smallest size from which on random and sequential writes take the same time within [`TOLERANCE`], down to a
-/// clustered page.
+/// Returns the smallest size, of a clustered page or more, from which on random and sequential writes take the same time
+/// within [`TOLERANCE`].
 fn meeting(spec: &Spec) -> u64 {
     let (page, block) = (spec.flash.clustered_page.0, spec.flash.clustered_block.0);
     let meets = |bytes: &u64| order_effect(spec, *bytes) <= TOLERANCE;
@@ -73,11 +74,12 @@ fn meeting(spec: &Spec) -> u64 {
     while bytes / 2 >= page && meets(&(bytes / 2)) {
         bytes /= 2;
     }
-    // Halves are tried; the size lies between the last that meets and the first that does not.
+    // The search halves the size: the true one lies between the last that meets and the first that does not.
     (bytes / 2).max(page)
 }
 
-/// What a buffer pads to when it is full, where it can hold it twice, and what padding half of it costs.
+/// Returns the size to which a full buffer pads, if the buffer can hold it twice, and the relative cost of padding half of
+/// it.
 fn padded(spec: &Spec) -> Option<(u64, f64)> {
     let buffer = spec.write_buffer.as_ref()?;
     let pad = buffer.block.unwrap_or(spec.flash.clustered_block).0;

@@ -1,13 +1,14 @@
-//! What there is to find in a drive, from its drive file alone.
+//! Ground truth of each parameter, from the drive file alone.
 //!
-//! Each parameter has a rule that follows from the mechanism; no answer of a probe enters one. A rule says what is there
-//! and how large the largest difference is that it makes to the time of the same accesses, by the drive's own times
-//! without noise: what makes a tenth or more is *identifiable*, what makes less is *faint*, and what makes none is
-//! *hidden*. Noise hides nothing: it only takes more samples. In doubt a thing counts as identifiable.
+//! Each parameter has a rule that follows from the mechanism; no rule uses an answer of a probe. A rule gives the value and
+//! the largest relative difference that the parameter makes to the time of the same accesses, by the drive's own times
+//! without noise. A difference of a tenth or more makes the parameter *identifiable*, a smaller one *faint*, and none
+//! *hidden*. Noise does not make a parameter hidden: it only requires more samples. In case of doubt a parameter counts as
+//! identifiable.
 //!
-//! A rule is a file with the name of its parameter and a function `truth`, and has its reasons; docs/accuracy.md lists them. A
-//! parameter without a rule does not compile.
-//! `crates/lab/tests/oracle` holds them against accesses to the modelled drives themselves, with their noise taken out.
+//! Each rule is a file with the name of its parameter, a function `truth` and the reasons for it; docs/accuracy.md lists
+//! the rules. A parameter without a rule does not compile. `crates/lab/tests/oracle` checks the rules against accesses to
+//! the modelled drives themselves, without their noise.
 
 mod clustered_block;
 mod clustered_page;
@@ -29,7 +30,7 @@ use std::collections::BTreeMap;
 macro_rules! rules {
     ($($parameter:ident $name:ident,)*) => {
         impl Truth {
-            /// Of one parameter.
+            /// Returns the truth of one parameter.
             pub fn of(spec: &Spec, parameter: Parameter) -> Truth {
                 match parameter {
                     $(Parameter::$parameter => $name::truth(spec),)*
@@ -42,7 +43,7 @@ macro_rules! rules {
 fathom_probe::for_each_parameter!(rules);
 
 impl Truth {
-    /// Of every parameter.
+    /// Returns the truth of every parameter.
     pub fn all(spec: &Spec) -> BTreeMap<Parameter, Truth> {
         let of = |parameter| (parameter, Truth::of(spec, parameter));
         Parameter::ALL.into_iter().map(of).collect()

@@ -1,8 +1,8 @@
-//! Reading ahead.
+//! Ground truth of the read-ahead.
 //!
-//! Of reads that follow one another, what was read ahead comes from memory, or from a read that is under way. The drive
-//! reads ahead unit by unit: small units can make reading ahead slower than not. What does not fit into the buffer may
-//! be gone before it is asked for.
+//! In a run of sequential reads, prefetched data come from the read buffer or from a read that is already in flight. The
+//! drive prefetches unit by unit, so that small units can make read-ahead slower than none. Data that do not fit into the
+//! buffer may be evicted before they are requested.
 
 use super::read_buffer::shortest;
 use super::right::{Sight, Truth, word};
@@ -29,7 +29,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     )
 }
 
-/// By how much a read takes longer than one that follows others, at the best size.
+/// Returns the relative excess in time of a read without prefetched data over one in a sequential run, at the best request
+/// size.
 fn gained(spec: &Spec, buffer: &ReadBuffer, least: u64, depth: u64) -> f64 {
     let line = buffer.line.0.max(spec.host.logical_block.0);
     let first = least.next_multiple_of(line);
@@ -46,12 +47,12 @@ fn gained_at(spec: &Spec, buffer: &ReadBuffer, bytes: u64, depth: u64) -> f64 {
     let (unit, page) = (spec.unit(), speeds.page());
     let alone = speeds.command() + speeds.link(bytes);
     let missed = alone + speeds.read + speeds.bus(bytes.min(page));
-    // Reading ahead works unit by unit, over as many stations as the depth covers.
+    // Read-ahead works unit by unit, over as many stations as the depth covers.
     let part = unit.min(bytes);
     let parts = bytes as f64 / part as f64;
     let side_by_side = ((depth / page).max(1) as f64).min(speeds.stations_in_order());
     let supplied = parts * (speeds.read + speeds.bus(part)) / side_by_side;
-    // Flash that is faster than the host has replaced the next piece by a later one before it is asked for.
+    // If the flash is faster than the host, it has replaced the next piece with a later one before the host requests it.
     if depth > buffer.capacity.0 && supplied < alone {
         return 0.0;
     }

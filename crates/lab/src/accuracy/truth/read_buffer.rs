@@ -1,8 +1,8 @@
-//! The memory for reads.
+//! Ground truth of the read buffer.
 //!
-//! A second read of up to the capacity (`parameter-aware-io` 4.2.5) is shorter by tR and a transfer, and one beyond the
-//! capacity is not, because lines leave in order of last use. Many small reads show it as well as one large one, so that
-//! what counts is the shortest read that goes through the buffer.
+//! A second read of up to the capacity (`parameter-aware-io` 4.2.5) is shorter by tR and a transfer. One beyond the
+//! capacity is not, because lines are evicted in LRU order. Many small reads show this as well as a single large one, so
+//! the rule uses the shortest read that goes through the buffer.
 
 use super::right::{Sight, Truth, capacity};
 use super::speeds::{Speeds, beyond};
@@ -31,20 +31,20 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     Truth::by_effect(effect, right, why)
 }
 
-/// The shortest read that goes through the buffer.
+/// Returns the length of the shortest read that goes through the buffer, in bytes.
 pub(super) fn shortest(spec: &Spec, buffer: &ReadBuffer) -> u64 {
     let block = spec.host.logical_block.0;
     buffer.min_request.0.max(block).next_multiple_of(block)
 }
 
-/// The share of a hit's time that a miss takes more, one read at a time.
+/// Returns the relative excess in time of a miss over a hit, with one read at a time.
 fn saved(spec: &Spec, bytes: u64) -> f64 {
     let speeds = Speeds::of(spec);
     let first = bytes.min(speeds.page());
     (speeds.read + speeds.bus(first)) / (speeds.command() + speeds.link(bytes))
 }
 
-/// The same with as many reads at a time as there may be.
+/// Returns the same with as many reads in flight as the drive allows.
 fn relieved(spec: &Spec, bytes: u64) -> f64 {
     let speeds = Speeds::of(spec);
     let part = bytes.min(speeds.page());

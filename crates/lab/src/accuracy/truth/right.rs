@@ -1,50 +1,50 @@
-//! The right answers to a question, and how much of a thing can be seen.
+//! The correct answers about a parameter, and how visible the parameter is.
 
 use fathom_probe::Value;
 use serde::Serialize;
 use std::fmt;
 
-/// The least effect that makes a thing identifiable, as a share of the time of the accesses that show it.
+/// Minimum effect of an identifiable parameter, as a share of the time of the accesses that show it.
 pub(super) const EFFECT_MIN: f64 = 0.1;
 
-/// How much of a thing can be seen.
+/// Visibility of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sight {
-    /// It is there, and some access takes at least a tenth longer for it: it must be found.
+    /// Present, and some access takes at least a tenth longer because of it: it must be found.
     Identifiable,
-    /// It is there, and no access takes a tenth longer for it: it may be found or not.
+    /// Present, but no access takes a tenth longer because of it: it may or may not be found.
     Faint,
-    /// It is there and makes no difference.
+    /// Present, but without any effect.
     Hidden,
-    /// It is not there.
+    /// Not present.
     Missing,
 }
 
-/// An answer that is right.
+/// A correct answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
-    /// This value.
+    /// Exactly this value.
     Is(Value),
-    /// Anything from the first to the second, in one unit.
+    /// Any value from the first to the second, both in the same unit.
     Between(Value, Value),
 }
 
-/// What there is to find of one parameter.
+/// Ground truth of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Truth {
-    /// How much of it can be seen.
+    /// Visibility of the parameter.
     pub sight: Sight,
-    /// The right answers; the first is the one that the definition names. Where it cannot be seen or is not there,
-    /// what would still not be wrong.
+    /// The correct answers; the first is the one that the definition names. For a hidden or missing parameter, the answers
+    /// that would not be wrong.
     pub right: Vec<Right>,
-    /// Why it is so, where it is not plain.
+    /// The reason, where it is not obvious.
     pub why: &'static str,
 }
 
 impl Truth {
-    /// Of a target that has none of it: whatever is identified is wrong.
+    /// Returns the truth of a target without the parameter: any identification is wrong.
     pub fn missing() -> Truth {
         Truth {
             sight: Sight::Missing,
@@ -57,7 +57,7 @@ impl Truth {
         Truth { sight, right, why }
     }
 
-    /// Identifiable or faint, by the largest effect that it has.
+    /// Returns an identifiable or faint truth, depending on the largest effect of the parameter.
     pub(super) fn by_effect(effect: f64, right: Vec<Right>, why: &'static str) -> Truth {
         match effect >= EFFECT_MIN {
             true => Truth::new(Sight::Identifiable, right, ""),
@@ -65,12 +65,12 @@ impl Truth {
         }
     }
 
-    /// Whether a probe must find it.
+    /// Returns true if a probe must find the parameter.
     pub fn is_identifiable(&self) -> bool {
         self.sight == Sight::Identifiable
     }
 
-    /// The size that the definition names, where there is one.
+    /// Returns the size that the definition names, in bytes; `None` if there is none.
     pub fn bytes(&self) -> Option<u64> {
         match self.right.first()? {
             Right::Is(value) | Right::Between(_, value) => value.bytes(),
@@ -112,12 +112,12 @@ pub(super) fn word(name: &str) -> Right {
     Right::Is(Value::Word(name.to_owned()))
 }
 
-/// Any size from the first to the second, in bytes.
+/// Any size from `low` to `high`, in bytes.
 pub(super) fn between(low: u64, high: u64) -> Right {
     Right::Between(Value::Bytes(low), Value::Bytes(high))
 }
 
-/// Sizes, each once.
+/// The sizes, without duplicates.
 pub(super) fn sizes(all: &[u64]) -> Vec<Right> {
     let mut right: Vec<Right> = Vec::new();
     for bytes in all {
@@ -128,7 +128,7 @@ pub(super) fn sizes(all: &[u64]) -> Vec<Right> {
     right
 }
 
-/// A capacity in whole logical blocks, in which alone it can be filled.
+/// A capacity rounded down to whole logical blocks, because a buffer fills only in whole ones.
 pub(super) fn capacity(bytes: u64, logical_block: u64) -> Right {
     size(bytes - bytes % logical_block)
 }

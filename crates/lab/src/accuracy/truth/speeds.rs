@@ -1,7 +1,7 @@
-//! How fast a drive is without its noise, from its drive file: what the rules weigh effects by.
+//! Speed of a drive without its noise, computed from the drive file. The rules use it to estimate effects.
 //!
-//! Times are in nanoseconds. They are those of an idle drive and of a saturated stage, without the waits of one stage for
-//! another, so that an effect is known to within some tens of percent: enough to tell a large one from none.
+//! Times are in nanoseconds. They are those of an idle drive or of a saturated stage, without the waits of one stage for
+//! another. An effect is therefore known to within some tens of percent, which is enough to tell a large one from none.
 
 use fathom_ssd::spec::Drain;
 use fathom_ssd::{Geometry, Spec};
@@ -9,14 +9,14 @@ use fathom_ssd::{Geometry, Spec};
 /// Times and counts of one drive.
 pub(super) struct Speeds<'a> {
     spec: &'a Spec,
-    /// Stations that work side by side: all, and those of one clustered block.
+    /// Number of stations that work in parallel: all of them, and those of one clustered block.
     pub(super) stations: f64,
     pub(super) stations_of_block: f64,
-    /// Lanes that consecutive pages of a block lie on.
+    /// Number of lanes that consecutive pages of a block lie on.
     pub(super) lanes_of_block: u64,
-    /// Groups of planes that a clustered block is striped over.
+    /// Number of groups of planes; a clustered block is striped over one of them.
     pub(super) groups: u64,
-    /// Data blocks and log blocks of a group.
+    /// Number of data blocks and of log blocks of a group.
     pub(super) blocks_of_group: u64,
     pub(super) logs_of_group: u64,
     /// tR and tPROG.
@@ -41,12 +41,13 @@ impl<'a> Speeds<'a> {
         }
     }
 
-    /// Data over the host link.
+    /// Returns the transfer time over the host link.
     pub(super) fn link(&self, bytes: u64) -> f64 {
         self.spec.host.bandwidth.transfer_exact(bytes).as_ps() as f64 / 1000.0
     }
 
-    /// Data of one clustered page between page register and controller, over the channels of its dies.
+    /// Returns the transfer time of data of one clustered page between page registers and controller, over the channels of
+    /// its dies.
     pub(super) fn bus(&self, bytes: u64) -> f64 {
         let flash = &self.spec.flash;
         let planes = bytes.div_ceil(flash.page.0).max(1);
@@ -55,12 +56,12 @@ impl<'a> Speeds<'a> {
         flash.bus.transfer_exact(bytes).as_ps() as f64 / 1000.0 / channels as f64
     }
 
-    /// A command by itself: the controller's time and the host's latency.
+    /// Returns the time of a single command: the controller's overhead and the host's latency.
     pub(super) fn command(&self) -> f64 {
         (self.spec.host.command_overhead.0 + self.spec.host.latency.0) as f64
     }
 
-    /// The host's time for one of many writes or reads of a size, one after another or as many at a time as may be.
+    /// Returns the host's time for each of many writes or reads of one size, at the drive's queue depth.
     pub(super) fn host(&self, bytes: u64) -> f64 {
         let (link, requests) = (self.link(bytes), self.requests(bytes));
         match self.spec.host.queue_depth {
@@ -69,22 +70,22 @@ impl<'a> Speeds<'a> {
         }
     }
 
-    /// Requests that an access takes.
+    /// Returns the number of requests that an access is split into.
     fn requests(&self, bytes: u64) -> f64 {
         bytes.div_ceil(self.spec.host.max_request.0).max(1) as f64
     }
 
-    /// One clustered page into the flash array.
+    /// Returns the time to program one clustered page, with its transfer.
     pub(super) fn program_page(&self) -> f64 {
         self.program + self.bus(self.page())
     }
 
-    /// Bytes programmed one after another at full width: by one clustered block's stations, or by all.
+    /// Returns the time to program bytes one after another at full width, with that number of stations.
     pub(super) fn programmed(&self, bytes: f64, stations: f64) -> f64 {
         bytes / self.page() as f64 * self.program_page() / stations
     }
 
-    /// One clustered page moved within the flash array.
+    /// Returns the time to copy one clustered page within the flash array.
     pub(super) fn copied_page(&self) -> f64 {
         let transfers = match self.spec.flash.copy_back {
             true => 0.0,
@@ -93,17 +94,18 @@ impl<'a> Speeds<'a> {
         self.read + self.program + transfers
     }
 
-    /// Bytes copied within the flash array, by so many stations.
+    /// Returns the time to copy bytes within the flash array, with that number of stations.
     pub(super) fn copied(&self, bytes: f64, stations: f64) -> f64 {
         bytes / self.page() as f64 * self.copied_page() / stations
     }
 
-    /// The clustered page, in bytes.
+    /// Returns the clustered page, in bytes.
     pub(super) fn page(&self) -> u64 {
         self.spec.flash.clustered_page.0
     }
 
-    /// The stations that consecutive pages lie on: all, or those of one clustered block where that tells the place.
+    /// Returns the number of stations that consecutive pages lie on: all, or those of one clustered block if the mapping is
+    /// by blocks.
     pub(super) fn stations_in_order(&self) -> f64 {
         let mapping = &self.spec.mapping;
         match mapping.kind.is_paged() {
@@ -112,8 +114,8 @@ impl<'a> Speeds<'a> {
         }
     }
 
-    /// Whether the memory for writes is drained between any two pieces of a write, however fast they come: small requests
-    /// one after another, or the pages of a long one where that reaches beyond the memory.
+    /// Returns true if the write buffer is drained between any two pieces of a write, however fast they come. The pieces
+    /// are small requests one after another, or the pages of a long request if that exceeds the buffer.
     pub(super) fn drains_at_once(&self) -> bool {
         let Some(buffer) = &self.spec.write_buffer else {
             return false;
@@ -133,7 +135,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// By how much `more` exceeds `less`, as a share of `less`.
+/// Returns the excess of `more` over `less`, as a share of `less`.
 pub(super) fn beyond(more: f64, less: f64) -> f64 {
     more / less - 1.0
 }

@@ -1,4 +1,4 @@
-//! What the rules say of drives that are known.
+//! Tests of the rules on known drives.
 
 use super::right::{EFFECT_MIN, between, size, sizes, word};
 use super::*;
@@ -33,7 +33,7 @@ fn sight(spec: &Spec, parameter: Parameter) -> Sight {
     Truth::of(spec, parameter).sight
 }
 
-/// `parameter-aware-io` Table 3 and 4.2.3 to 4.3 for SSD-A and SSD-C.
+/// Values of `parameter-aware-io` Table 3 and 4.2.3 to 4.3 for SSD-A and SSD-C.
 #[test]
 fn the_drives_of_the_paper_hold_what_the_paper_says() {
     let is = |n: u64| identifiable(size(n * KIB));
@@ -48,7 +48,7 @@ fn the_drives_of_the_paper_hold_what_the_paper_says() {
     ];
     let found: Vec<Truth> = Truth::all(&preset("ssd-a")).into_values().collect();
     assert_eq!(found, a);
-    // SSD-C updates single sectors, so that nothing is completed; 4 KiB is what the paper reads off its plot.
+    // SSD-C updates single sectors, so nothing is completed; the paper reads 4 KiB off its plot.
     let c = preset("ssd-c");
     let page = Truth::of(&c, Parameter::ClusteredPage);
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_battery_hides_no_unit_but_behind_a_link_that_is_slower_than_completing() {
         spec.host.bandwidth = Rate::new(1_000_000).unwrap();
     });
     assert_eq!(sight(&slow, Parameter::ClusteredPage), Sight::Faint);
-    // A flush waits for what is completed, however slow the link.
+    // A flush waits for the completion, however slow the link is.
     let flushed = with("ssd-a", |spec| spec.host.bandwidth = slow.host.bandwidth);
     assert_eq!(sight(&flushed, Parameter::ClusteredPage), Sight::Faint);
 }
@@ -100,7 +100,7 @@ fn the_unit_that_is_completed_counts_and_the_one_that_is_read_is_not_wrong() {
         (page.sight, page.right),
         (Sight::Missing, sizes(&[16 * KIB]))
     );
-    // Pieces of a write are no longer than the memory; a shifted write still completes two units.
+    // Pieces of a write are no longer than the buffer; a shifted write still completes two units.
     let tiny = with("ssd-a", |spec| buffer_of(spec).capacity = Bytes::kib(8));
     assert_eq!(sight(&tiny, Parameter::ClusteredPage), Sight::Identifiable);
 }
@@ -150,7 +150,7 @@ fn a_slow_link_leaves_the_block_to_small_writes() {
     ] {
         assert_eq!(sight(&spec, Parameter::ClusteredBlock), Sight::Faint);
     }
-    // The first unit of a block takes the one sequential log.
+    // The first unit of a block takes the single sequential log block.
     let fast = slow(MappingKind::Fast, true);
     assert_eq!(sight(&fast, Parameter::ClusteredBlock), Sight::Identifiable);
     let superblock = slow(MappingKind::Superblock, false);
@@ -216,7 +216,7 @@ fn what_is_read_ahead_beyond_the_buffer_is_gone_where_flash_is_faster() {
         });
         sight(&spec, Parameter::Prefetch)
     };
-    // A host that waits for the flash takes each piece as it comes; a slower one comes too late for it.
+    // A host that waits for the flash takes each piece as it arrives; a slower host comes too late for it.
     assert_eq!(ahead(32, "20MB/s"), Sight::Identifiable);
     assert_eq!(ahead(4096, "20MB/s"), Sight::Faint);
     assert_eq!(ahead(4096, "300MB/s"), Sight::Identifiable);

@@ -1,13 +1,13 @@
-//! The memory for writes.
+//! Ground truth of the write buffer.
 //!
-//! - A write into empty memory waits for a program as soon as it exceeds the capacity (`parameter-aware-io` 4.2.6), and
-//!   not before; of small writes one by one it is the one that does not fit any more. That is so too where the flash
-//!   array is faster than the link: nothing is drained before the memory is full.
-//! - Memory is empty after a flush. Protected memory completes a flush at once; it is empty after the delay of an idle drain,
-//!   or after a TRIM of what was written.
+//! - A write into an empty buffer waits for a program as soon as it exceeds the capacity (`parameter-aware-io` 4.2.6), and
+//!   not before. Of small writes one by one, the first that does not fit waits. This also holds if the flash array is
+//!   faster than the link: nothing is drained before the buffer is full.
+//! - The buffer is empty after a flush. A battery-backed buffer completes a flush at once; it is empty after the delay of
+//!   an idle drain, or after a TRIM of what was written.
 //! - A cache as large as the drive is never full.
-//! - Where an idle drain begins sooner than the next piece can come, memory is drained while it fills: it is full later by
-//!   what was drained meanwhile, or never, and nothing stays in it to be written again.
+//! - If an idle drain starts sooner than the next piece can arrive, the buffer drains while it fills. It is then full
+//!   later, by the amount drained meanwhile, or never, and no data stay in it to be overwritten.
 
 use super::right::{Sight, Truth, between, capacity};
 use super::speeds::{Speeds, beyond};

@@ -1,7 +1,7 @@
-//! Whether memory for writes is a buffer or a cache.
+//! Ground truth of the write policy: is the write memory a buffer or a cache?
 //!
-//! Half of a cache's capacity, written again and again, never waits for a program; in a first-in-first-out buffer it
-//! waits once a capacity (4.3). Memory of less than two logical blocks holds no second place to come back to.
+//! Rewriting half of a cache's capacity never waits for a program, whereas a first-in-first-out buffer waits once per
+//! capacity (4.3). Memory of less than two logical blocks has no second place to return to.
 
 use super::right::{Sight, Truth, word};
 use super::speeds::Speeds;
@@ -24,7 +24,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return hidden(AS_LARGE);
     }
     if Speeds::of(spec).drains_at_once() {
-        // Nothing stays to be written again: whatever keeps it, it is a buffer to the host.
+        // No data stay to be overwritten: whatever the policy, the host sees a buffer.
         let right = vec![right[0].clone(), word("buffer")];
         return Truth::new(Sight::Hidden, right, AT_ONCE);
     }

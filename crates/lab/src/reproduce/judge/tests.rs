@@ -1,4 +1,4 @@
-//! Statements judged on made-up runs.
+//! Tests of the verdicts, on made-up runs.
 
 use super::super::assume::judge;
 use super::super::expected::Statements;
@@ -18,7 +18,7 @@ axis = [
 workload = [{ name = "w", generate = { generator = "uniform" } }]
 "#;
 
-/// A megabyte that takes so many milliseconds, at a mean response time of as much.
+/// Totals of 1 MB in `ms` milliseconds, with a mean response time of `ms`.
 fn totals(ms: f64, half_ms: f64) -> Totals {
     let mean = ms * 1e6;
     let response_ns = Interval {
@@ -43,7 +43,7 @@ fn totals(ms: f64, half_ms: f64) -> Totals {
     }
 }
 
-/// LRU at 1.0 and 1.2 ms, EPO at `epo` ms at both points.
+/// LRU takes 1.0 and 1.2 ms, EPO takes `epo` ms at both points.
 fn runs(epo: [f64; 2], half: f64) -> Vec<Finished> {
     let runs = study::plan(&Study::from_toml(STUDY).unwrap()).unwrap();
     let finished = runs.into_iter().zip([1.0, epo[0], 1.2, epo[1]]);
@@ -68,7 +68,7 @@ fn runs(epo: [f64; 2], half: f64) -> Vec<Finished> {
         .collect()
 }
 
-/// What comes of a statement on the mean response time, or on what `more` says.
+/// Judges a statement on the mean response time, or on the metric in `more`.
 fn judged(more: &str, test: &str, runs: &[Finished]) -> Judged {
     let metric = match more.contains("metric") {
         true => "",
@@ -116,7 +116,7 @@ fn a_gain_holds_in_size_in_direction_or_not_at_all() {
     assert_eq!(verdict(GAIN, &runs([0.6, 0.72], 0.0)), Holds);
     assert_eq!(verdict(GAIN, &runs([0.9, 0.96], 0.0)), DirectionOnly);
     assert_eq!(verdict(GAIN, &runs([1.5, 1.5], 0.0)), DoesNotHold);
-    // 30 and 50 % make 40 % on average.
+    // 30 and 50 % give 40 % on average.
     let judged = judged("", GAIN, &runs([0.7, 0.6], 0.0));
     assert_eq!(judged.verdict, Holds);
     assert_eq!(judged.measured, "40.0 %");
@@ -193,7 +193,7 @@ fn changes_have_a_sign() {
     assert_eq!(change("at-least = 10.0"), Holds);
     assert_eq!(change("at-least = 30.0"), DoesNotHold);
     assert_eq!(change("at-most = -10.0"), DoesNotHold);
-    // It gets better by at most 5 %: by 20 % worse, by 17 % better, by 3 % better.
+    // It improves by at most 5 %: 20 % worse, 17 % better, 3 % better.
     let not_better = |scheme: &str, from: &str, to: &str| {
         let test = format!(
             r#"kind = "change", of = {{ setting = "{to}" }}, than = {{ setting = "{from}" }}, claimed = {{ at-least = -5.0 }}"#
@@ -226,7 +226,7 @@ fn a_drift_is_from_the_first_point_and_each_counts() {
         "20.0 % (lru, b), 22.2 % (epo, b); as claimed in 1 of 2"
     );
     assert_eq!(failed.why, "fails for epo, b");
-    // What does not see the axis at all has no interval.
+    // A figure that does not depend on the axis has no interval.
     assert_eq!(drift(epo, [1.0, 1.0], 0.9).verdict, Holds);
     assert_eq!(drift(epo, [1.0, 1.01], 0.9).verdict, CannotBeTold);
 }
@@ -243,7 +243,7 @@ fn the_best_is_the_best_everywhere() {
     assert_eq!(ranked("better", "epo", "lru", epo).verdict, Holds);
     assert_eq!(ranked("better", "lru", "epo", epo).verdict, DoesNotHold);
     assert_eq!(ranked("worse", "lru", "epo", epo).verdict, Holds);
-    // By half a percent is not better, and a scheme is no better than itself.
+    // Half a percent is not better, and a scheme is not better than itself.
     assert_eq!(
         ranked("better", "epo", "lru", [0.995, 1.194]).verdict,
         DoesNotHold

@@ -1,4 +1,4 @@
-//! Whatever the papers' data name is there.
+//! Checks that every study, axis, point and trace named in the papers' data exists.
 
 use super::super::expected::Statements;
 use super::super::prepare::{known, parsed};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Runs = Vec<BTreeMap<String, String>>;
 
-/// The points of every run of a study by axis, without the drives: what a plan of it names.
+/// Returns the points of every run of a study by axis. Unlike a plan, it builds no drives.
 fn combinations(study: &Study) -> Vec<BTreeMap<String, String>> {
     let workloads = study.workloads.iter();
     let first = workloads.map(|w| BTreeMap::from([("workload".to_owned(), w.name.clone())]));
@@ -29,7 +29,7 @@ fn combinations(study: &Study) -> Vec<BTreeMap<String, String>> {
     })
 }
 
-/// A paper's data, with the runs of its studies.
+/// The data of a paper, with the runs of its studies.
 struct Data {
     name: &'static str,
     statements: Statements,
@@ -57,7 +57,7 @@ impl Data {
         found.unwrap_or_else(|| panic!("{}: no study {study}", self.name))
     }
 
-    /// Some run of a study is among all that are meant.
+    /// Asserts that a study has a run that matches all selectors.
     fn some(&self, study: &str, selectors: &[&Selector]) {
         let here = self.runs(study).iter().any(|run| {
             let is = |(axis, point): (&String, &String)| run.get(axis) == Some(point);
@@ -66,7 +66,7 @@ impl Data {
         assert!(here, "{}: {study} has no run {selectors:?}", self.name);
     }
 
-    /// A study has the axis, or all the points of the row, with what is said beside it.
+    /// Asserts that a study has the axis, or all points of the row, together with the other selectors.
     fn walks(&self, study: &str, name: &str, beside: &[&Selector]) {
         let Some(row) = self.statements.rows.iter().find(|row| row.name == name) else {
             let known = self.runs(study)[0].contains_key(name);
@@ -78,7 +78,7 @@ impl Data {
         }
     }
 
-    /// A workload stands for the trace in the study.
+    /// Asserts that a workload of the study stands for the trace.
     fn stands(&self, study: &str, trace: Option<&String>) {
         let Some(trace) = trace else { return };
         let sources = self.sources.iter().filter(|s| s.stands_for(trace));
@@ -94,7 +94,7 @@ impl Data {
     }
 }
 
-/// A misspelt point would be a claim that can never be told.
+/// A misspelt point would give a claim that can never be told.
 #[test]
 fn whatever_a_statement_or_a_chart_is_about_is_in_its_study() {
     for paper in PAPERS {
@@ -175,8 +175,8 @@ fn tested(data: &Data, study: &str, claim: &Tested) {
     }
 }
 
-/// Each trace of a paper has statements; what a statement allows is at most half of what the paper claims; and what is drawn
-/// beside one another is in percent.
+/// Each trace of a paper has statements, a tolerance is at most half of the claimed size, and claims with a label are in
+/// percent.
 #[test]
 fn tolerances_are_small_and_every_stand_in_is_needed() {
     for paper in PAPERS {

@@ -5,7 +5,7 @@ use crate::accuracy::draw::units::{KIB, MIB};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{Arbitration, Flash, ProgramMode, Striping};
 
-/// Clustered blocks are as many planes wide as makes 256 KiB to 64 MiB, where any width does.
+/// Range of sizes of a clustered block, in bytes. The width in planes is chosen to reach it where any width does.
 const CLUSTERED_BLOCK: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
 
 pub(super) fn draw(rng: &mut Rng) -> Flash {
@@ -58,7 +58,8 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
     }
 }
 
-/// Planes of a clustered page: some of one die, or those of several dies; each possible number equally likely.
+/// Draws the planes of a clustered page: some planes of one die, or all planes of several dies. Each possible number is
+/// equally likely.
 fn width(rng: &mut Rng, block: u64, dies: u64, per_die: u64) -> u64 {
     let within = divisors(per_die, per_die);
     let across = divisors(dies, dies).into_iter().map(|n| n * per_die);
@@ -68,14 +69,14 @@ fn width(rng: &mut Rng, block: u64, dies: u64, per_die: u64) -> u64 {
     among(rng, &widths, block)
 }
 
-/// Planes of a clustered block: whole clustered pages that divide all planes.
+/// Draws the planes of a clustered block: a number of whole clustered pages that divides all planes.
 fn wide(rng: &mut Rng, block: u64, planes: u64, width: u64) -> u64 {
     let lanes = divisors(planes / width, planes);
     let wides: Vec<u64> = lanes.into_iter().map(|n| n * width).collect();
     among(rng, &wides, block)
 }
 
-/// One of the widths that make a clustered block of [`CLUSTERED_BLOCK`], or the narrowest.
+/// Draws one of the widths that make a clustered block of [`CLUSTERED_BLOCK`], or takes the narrowest.
 fn among(rng: &mut Rng, widths: &[u64], block: u64) -> u64 {
     let largest = CLUSTERED_BLOCK.end() / block;
     let fits: Vec<u64> = widths.iter().copied().filter(|w| *w <= largest).collect();
@@ -88,7 +89,7 @@ fn among(rng: &mut Rng, widths: &[u64], block: u64) -> u64 {
     }
 }
 
-/// One of the static orders.
+/// Draws one of the static orders.
 pub(super) fn striping(rng: &mut Rng) -> Striping {
     use Striping::*;
     pick(

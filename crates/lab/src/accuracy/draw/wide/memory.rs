@@ -1,4 +1,4 @@
-//! The buffers of a random drive.
+//! The read and write buffers of a random drive.
 
 use crate::accuracy::dice::{log_whole, pick, whole};
 use crate::accuracy::draw::units::{KIB, MIB};
@@ -54,8 +54,9 @@ pub(super) fn write_buffer(rng: &mut Rng, flash: &Flash) -> Option<WriteBuffer> 
     rng.chance(0.65).then_some(buffer)
 }
 
-/// What a policy takes for a block: the clustered block where the memory holds one, or another size that it holds. A
-/// memory that pads to more than it holds would write all of it for every page.
+/// Draws the block size of an eviction policy: `None` for the clustered block, provided that the buffer can hold one, or
+/// another size that the buffer can hold. A policy that pads to more than the buffer holds would write the whole buffer for
+/// every page.
 fn block(rng: &mut Rng, capacity: u64, flash: &Flash) -> Option<Bytes> {
     let own = rng.chance(0.5);
     let pages = (capacity / flash.clustered_page.0).clamp(1, 1 << 16);
@@ -64,7 +65,7 @@ fn block(rng: &mut Rng, capacity: u64, flash: &Flash) -> Option<Bytes> {
     (own || !holds).then(|| Bytes(pages * flash.clustered_page.0))
 }
 
-/// A power of two, somewhat less than one, or any number of sectors, a third each.
+/// Draws a power of two, a little less than one, or any number of sectors, with probability one third each.
 fn size(rng: &mut Rng, least: u64, most: u64) -> u64 {
     let any = log_whole(rng, least / 512, most / 512) * 512;
     let power = any.next_power_of_two().min(most);
