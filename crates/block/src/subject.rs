@@ -173,7 +173,7 @@ pub struct QueueWork {
     pub writes: Given,
     /// Sum, over all dispatched requests, of the requests that the drive then had.
     pub depth_sum: u64,
-    /// Integral over time, in requests times ns, of the submitted requests that are not done, held or in flight.
+    /// Integral over time, in requests times ns, of the submitted requests that are not done, that is, held or in flight.
     /// Saturates at `u64::MAX`: two years of a full queue of 256.
     pub held_ns: u64,
     /// The same for the requests in flight as they were dispatched: merged and split, including flushes and trims.
