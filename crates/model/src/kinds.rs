@@ -207,7 +207,7 @@ macro_rules! kinds {
 kinds! {
     /// A solid state drive, simulated by the general engine.
     Ssd: fathom_ssd::Spec => fathom_ssd::Ssd,
-    /// A solid state drive, simulated like the reference simulator DiskSim.
+    /// The solid state drive of the reference simulator.
     Disksim: fathom_disksim::Spec => fathom_disksim::MsSsd,
     /// A hard disk.
     Hdd: fathom_hdd::Spec => fathom_hdd::Hdd,
