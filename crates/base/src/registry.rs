@@ -140,7 +140,7 @@ pub enum Unset {
     Open,
 }
 
-/// A thing with a name.
+/// A named entry of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     /// The kind of thing.

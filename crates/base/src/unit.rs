@@ -31,7 +31,7 @@ pub struct Rate(u64);
 impl Time {
     /// The start of time.
     pub const ZERO: Time = Time(0);
-    /// A time that never comes.
+    /// The largest time; stands for never.
     pub const MAX: Time = Time(u64::MAX);
     /// The end of simulated time: 500 years of 365.25 days after the start. Models refuse anything that would end later,
     /// so that no sum of times that they report reaches [`Time::MAX`].
