@@ -13,7 +13,7 @@ pub(super) struct Active {
     pub(super) submitted: Time,
     /// Sequence number, in order of submission.
     pub(super) sequence: u64,
-    /// First sector that has not been obtained from the medium or memory, or not been written.
+    /// First sector that it needs from the medium, or still has to write to it.
     pub(super) wanted: u64,
     /// Sectors whose transfer over the link is booked.
     pub(super) booked: u64,
