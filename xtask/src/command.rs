@@ -1,11 +1,11 @@
-//! Commands that are run, and how they ended.
+//! Running commands and reporting their results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// A cargo command at the root of the repository, with arguments between spaces.
+/// Creates a cargo command at the root of the repository; `args` are separated by spaces.
 pub(crate) fn cargo(args: &str) -> Command {
-    // The toolchain that runs this one; plain `cargo` where the program was started by hand.
+    // The toolchain that runs this program, or plain `cargo` if it was started by hand.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(args.split(' ')).current_dir(root());
@@ -17,14 +17,14 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// An example that was built with a profile.
+/// Returns the path of an example built with a profile.
 pub(crate) fn program(profile: &str, example: &str) -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join(profile).join("examples").join(example)
 }
 
-/// The exit code of this program.
+/// Returns the exit code of this program.
 pub(crate) fn exit(passed: bool) -> ExitCode {
     match passed {
         true => ExitCode::SUCCESS,
@@ -32,13 +32,13 @@ pub(crate) fn exit(passed: bool) -> ExitCode {
     }
 }
 
-/// Builds an example of a package with a profile; whether that went well.
+/// Builds an example of a package with a profile. Returns true on success.
 pub(crate) fn builds(package: &str, example: &str, profile: &str) -> bool {
     let args = format!("build --profile {profile} -p {package} --example {example}");
     succeeds(&mut cargo(&args))
 }
 
-/// Runs a command with its output on the terminal; whether it succeeds.
+/// Runs a command with its output on the terminal. Returns true on success.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     match command.status() {
         Ok(status) => status.success(),

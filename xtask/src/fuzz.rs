@@ -1,17 +1,17 @@
-//! `cargo xtask fuzz`: every fuzz target in turn, for so many seconds each.
+//! `cargo xtask fuzz`: runs every fuzz target in turn, each for a number of seconds.
 //!
-//! It needs a nightly compiler, whose sanitizers cargo-fuzz uses, and cargo-fuzz. Where one of them is missing it says which
-//! and how to get it, tries nothing, and fails. Without them `cargo test -p fathom-lab fuzz::` feeds the same
-//! functions with random bytes on the stable compiler; `cargo xtask test` does so every time.
+//! It needs a nightly compiler, whose sanitizers cargo-fuzz uses, and cargo-fuzz. If one of them is missing, it prints
+//! how to install it, runs nothing, and fails. Without them, `cargo test -p fathom-lab fuzz::` feeds the same functions
+//! with random bytes on the stable compiler; `cargo xtask test` always does so.
 
 use crate::command::{exit, root, succeeds};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// How long a target is tried where nothing is said.
+/// Default time per target, in seconds.
 const SECONDS: u32 = 60;
 
-/// What is right already, for targets that are quicker with it.
+/// Directories of valid inputs, for targets that make faster progress with them.
 const SEEDS: [(&str, &[&str]); 3] = [
     ("drive_file", &["crates/ssd/presets"]),
     (
@@ -21,7 +21,7 @@ const SEEDS: [(&str, &[&str]); 3] = [
     ("job_file", &["examples"]),
 ];
 
-/// What is needed: how to see whether it is there, and how to get it.
+/// Required tools: the command that checks for each, and how to install it.
 const NEEDED: [(&str, &[&str], &str); 2] = [
     (
         "a nightly compiler",
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     exit(failed.is_empty())
 }
 
-/// The seconds, and the targets that are named.
+/// Parses the number of seconds and the named targets.
 fn parsed(args: &[String]) -> Result<(u32, Vec<String>), String> {
     let (mut seconds, mut targets) = (SECONDS, Vec::new());
     let mut args = args.iter();
@@ -94,14 +94,14 @@ fn parsed(args: &[String]) -> Result<(u32, Vec<String>), String> {
             targets.push(arg.clone());
         }
     }
-    // libFuzzer takes no seconds for no end.
+    // libFuzzer takes 0 seconds for unlimited time.
     match seconds {
         0 => Err("`--seconds` must be at least 1".into()),
         _ => Ok((seconds, targets)),
     }
 }
 
-/// Every target, by the name of its file.
+/// Returns all targets, by file name.
 fn targets(root: &Path) -> Vec<String> {
     let files = std::fs::read_dir(root.join("fuzz/fuzz_targets"));
     let paths = files.into_iter().flatten().flatten().map(|f| f.path());
@@ -113,7 +113,7 @@ fn targets(root: &Path) -> Vec<String> {
     names
 }
 
-/// Cargo as rustup starts it, which knows `+nightly`; the one of `CARGO` is that of one toolchain.
+/// Creates a cargo command through rustup, which accepts `+nightly`; the `CARGO` variable is the cargo of one toolchain.
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(args).current_dir(root()).env_remove("CARGO");
@@ -126,7 +126,7 @@ fn runs(args: &[&str]) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// Whether nothing was found.
+/// Runs a target. Returns true if no fault was found.
 fn fuzz(target: &str, seconds: u32) -> bool {
     let corpus = format!("fuzz/corpus/{target}");
     if let Err(error) = std::fs::create_dir_all(root().join(&corpus)) {
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// A target that has no module, or a module without a target, would be tried in one place only.
+    /// A target without a module, or a module without a target, would be tested in one place only.
     #[test]
     fn every_target_has_its_module_its_manifest_entry_and_its_test() {
         let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();

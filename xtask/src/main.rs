@@ -1,7 +1,7 @@
-//! The chores of this repository: `cargo xtask test`, `bench`, `performance`, `torture`, `fuzz` and `same`.
+//! Development tasks of this repository: `cargo xtask test`, `bench`, `performance`, `torture`, `fuzz` and `same`.
 //!
-//! Needs nothing but the toolchain, so that it builds in a second. It decides nothing: what must hold of the sources
-//! is in `xtask/tests/house.rs`, which runs with all other tests.
+//! It needs only the toolchain, so that it builds in a second. It checks no rules itself: the rules for the sources are
+//! in `xtask/tests/house`, which runs with all other tests.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command for people.
 
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The table, of as many runs as are asked for.
+/// Prints the performance table for a number of runs.
 fn performance(runs: Option<&String>) -> ExitCode {
     match runs.map(|runs| runs.parse()).transpose() {
         Ok(runs) => performance::run(runs),

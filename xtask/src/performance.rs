@@ -1,7 +1,7 @@
-//! `cargo xtask performance`: the table of docs/performance.md, on the terminal.
+//! `cargo xtask performance`: prints the table of docs/performance.md on the terminal.
 //!
-//! It builds the example `performance` of the drives, runs every case several times, each in a process of its own, and
-//! counts instructions with valgrind where that is installed. It changes no file and judges nothing.
+//! It builds the example `performance` of the drives, runs every case several times, each time in its own process, and
+//! counts instructions with valgrind if that is installed. It changes no file and compares with no limit.
 
 use crate::command::{builds, program};
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::process::{Command, ExitCode};
 
 const PROFILE: &str = "dist";
 const EXAMPLE: &str = "performance";
-/// Runs of a case, where no number is given; the table has the median.
+/// Default number of runs of a case; the table shows the median.
 const RUNS: usize = 3;
-/// Requests under callgrind, which makes a program fifty times slower.
+/// Number of requests under callgrind, which makes a program fifty times slower.
 const COUNTED: u64 = 100_000;
 
-/// The rows of the table: drive, load, requests, the drive on which instructions are counted, which is prepared sooner (`-` for
-/// none), and what the row is called.
+/// The rows of the table: drive, load, requests, the drive on which instructions are counted, which is faster to prepare
+/// (`-` for none), and the title of the row.
 const CASES: &str = "
 epo reads 5000000 tight-32 `epo`: random reads
 epo fresh 3000000 epo `epo`: random writes, new drive
@@ -38,7 +38,7 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// `None` of an empty line.
+    /// Parses a row; `None` for an empty line.
     fn of(line: &'a str) -> Option<Self> {
         let mut words = line.splitn(5, ' ');
         let mut next = || words.next();
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Prints the table, of so many runs of each case.
+/// Prints the table, with `runs` runs of each case.
 pub(crate) fn run(runs: Option<usize>) -> ExitCode {
     let runs = runs.unwrap_or(RUNS).max(1);
     if !builds("fathom-model", EXAMPLE, PROFILE) {
@@ -107,7 +107,7 @@ fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
     ))
 }
 
-/// What one run printed.
+/// The figures printed by one run.
 type Figures = BTreeMap<String, f64>;
 
 fn figures(case: &Case<'_>) -> Result<Figures, String> {
@@ -124,7 +124,7 @@ fn figures(case: &Case<'_>) -> Result<Figures, String> {
     Ok(read.collect())
 }
 
-/// Instructions a request of the load alone; `None` where valgrind is not at hand.
+/// Returns the instructions per request of the load alone; `None` if valgrind is not installed.
 fn instructions(case: &Case<'_>, drive: &str) -> Option<f64> {
     let counted = COUNTED.to_string();
     let output = Command::new("valgrind")

@@ -1,11 +1,11 @@
-//! `cargo xtask same OLD NEW`: whether two builds of `fathom` say the same, to the byte.
+//! `cargo xtask same OLD NEW`: checks that two builds of `fathom` produce identical results, byte for byte.
 //!
-//! Each runs the same commands in a directory of its own: exit codes, standard output and every file that is written are
-//! compared. Modelled drives only, since a real one never answers twice alike; what goes to standard error (progress,
-//! notes) is not compared. It judges no difference: a change that means one says so in its commit.
+//! Each program runs the same commands in its own directory. Exit codes, standard output and all written files are
+//! compared. Only modelled drives are used, because a real one never gives the same results twice. Standard error
+//! (progress, notes) is not compared. Differences are only reported: a commit that changes results on purpose says so.
 //!
-//! A workload is run with the verbs `replay` and `bench`, and a study with `study`: a program from before `fathom study` is given
-//! `run` there.
+//! Workloads run with the verbs `replay` and `bench`, and studies with `study`; a program from before `fathom study` is
+//! given `run` instead.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What is run, a line each; `ROOT` stands for the repository. A line may read what a line before it has written.
+/// The commands to run, one per line; `ROOT` stands for the repository. A command may read files written by an earlier
+/// one.
 const COMMANDS: &str = "
 list drives --json
 list parameters --json
@@ -56,7 +57,7 @@ study ROOT/examples/study.toml --out buffers
 reproduce epo --quick --out paper-epo
 ";
 
-/// More of it, some minutes of processor time.
+/// Further commands, which take some minutes of CPU time.
 const LONG: &str = "
 reproduce irbw --quick --out paper-irbw
 reproduce parameter-aware-io --quick --out paper-pai
@@ -64,17 +65,17 @@ study ROOT/examples/schedulers.toml --out schedulers
 accuracy --drives 10 --seed 9
 ";
 
-/// How what a command says begins that succeeds.
+/// Start of the recorded output of a command that succeeded.
 const SUCCESS: &[u8] = b"0\n";
 
-/// What runs a study, now and before.
+/// Names of the verb that runs a study, present and former.
 const STUDY: [&str; 2] = ["study", "run"];
 
-/// One of the two programs, and where it works.
+/// One of the two programs, and its working directory.
 struct Side {
     program: PathBuf,
     directory: PathBuf,
-    /// What it calls what runs a study.
+    /// Its name of the verb that runs a study.
     study: &'static str,
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     }
 }
 
-/// How many commands differ. What was written is left behind where one does.
+/// Runs all commands. Returns the number that differ. If any differ, the written files are kept.
 fn all<'a>(old: &str, new: &str, lines: impl Iterator<Item = &'a str>) -> io::Result<usize> {
     let here = std::env::temp_dir().join(format!("fathom-same-{}", std::process::id()));
     let side = |program: &str, name: &str| {
@@ -148,7 +149,7 @@ fn named(error: &io::Error, what: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// What a program calls what runs a study.
+/// Returns a program's name of the verb that runs a study.
 fn study_verb(program: &Path) -> io::Result<&'static str> {
     let [now, before] = STUDY;
     let help = Command::new(program).args([now, "--help"]).output()?;
@@ -156,7 +157,7 @@ fn study_verb(program: &Path) -> io::Result<&'static str> {
 }
 
 impl Side {
-    /// The exit code and standard output of a command.
+    /// Returns the exit code and standard output of a command.
     fn said(&self, line: &str) -> io::Result<Vec<u8>> {
         let root = crate::command::root().display().to_string();
         let args = line.split(' ').map(|arg| match arg == STUDY[0] {
@@ -173,7 +174,7 @@ impl Side {
     }
 }
 
-/// The first line in which two texts differ.
+/// Returns the first line in which two texts differ.
 fn first_difference(old: &[u8], new: &[u8]) -> Option<String> {
     if old == new {
         return None;
@@ -190,7 +191,8 @@ fn first_difference(old: &[u8], new: &[u8]) -> Option<String> {
     })
 }
 
-/// The first file that is not on both sides, or not the same; all such are told now and not again.
+/// Returns the first file that is missing on one side or differs. All such files are added to `told`, so that each is
+/// reported only once.
 fn files_differ(sides: &[Side; 2], told: &mut BTreeSet<PathBuf>) -> io::Result<Option<String>> {
     let [old, new] = sides.each_ref().map(|side| side.directory.as_path());
     let (ours, theirs) = (files(old, Path::new(""))?, files(new, Path::new(""))?);
@@ -210,7 +212,7 @@ fn files_differ(sides: &[Side; 2], told: &mut BTreeSet<PathBuf>) -> io::Result<O
     Ok(first)
 }
 
-/// Every file below a directory.
+/// Returns all files below a directory.
 fn files(root: &Path, below: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(root.join(below))? {

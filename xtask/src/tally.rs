@@ -1,6 +1,6 @@
-//! Counts what the test runner prints: tests that passed, failed, were ignored, or said that they skipped.
+//! Counts tests in the output of the test runner: passed, failed, ignored, and those that said they skipped something.
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     passed: usize,
@@ -12,21 +12,21 @@ pub(crate) struct Tally {
     test: String,
 }
 
-/// Where in the runner's output we are.
+/// The current section of the runner's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// The list of tests, the summary, the output of tests that failed.
+    /// The list of tests, the summary, or the output of failed tests.
     #[default]
     Shown,
     /// The output of tests that passed.
     Successes,
 }
 
-/// How the output of a test begins that cannot run here.
+/// Prefixes of the output of a test that cannot run here.
 const SKIPS: [&str; 2] = ["skipped: ", "skip: "];
 
 impl Tally {
-    /// Takes the next line; whether it is worth showing.
+    /// Processes a line. Returns true if it should be shown.
     pub(crate) fn line(&mut self, line: &str) -> bool {
         match line {
             "successes:" => self.place = Place::Successes,
@@ -58,7 +58,7 @@ impl Tally {
         }
     }
 
-    /// `ok`, `FAILED`, `ignored` or `ignored, the reason`.
+    /// Processes a verdict: `ok`, `FAILED`, `ignored` or `ignored, the reason`.
     fn verdict(&mut self, name: &str, how: &str) {
         if how == "FAILED" {
             self.failures.push(name.to_owned());
@@ -73,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// `test result: ok. 12 passed; 0 failed; 1 ignored; ...`
+    /// Processes a summary: `test result: ok. 12 passed; 0 failed; 1 ignored; ...`
     fn summary(&mut self, line: &str) {
         let numbers = line.split(['.', ';']).filter_map(|part| {
             let (number, what) = part.trim().split_once(' ')?;
@@ -88,33 +88,33 @@ impl Tally {
         }
     }
 
-    /// Tests that passed and skipped nothing.
+    /// Returns the number of tests that passed and skipped nothing.
     pub(crate) fn passed(&self) -> usize {
         self.passed.saturating_sub(self.tests_that_skipped())
     }
 
-    /// Tests that failed.
+    /// Returns the number of tests that failed.
     pub(crate) fn failed(&self) -> usize {
         self.failed
     }
 
-    /// Tests that skipped what they would have shown, all of it or a part.
+    /// Returns the number of tests that were ignored or skipped a check, completely or in part.
     pub(crate) fn skipped(&self) -> usize {
         self.ignored.len() + self.tests_that_skipped()
     }
 
-    /// The tests that skipped or were ignored, each with its reason.
+    /// Returns the skipped and ignored tests, each with its reason.
     pub(crate) fn skips(&self) -> impl Iterator<Item = &(String, String)> {
         self.skips.iter().chain(&self.ignored)
     }
 
-    /// The tests that failed.
+    /// Returns the failed tests.
     pub(crate) fn failures(&self) -> &[String] {
         &self.failures
     }
 
     fn tests_that_skipped(&self) -> usize {
-        // A test's lines stand together.
+        // The lines of one test are adjacent.
         let mut names: Vec<&str> = self.skips.iter().map(|(name, _)| name.as_str()).collect();
         names.dedup();
         names.len()

@@ -1,6 +1,6 @@
-//! `cargo xtask test`: everything that must hold before a change lands, in one command.
+//! `cargo xtask test`: runs all checks that must pass before a change is merged.
 //!
-//! Every check runs even where an earlier one failed, so that one run tells all. Exit code 1 if any failed.
+//! Every check runs even if an earlier one failed, so that one run reports everything. The exit code is 1 if any failed.
 
 use crate::command::{cargo, exit, succeeds};
 use crate::tally::Tally;
@@ -25,7 +25,7 @@ pub(crate) fn run() -> ExitCode {
     );
 
     let mut tally = Tally::default();
-    // A failed test is counted by name already; what else fails is a crate that did not build or a runner that died.
+    // Failed tests are counted by name already; a further failure is a crate that did not build or a runner that crashed.
     check("tests", tests(&mut tally) || tally.failed() > 0);
 
     println!();
@@ -57,9 +57,9 @@ fn announce(command: &Command) {
     println!("\n== cargo {}", args.join(" "));
 }
 
-/// Runs every test, shows what the test runner prints as it comes, and counts; whether all passed.
+/// Runs all tests, shows the output of the test runner as it arrives, and counts. Returns true if all passed.
 fn tests(tally: &mut Tally) -> bool {
-    // `--show-output`, because a test that skips says so on its own output, which is hidden where it passes.
+    // `--show-output`, because a skipping test says so on its own output, which is hidden if the test passes.
     let mut command = cargo("test --workspace --no-fail-fast -- --show-output");
     announce(&command);
     let mut child = match command.stdout(Stdio::piped()).spawn() {
@@ -70,7 +70,7 @@ fn tests(tally: &mut Tally) -> bool {
         }
     };
     if let Some(stdout) = child.stdout.take() {
-        // Split as bytes: a test may print what is no UTF-8.
+        // Split as bytes, because a test may print invalid UTF-8.
         for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
             if tally.line(&line) {

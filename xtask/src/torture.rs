@@ -1,7 +1,7 @@
-//! `cargo xtask torture`: the check suite of modelled drives, for as long as there is time.
+//! `cargo xtask torture`: runs the check suite of modelled drives for a given time.
 //!
-//! It builds the example `torture` of the drives, in release and with every assertion, and hands its arguments on. The
-//! suite is that of the tests; what fails and how it is repeated is told by the example.
+//! It builds the example `torture` of the drives in release mode with all assertions, and passes its arguments on. The
+//! suite is that of the tests; the example reports failures and how to reproduce them.
 
 use crate::command::{builds, program};
 use std::process::{Command, ExitCode};

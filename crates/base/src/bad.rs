@@ -1,22 +1,22 @@
-//! A value that cannot be: the one error for it, whatever it is a setting of.
+//! The error for an invalid value of any setting.
 
 use std::fmt::{self, Display};
 
-/// A value that cannot be.
+/// An invalid value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadValue {
-    /// What it is a setting of, such as a scheduler; empty where the key says it.
+    /// The owner of the setting, such as a scheduler; empty if the key is sufficient.
     pub part: String,
-    /// The key, with the tables above it, such as `flash.clustered_page`.
+    /// The key, with the tables that contain it, such as `flash.clustered_page`.
     pub key: &'static str,
-    /// What it is now; empty where `allowed` says it.
+    /// The present value; empty if `allowed` states it.
     pub found: String,
-    /// What would do, or what is wrong.
+    /// The allowed values, or what is wrong.
     pub allowed: String,
 }
 
 impl BadValue {
-    /// A key whose value, `found`, cannot be.
+    /// Creates the error for the value `found` of a key.
     pub fn new(key: &'static str, found: impl Display, allowed: impl Into<String>) -> Self {
         Self {
             part: String::new(),
@@ -26,7 +26,7 @@ impl BadValue {
         }
     }
 
-    /// It as a setting of `part`, unless it says of what.
+    /// Sets the owner of the setting, unless it is already set.
     #[must_use]
     pub fn of(mut self, part: impl Into<String>) -> Self {
         if self.part.is_empty() {
@@ -36,7 +36,7 @@ impl BadValue {
     }
 }
 
-/// `part: \`key\` is found: allowed`.
+/// Format: `part: \`key\` is found: allowed`.
 impl Display for BadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.part.is_empty() {
@@ -52,10 +52,10 @@ impl Display for BadValue {
 
 impl std::error::Error for BadValue {}
 
-/// Refuses the value of a key unless `holds`; `allowed` says what would do.
+/// Checks the value of a key: returns an error unless `holds`. `allowed` states the allowed values.
 ///
 /// # Errors
-/// [`BadValue`].
+/// Returns [`BadValue`] if `holds` is false.
 pub fn want(
     holds: bool,
     key: &'static str,

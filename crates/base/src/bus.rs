@@ -1,14 +1,14 @@
-//! The clock of a bus, finer than a nanosecond.
+//! Bus timing with picosecond resolution.
 //!
-//! At 4800 MT/s a sector takes no whole number of nanoseconds, and rounding each of many transfers would make the bus
-//! too slow. A bus counts nanoseconds and the picoseconds beyond them, so that it goes on as long as [`Time`] does.
+//! At 4800 MT/s the transfer time of a sector is not a whole number of nanoseconds; rounding each transfer would make the
+//! bus too slow. A bus counts nanoseconds plus a picosecond remainder, so that it covers the same range as [`Time`].
 
 use crate::unit::{Dur, Rate, Time};
 
 /// Picoseconds in a nanosecond.
 const PS: u64 = 1_000;
 
-/// A length of time or, since the start, a point in it: nanoseconds, and fewer than 1000 picoseconds beyond them.
+/// A duration, or an instant since the start: nanoseconds plus a remainder below 1000 picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Exact {
     ns: u64,
@@ -16,7 +16,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// From picoseconds.
+    /// Converts from picoseconds.
     #[inline]
     fn from_ps(ps: u64) -> Exact {
         Exact {
@@ -25,7 +25,7 @@ impl Exact {
         }
     }
 
-    /// From any number of picoseconds; more than there are nanoseconds for are as many as there are.
+    /// Converts from any number of picoseconds; saturates at `u64::MAX` nanoseconds.
     fn from_wide_ps(ps: u128) -> Exact {
         Exact {
             ns: u64::try_from(ps / u128::from(PS)).unwrap_or(u64::MAX),
@@ -33,18 +33,18 @@ impl Exact {
         }
     }
 
-    /// In picoseconds.
+    /// Converts to picoseconds.
     pub fn as_ps(self) -> u128 {
         u128::from(self.ns) * u128::from(PS) + u128::from(self.ps)
     }
 
-    /// The first whole nanosecond that is not before it.
+    /// Returns the instant, rounded up to a whole nanosecond.
     #[inline]
     pub fn ceil(self) -> Time {
         Time(self.ns.saturating_add(u64::from(self.ps > 0)))
     }
 
-    /// The length, rounded up to whole nanoseconds.
+    /// Returns the duration, rounded up to whole nanoseconds.
     #[inline]
     fn as_dur(self) -> Dur {
         Dur(self.ceil().0)
@@ -52,13 +52,13 @@ impl Exact {
 }
 
 impl Rate {
-    /// The time of a transfer in nanoseconds, rounded up.
+    /// Returns the duration of a transfer in nanoseconds, rounded up.
     #[inline]
     pub fn transfer(self, bytes: u64) -> Dur {
         self.transfer_exact(bytes).as_dur()
     }
 
-    /// The time of a transfer in picoseconds, rounded up: for a [`Bus`], where whole nanoseconds would add up
+    /// Returns the duration of a transfer in picoseconds, rounded up. For a [`Bus`], where whole nanoseconds would add up
     /// to a wrong rate.
     #[inline]
     pub fn transfer_exact(self, bytes: u64) -> Exact {
@@ -70,20 +70,21 @@ impl Rate {
     }
 }
 
-/// A bus that carries one transfer after another.
+/// A bus that carries one transfer at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bus {
     free: Exact,
 }
 
 impl Bus {
-    /// When it is free.
+    /// Returns the time from which the bus is free.
     #[inline]
     pub fn free_at(&self) -> Exact {
         self.free
     }
 
-    /// Books it from `now` on, or from when it is free, for so long: when the transfer begins and when it ends.
+    /// Books the bus for a transfer of `length`, from `now` on or from when it is free. Returns the start and the end of
+    /// the transfer.
     #[inline]
     pub fn book(&mut self, now: Time, length: Exact) -> (Exact, Exact) {
         let begin = if self.free.ns >= now.0 {
@@ -119,7 +120,7 @@ mod tests {
                 assert_eq!(end.as_ps(), u128::from(start) * 1000 + sum, "{n}");
                 assert_eq!(u128::from(end.ceil().0), end.as_ps().div_ceil(1000));
             }
-            // Free for long: from now on, to the nanosecond.
+            // After an idle period a transfer starts at `now`, without a picosecond remainder.
             let later = Time(start + 1_000_000_000_000);
             let (begin, _) = bus.book(later, Exact::from_ps(1));
             assert_eq!((begin.ceil(), begin.as_ps() % 1000), (later, 0));

@@ -1,35 +1,34 @@
-//! What the drive files of every model share: how they are read and written, what may be wrong with one, and the lists of
-//! those that come with Fathom.
+//! Common parts of all drive files: reading, writing, errors, and the lists of the drive files that come with Fathom.
 //!
-//! Knows TOML and no key.
+//! This module handles TOML but knows no keys.
 
 use crate::BadValue;
 use crate::registry::{Kind, Text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A drive file that cannot be used.
+/// The error for an unusable drive file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpecError {
-    /// Not TOML, an unknown key, a value of the wrong kind.
+    /// Invalid TOML, an unknown key, or a value of the wrong type.
     #[error("line {line}, column {column}: {message}")]
     Syntax {
-        /// From 1.
+        /// Line of the error, from 1.
         line: usize,
-        /// From 1, in bytes.
+        /// Column of the error, from 1, in bytes.
         column: usize,
-        /// What is wrong there and what is allowed.
+        /// The problem and what is allowed.
         message: String,
     },
-    /// A value that makes no drive.
+    /// A value that describes no valid drive.
     #[error(transparent)]
     Value(#[from] BadValue),
 }
 
-/// Reads the text of a drive file, whose values are not checked.
+/// Parses the text of a drive file without checking the values.
 ///
 /// # Errors
-/// [`SpecError::Syntax`] with line and column.
+/// Returns [`SpecError::Syntax`] with line and column.
 pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SpecError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
@@ -42,12 +41,12 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SpecError> {
     })
 }
 
-/// The text of a drive file with every default written out; empty for what TOML cannot say.
+/// Returns the text of a drive file with all defaults written out; empty if TOML cannot express it.
 pub fn to_toml<T: Serialize>(spec: &T) -> String {
     toml::to_string(spec).unwrap_or_default()
 }
 
-/// Drives that come with Fathom.
+/// The registry kind of the drives that come with Fathom.
 pub const DRIVE: Kind = Kind {
     one: "drive",
     list: "drives",
@@ -57,7 +56,8 @@ pub const DRIVE: Kind = Kind {
     text: Text::DriveFile,
 };
 
-/// Lists of drives, by name and summary: a file `../presets/NAME.toml` for each, as seen from the file that calls it.
+/// Defines lists of drives by name and summary. Each drive has a file `../presets/NAME.toml`, relative to the calling
+/// file.
 #[macro_export]
 macro_rules! presets {
     ($($(#[$doc:meta])* $list:ident { $($name:literal: $summary:literal,)* })*) => {$(
@@ -70,12 +70,12 @@ macro_rules! presets {
     )*};
 }
 
-/// What every drive file has, for the structure `Spec` of a model: its kind, `kind = "..."`, and how it is read and written.
-/// `Spec` has a method `check`.
+/// Defines the common parts of the structure `Spec` of a model: its kind (`kind = "..."`), and reading and writing.
+/// `Spec` must have a method `check`.
 #[macro_export]
 macro_rules! drive_kind {
     ($kind:ident = $name:literal) => {
-        /// The kind of drive that the file describes: this one, of those that there are.
+        /// The kind of drive that the file describes; each model has exactly one.
         #[derive(
             Clone, Copy, Debug, Default, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize,
         )]
@@ -87,17 +87,17 @@ macro_rules! drive_kind {
         }
 
         impl Spec {
-            /// Reads a drive file.
+            /// Parses and checks a drive file.
             ///
             /// # Errors
-            /// [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
+            /// Returns [`SpecError::Syntax`] with line and column, or [`SpecError::Value`] from [`Spec::check`].
             pub fn from_toml(text: &str) -> Result<Spec, SpecError> {
                 let spec: Spec = $crate::drive_file::from_toml(text)?;
                 spec.check()?;
                 Ok(spec)
             }
 
-            /// The drive file of this drive, with every default written out.
+            /// Returns the text of the drive file with all defaults written out.
             pub fn to_toml(&self) -> String {
                 $crate::drive_file::to_toml(self)
             }

@@ -1,27 +1,27 @@
-//! The event queue: first by time, then first in, first out.
+//! The event queue: ordered by time, then first in, first out.
 //!
-//! A binary heap of small `Copy` events. Equal times leave in the order of insertion, which makes a simulation
-//! a function of its input. Events of a resource that serves in order come in order of time; they can be pushed
-//! into a lane of their own, which costs no sorting. Nothing is allocated once heap and lanes have reached their
-//! working size.
+//! A binary heap of small `Copy` events. Events with equal times leave in order of insertion, which makes a simulation a
+//! function of its input. A resource that serves in order generates events in order of time; they can be pushed into a
+//! lane of their own, which needs no sorting. Nothing is allocated once the heap and the lanes have reached their working
+//! size.
 
 use crate::Time;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Lanes for events that come in order of time.
+/// Number of lanes for events that arrive in order of time.
 pub const LANES: usize = 8;
-/// The heap, beside the lanes.
+/// Index of the heap, after those of the lanes.
 const HEAP: usize = LANES;
-/// Bits of a sequence number that tell where an event is.
+/// Low bits of a sequence number that hold the place (lane or heap) of the event.
 const PLACE_BITS: u32 = 4;
-/// The key of no event: later than any.
+/// The key of an empty place: later than any event.
 const NEVER: u128 = u128::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: Time,
-    /// The number of the event, above the place where it is.
+    /// Sequence number of the event, shifted left, with its place in the low bits.
     sequence: u64,
     event: E,
 }
@@ -51,16 +51,16 @@ impl<E> Ord for Entry<E> {
     }
 }
 
-/// Events in order of (time, insertion).
+/// A queue of events, ordered by (time, insertion).
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Entry<E>>,
     lanes: [VecDeque<Entry<E>>; LANES],
-    /// The key of the first event of each lane and of the heap, where there is one.
+    /// The key of the first event of each lane and of the heap; [`NEVER`] if empty.
     first: [u128; LANES + 1],
-    /// A bit for each of those that hold an event.
+    /// Bit set of the places that hold an event.
     used: u32,
-    /// The least of them: the next event's, whose low bits tell where it is.
+    /// The smallest of the first keys: that of the next event. Its low bits hold the place.
     next: u128,
     sequence: u64,
 }
@@ -79,7 +79,7 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// Numbers an event that goes to `place`, and notes it if it comes first there.
+    /// Numbers an event for `place`, and updates the first keys.
     #[inline]
     fn entry(&mut self, place: usize, at: Time, event: E) -> Entry<E> {
         self.sequence += 1;
@@ -103,8 +103,8 @@ impl<E> EventQueue<E> {
         self.heap.push(entry);
     }
 
-    /// Adds an event that comes no earlier than the one pushed into this lane before. O(1); an event that does
-    /// come earlier, or a lane that is not there, takes the way of [`EventQueue::push`].
+    /// Adds an event that is no earlier than the last one pushed into this lane. O(1). An event that is earlier, or a
+    /// lane that does not exist, is handled like [`EventQueue::push`].
     #[inline]
     pub fn push_in_order(&mut self, lane: usize, at: Time, event: E) {
         let in_order = |lane: &VecDeque<Entry<E>>| lane.back().is_none_or(|last| last.at <= at);
@@ -115,19 +115,19 @@ impl<E> EventQueue<E> {
         self.lanes[lane].push_back(entry);
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         (self.next != NEVER).then_some(Time((self.next >> 64) as u64))
     }
 
-    /// Takes the next event. O(log n).
+    /// Removes and returns the next event. O(log n).
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.pop_until(Time(u64::MAX))
     }
 
-    /// Takes the next event if its time is not after `until`. O(log n).
+    /// Removes and returns the next event if its time is not after `until`. O(log n).
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
         if (self.next >> 64) as u64 > until.0 {
@@ -145,7 +145,7 @@ impl<E> EventQueue<E> {
         taken.map(|entry| (entry.at, entry.event))
     }
 
-    /// The least of the first keys.
+    /// Returns the smallest of the first keys.
     #[inline]
     fn least(&self) -> u128 {
         let (mut least, mut used) = (NEVER, self.used);
@@ -157,17 +157,17 @@ impl<E> EventQueue<E> {
         least
     }
 
-    /// Events waiting.
+    /// Returns the number of events in the queue.
     pub fn len(&self) -> usize {
         self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
     }
 
-    /// Whether none waits.
+    /// Returns true if the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.next == NEVER
     }
 
-    /// Forgets every event, as a power cut does.
+    /// Removes all events, as a power cut does.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.lanes.iter_mut().for_each(VecDeque::clear);
@@ -200,7 +200,7 @@ mod tests {
             for event in 0..2000u32 {
                 let lane = rng.below(LANES as u64 + 2) as usize;
                 let mut at = now + 1 + rng.below(6);
-                // Most events of a lane come in order; now and then one does not.
+                // Most events of a lane arrive in order; occasionally one does not.
                 if lane < LANES && rng.chance(0.95) {
                     at = at.max(ends[lane]);
                     ends[lane] = at;

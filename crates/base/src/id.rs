@@ -1,15 +1,15 @@
-//! Identifiers of the field: a logical page, a physical page.
+//! Identifiers: logical page number and physical page number.
 
-/// Logical page number: the index of a mapping unit in the host's address space.
+/// Logical page number: index of a mapped unit in the host's address space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lpn(pub u32);
 
-/// Physical page number: the index of a mapping unit's place in the flash array.
+/// Physical page number: index of a mapped unit's place in the flash array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ppn(pub u32);
 
 impl Lpn {
-    /// The page as an index into a flat array.
+    /// Returns the number as an index into a flat array.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -17,16 +17,16 @@ impl Lpn {
 }
 
 impl Ppn {
-    /// No place at all: what an unmapped logical page points to.
+    /// No place; the value of an unmapped logical page.
     pub const NONE: Ppn = Ppn(u32::MAX);
 
-    /// The page as an index into a flat array.
+    /// Returns the number as an index into a flat array.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Whether this is a real place.
+    /// Returns true unless this is [`Ppn::NONE`].
     #[inline]
     pub fn is_some(self) -> bool {
         self != Self::NONE

@@ -1,7 +1,7 @@
-//! What every other crate stands on: units, identifiers, seeded randomness, the event queue, a slab,
-//! how drive files are read, and the registry of everything that has a name.
+//! Foundations of all other crates: units, identifiers, seeded random numbers, the event queue, a slab, drive file
+//! parsing, and the registry of everything that has a name.
 //!
-//! Knows nothing of drives, reads no clock, no file and no environment, and contains no `unsafe`.
+//! This crate knows nothing of drives, reads no clock, no file and no environment variable, and contains no `unsafe`.
 
 pub mod bad;
 pub mod bus;
@@ -25,5 +25,5 @@ pub use rng::Rng;
 pub use slab::Slab;
 pub use unit::{Bytes, Dur, Rate, Time, UnitError};
 
-/// Bytes of the smallest addressable sector that Fathom's models keep track of.
+/// Size in bytes of a sector, the smallest unit that Fathom's models keep track of.
 pub const SECTOR_BYTES: u64 = 512;

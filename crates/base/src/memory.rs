@@ -1,14 +1,14 @@
-//! Whether there is memory for tables as large as a drive file makes them.
+//! Checks whether there is enough memory for the tables of a drive.
 
-/// Whether so many bytes of memory can be had now. Asked before tables are made, a drive that is too large is an error;
-/// an allocation that fails ends the process.
+/// Returns true if this many bytes can be allocated now. Called before the tables are created, this turns a drive that is
+/// too large into an error; a failing allocation would abort the process.
 pub fn room_for(bytes: u64) -> bool {
     let Ok(bytes) = usize::try_from(bytes) else {
         return false;
     };
     let mut room: Vec<u8> = Vec::new();
     let fits = room.try_reserve_exact(bytes).is_ok();
-    // A compiler may leave out an allocation that nobody looks at.
+    // Keeps the compiler from removing the unused allocation.
     std::hint::black_box(&room);
     fits
 }

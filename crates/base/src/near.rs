@@ -1,9 +1,10 @@
-//! Names like one that is not known.
+//! Suggestions for unknown names.
 
-/// How many names are suggested instead of an unknown one.
+/// Maximum number of names that are suggested.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// The names nearest to `name`, best first: by edit distance where that is small, or as beginnings or ends; `name` alone where it is one.
+/// Returns the names nearest to `name`, best first: those within a small edit distance, and those that start or end with
+/// it. Returns only `name` if it is one of the names.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let distance = |other: &str| strsim::damerau_levenshtein(name, other);
     let near = |other: &&str| {
@@ -20,7 +21,7 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<
     found
 }
 
-/// What was probably meant where a message says that something is unknown and what is expected, as serde's does.
+/// Returns the probably intended name from a message such as serde's, which states an unknown name and the expected ones.
 pub fn meant(message: &str) -> Option<String> {
     let unknown = ["unknown variant `", "unknown field `"];
     let (_, rest) = unknown.iter().find_map(|start| message.split_once(start))?;
@@ -29,7 +30,7 @@ pub fn meant(message: &str) -> Option<String> {
     nearest(name, names).first().map(|&name| name.to_owned())
 }
 
-/// `did you mean a or b?`
+/// Formats `did you mean a or b?`; `None` if there are no names.
 pub fn did_you_mean<T: std::fmt::Display>(names: &[T]) -> Option<String> {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))

@@ -1,8 +1,9 @@
-//! Everything that has a name: one entry for each, made where the thing is, and the macros that make lists of them.
+//! The registry of everything that has a name: one entry per thing, defined next to its code, and the macros that create
+//! lists of them.
 //!
-//! A thing's file has its entry, an [`About`], as a constant. A list has a line for each thing, with its name. From the list
-//! come an enum with these names, as files say them, and a constant of [`Named`] that is listed, explained and
-//! searched.
+//! The file of a thing defines its entry, an [`About`], as a constant. A list has one line per thing, with its name. From
+//! the list the macros generate an enum with these names as they appear in files, and a constant of [`Named`] entries for
+//! listing, explanation and search.
 
 mod macros;
 mod text;
@@ -11,57 +12,57 @@ pub use text::{BadName, find, parse, settings, table, table_of, value};
 
 pub use toml::Table;
 
-/// What things of one kind have in common.
+/// The common properties of all things of one kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What one is called: `scheduler`.
+    /// The word for one of them: `scheduler`.
     pub one: &'static str,
-    /// The list that has it, as `fathom list` names it: `schedulers`.
+    /// The name of the list that contains them, as in `fathom list`: `schedulers`.
     pub list: &'static str,
-    /// What that list has, in one line.
+    /// Summary of that list, in one line.
     pub summary: &'static str,
-    /// What stands before a name where other kinds of names may stand too, such as `generate:`; may be empty.
+    /// Prefix of the name where names of other kinds are also possible, such as `generate:`; may be empty.
     pub prefix: &'static str,
-    /// The option of the command that takes one, such as `--sched`; may be empty.
+    /// The command line option that takes one of them, such as `--sched`; may be empty.
     pub option: &'static str,
-    /// What the text of each is.
+    /// The form of their texts.
     pub text: Text,
 }
 
-/// What the text of a thing is.
+/// The form of the text of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
-    /// Some sentences, shown below name and summary.
+    /// A few sentences, shown below name and summary.
     Prose,
-    /// A page in Markdown with a title of its own.
+    /// A Markdown page with its own title.
     Page,
-    /// Nothing: it has a section under its name in this page of the documentation.
+    /// No text: the thing has a section under its name in this page of the documentation.
     Section(&'static str),
-    /// A file that is printed as it is.
+    /// A file that is printed unchanged.
     File,
-    /// A drive file, whose comments at the top explain it.
+    /// A drive file; the comments at its top explain it.
     DriveFile,
 }
 
-/// What is said of a thing besides its name.
+/// The description of a thing, without its name.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// What it is, in one line.
+    /// Summary in one line.
     pub summary: &'static str,
-    /// How it works, where it comes from, what it does not do; [`Kind::text`] says what it is.
+    /// How it works, its source, its limits. [`Kind::text`] states the form.
     pub text: &'static str,
-    /// Its name with the keys that it needs, as the command line takes it; empty where that is its name alone.
+    /// The name with the required keys, as on the command line; empty if the name alone suffices.
     pub example: &'static str,
-    /// What can be set.
+    /// Its settings.
     pub keys: &'static [Key],
-    /// Keys that are sizes of a drive, each with the parameter of a profile that has it.
+    /// Keys that are sizes of a drive, each with the parameter of a profile that contains it.
     pub needs: &'static [(&'static str, &'static str)],
-    /// The values of the keys where nothing is said, if they do not follow from the example.
+    /// Function that returns the default settings, if they do not follow from the example.
     pub settings: Option<fn() -> Table>,
 }
 
 impl About {
-    /// A thing with nothing but a summary.
+    /// Creates an entry with a summary only.
     pub const fn new(summary: &'static str) -> Self {
         Self {
             summary,
@@ -73,31 +74,31 @@ impl About {
         }
     }
 
-    /// With its text.
+    /// Adds the text.
     #[must_use]
     pub const fn text(self, text: &'static str) -> Self {
         Self { text, ..self }
     }
 
-    /// With an example.
+    /// Adds an example.
     #[must_use]
     pub const fn example(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
 
-    /// With its keys.
+    /// Adds the keys.
     #[must_use]
     pub const fn keys(self, keys: &'static [Key]) -> Self {
         Self { keys, ..self }
     }
 
-    /// With what it needs of a profile.
+    /// Adds the keys that are taken from a profile.
     #[must_use]
     pub const fn needs(self, needs: &'static [(&'static str, &'static str)]) -> Self {
         Self { needs, ..self }
     }
 
-    /// With the values of its keys.
+    /// Adds the default settings.
     #[must_use]
     pub const fn settings(self, settings: fn() -> Table) -> Self {
         Self {
@@ -107,19 +108,19 @@ impl About {
     }
 }
 
-/// A key of a thing's settings.
+/// A key of the settings of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The field of the structure.
+    /// Its name in the structure.
     pub field: &'static str,
-    /// Whether files have `-` where the field has `_`.
+    /// True if files use `-` where the field has `_`.
     pub dashes: bool,
-    /// What it is, with its unit.
+    /// Its meaning, with its unit.
     pub summary: &'static str,
 }
 
 impl Key {
-    /// As files have it.
+    /// Returns the name of the key in files.
     pub fn name(&self) -> String {
         match self.dashes {
             true => self.field.replace('_', "-"),
@@ -128,35 +129,35 @@ impl Key {
     }
 }
 
-/// What a key is where nothing is said.
+/// The value of a key that is not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unset {
-    /// This value.
+    /// The default value.
     Value(String),
-    /// It has to be given, or comes from this parameter of a profile.
+    /// None: the key is required, or comes from this parameter of a profile.
     Needed(Option<&'static str>),
-    /// Nothing, or what follows from something else.
+    /// None, or a value that follows from other settings.
     Open,
 }
 
-/// A thing with a name.
+/// A named entry of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// What it is one of.
+    /// The kind of thing.
     pub kind: &'static Kind,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What is said of it.
+    /// Its description.
     pub about: About,
 }
 
 impl Named {
-    /// A thing of that kind and name.
+    /// Creates an entry of that kind and name.
     pub const fn new(kind: &'static Kind, name: &'static str, about: About) -> Self {
         Self { kind, name, about }
     }
 
-    /// Its name with the keys that it needs.
+    /// Returns its name with the required keys.
     pub fn example(&self) -> &'static str {
         match self.about.example {
             "" => self.name,
@@ -164,7 +165,7 @@ impl Named {
         }
     }
 
-    /// Its keys with what they are where nothing is said.
+    /// Returns its keys with their defaults.
     pub fn defaults(&self) -> Vec<(Key, Unset)> {
         let settings = self.about.settings.map(|settings| settings());
         let settings = settings.unwrap_or_default();
@@ -185,9 +186,10 @@ impl Named {
     }
 }
 
-/// A list whose things all have the same keys besides the first, which names them; and settings, unless they have their own.
+/// Returns a copy of a list in which every thing gets `keys` without the first one, which holds the name. Also sets the
+/// default settings, if given.
 ///
-/// For a list that stands below the structure that has the keys.
+/// For a list that is defined below the structure with the keys.
 pub const fn keyed<const N: usize>(
     list: &[Named],
     keys: &'static [Key],

@@ -1,34 +1,34 @@
-//! Seeded randomness: a run is a function of (spec, seed).
+//! Seeded random numbers: a run is a function of (spec, seed).
 //!
-//! PCG-64 (O'Neill 2014) from `rand_pcg`, whose output is fixed by its specification. The derived draws
-//! (bounded integers, uniform, exponential, normal) are here so that no dependency's update can change a run.
+//! PCG-64 (O'Neill 2014) from `rand_pcg`, whose output is fixed by its specification. The derived distributions (bounded
+//! integers, uniform, exponential, normal) are implemented here, so that no update of a dependency can change a run.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
-/// A stream of random numbers, fixed by `(seed, stream)`.
+/// A stream of random numbers, determined by `(seed, stream)`.
 #[derive(Clone, Debug)]
 pub struct Rng(Pcg64);
 
 impl Rng {
-    /// The stream `stream` of `seed`; two streams of one seed are independent.
+    /// Creates stream `stream` of `seed`; two streams of one seed are independent.
     pub fn new(seed: u64, stream: u64) -> Self {
         let state = (u128::from(seed) << 64) | u128::from(seed ^ 0x9e37_79b9_7f4a_7c15);
         let mut pcg = Pcg64::new(state, u128::from(stream));
-        // Nearby seeds give nearby first states; a few steps part them.
+        // Nearby seeds give nearby initial states; a few steps separate them.
         for _ in 0..4 {
             pcg.next_u64();
         }
         Self(pcg)
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire 2019); 0 for a bound of 0.
+    /// Returns a uniform integer in `0..bound`, without bias (Lemire 2019); 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
@@ -44,37 +44,37 @@ impl Rng {
         (wide >> 64) as u64
     }
 
-    /// Uniform in `[0, 1)`, 53 bits.
+    /// Returns a uniform number in `[0, 1)` with 53 bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with probability `p`.
+    /// Returns true with probability `p`.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p
     }
 
-    /// Exponential with the given mean.
+    /// Returns an exponentially distributed number with the given mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.uniform()).ln()
     }
 
-    /// Standard normal (Box-Muller, one of the pair).
+    /// Returns a standard normal number (Box-Muller, one of the pair).
     #[inline]
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// One of `items`; `None` where there is none.
+    /// Returns a uniformly chosen item; `None` if there are no items.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len() as u64) as usize)
     }
 
-    /// Fisher-Yates, in place.
+    /// Shuffles the items in place (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);

@@ -1,6 +1,7 @@
-//! A slab: what is in flight, by a small stable index, without allocation once warm.
+//! A slab: values addressed by small stable indices, without allocation once warm. Used for requests and operations in
+//! flight.
 
-/// Values by index; a freed index is used again, last freed first.
+/// Values by index. Freed indices are reused, the last freed first.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     items: Vec<Option<T>>,
@@ -17,7 +18,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Stores a value and gives its index.
+    /// Stores a value and returns its index.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
         match self.free.pop() {
@@ -32,7 +33,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Takes a value out; `None` where nothing is stored.
+    /// Removes and returns a value; `None` if the index is free.
     #[inline]
     pub fn remove(&mut self, index: u32) -> Option<T> {
         let value = self.items.get_mut(index as usize)?.take()?;
@@ -40,19 +41,19 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// The value at an index.
+    /// Returns the value at an index.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.items.get(index as usize)?.as_ref()
     }
 
-    /// The value at an index, to change.
+    /// Returns the value at an index, for modification.
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> Option<&mut T> {
         self.items.get_mut(index as usize)?.as_mut()
     }
 
-    /// The indices of the values stored, in order.
+    /// Iterates over the indices of the stored values, in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
         let used = self
             .items
@@ -62,17 +63,17 @@ impl<T> Slab<T> {
         used.map(|(index, _)| index as u32)
     }
 
-    /// Values stored.
+    /// Returns the number of stored values.
     pub fn len(&self) -> usize {
         self.items.len() - self.free.len()
     }
 
-    /// Whether nothing is stored.
+    /// Returns true if no values are stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops every value.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.items.clear();
         self.free.clear();

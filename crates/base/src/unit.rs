@@ -1,6 +1,6 @@
-//! Time, lengths and rates with their unit in the type.
+//! Time, lengths and rates, each with its unit in the type.
 //!
-//! Time is whole nanoseconds.
+//! Time is measured in whole nanoseconds.
 
 mod text;
 
@@ -31,13 +31,13 @@ pub struct Rate(u64);
 impl Time {
     /// The start of time.
     pub const ZERO: Time = Time(0);
-    /// A time that never comes.
+    /// The largest time; stands for never.
     pub const MAX: Time = Time(u64::MAX);
-    /// The end of simulated time: 500 years of 365.25 days after the start. What a model would do later it refuses,
-    /// so that no sum of times that it shows has reached [`Time::MAX`].
+    /// The end of simulated time: 500 years of 365.25 days after the start. Models refuse anything that would end later,
+    /// so that no sum of times that they report reaches [`Time::MAX`].
     pub const END: Time = Time(500 * 36_525 * 864 * 1_000_000_000);
 
-    /// Time passed since an earlier instant; zero where `earlier` is later.
+    /// Returns the time passed since an earlier instant; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
@@ -45,48 +45,49 @@ impl Time {
 }
 
 impl Dur {
-    /// No time.
+    /// The zero duration.
     pub const ZERO: Dur = Dur(0);
 
-    /// From microseconds.
+    /// Converts from microseconds.
     pub const fn us(us: u64) -> Dur {
         Dur(us * 1_000)
     }
 
-    /// From milliseconds.
+    /// Converts from milliseconds.
     pub const fn ms(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
     }
 
-    /// In seconds.
+    /// Converts to seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 }
 
 impl Bytes {
-    /// From kibibytes.
+    /// Converts from kibibytes.
     pub const fn kib(n: u64) -> Bytes {
         Bytes(n << 10)
     }
 
-    /// From mebibytes.
+    /// Converts from mebibytes.
     pub const fn mib(n: u64) -> Bytes {
         Bytes(n << 20)
     }
 
-    /// From gibibytes.
+    /// Converts from gibibytes.
     pub const fn gib(n: u64) -> Bytes {
         Bytes(n << 30)
     }
 
-    /// For people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`. Exact where two decimals or a smaller unit (below 10,000)
-    /// can be, else rounded; nothing reads it back. `Display` is exact and is read back.
+    /// Formats the size for people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`. Exact if two decimals or the next
+    /// smaller unit (below 10,000) suffice, otherwise rounded. Not meant to be parsed; `Display` is exact and can be
+    /// parsed.
     pub fn human(self) -> String {
         let bytes = self.0;
         let power = (63 - bytes.max(1).leading_zeros()) as usize / 10;
         let scale = 1u64 << (10 * power);
-        // Hundredths are exact where 100 * bytes divides; in 128 bits, since sizes reach 2^64.
+        // Hundredths are exact if `scale` divides 100 * bytes; computed in 128 bits, since sizes reach 2^64.
         let exact = (u128::from(bytes) * 100).is_multiple_of(u128::from(scale));
         if !exact && power > 0 {
             let below = scale >> 10;
@@ -100,11 +101,11 @@ impl Bytes {
     }
 }
 
-/// Units of 2^10, by their power.
+/// Names of the units 2^(10 n).
 const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 impl Rate {
-    /// From bytes per second; `None` for zero.
+    /// Converts from bytes per second; `None` for zero.
     pub const fn new(bytes_per_second: u64) -> Option<Rate> {
         if bytes_per_second == 0 {
             None
@@ -113,7 +114,7 @@ impl Rate {
         }
     }
 
-    /// Bytes per second.
+    /// Returns the rate in bytes per second.
     #[inline]
     pub const fn bytes_per_second(self) -> u64 {
         self.0

@@ -1,4 +1,4 @@
-//! Lists made by the macros: names lead to things and back, wrong ones are told with what is near, settings have defaults.
+//! Lists defined by the macros: names map to things and back, unknown names give suggestions, settings have defaults.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::registry::{Text, Unset};

@@ -1,26 +1,26 @@
-//! One access of a workload: what trace readers and generators give, and steps shape.
+//! One access of a workload: produced by trace readers and generators, transformed by steps.
 
 use crate::Op;
 use fathom_base::Time;
 
-/// One access to a drive, at a time.
+/// One access to a drive, with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// When it is asked for, since the first access of its workload.
+    /// Time of the request, since the first access of the workload.
     pub at: Time,
-    /// What is asked for.
+    /// The operation.
     pub op: Op,
     /// Start, in bytes.
     pub offset: u64,
-    /// Length, in bytes. Zero for a flush only.
+    /// Length, in bytes. Only a flush has length zero.
     pub len: u64,
-    /// Which disk of the trace: an application storage unit, a disk number, a device number; 0 where a trace
-    /// knows one disk.
+    /// Disk of the trace: an application storage unit, a disk number or a device number; 0 if the trace has only one
+    /// disk.
     pub disk: u32,
 }
 
 impl Access {
-    /// The first byte after it.
+    /// Returns the offset of the first byte after the access.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }

@@ -1,12 +1,12 @@
-//! The conformance suite: whether something is a [`Device`], in the words of the contract's header.
+//! The conformance suite: checks whether something is a [`Device`] according to the contract.
 //!
-//! One function for modelled and real devices and for every layer. It sends right and wrong requests, keeps a shadow of
-//! what every block must hold, and looks at every completion. It assumes nothing about how long anything takes; what
-//! holds for simulated time only is asked of devices that say [`DeviceInfo::modelled`](crate::DeviceInfo::modelled).
+//! One function serves modelled devices, real devices and all layers. It sends valid and invalid requests, keeps a shadow
+//! copy of the expected content of every block, and checks every completion. It assumes nothing about latencies; rules
+//! for simulated time apply only to devices with [`DeviceInfo::modelled`](crate::DeviceInfo::modelled).
 //!
 //! It **writes to the device**, within [`Options::region`] only: a request that leaves the region is a read, or lies
-//! wholly past the device's end. It cannot see durability (that takes a power cut), nor an order that never shows, and
-//! a `wait` that never comes back hangs the suite too.
+//! completely past the end of the device. It cannot check durability (that needs a power cut), nor an order that is never
+//! observable. A `wait` that never returns hangs the suite too.
 
 mod breach;
 mod driver;
@@ -24,11 +24,11 @@ use driver::Driver;
 /// One part of the suite.
 type Rule<D> = fn(&mut Driver<'_, D>) -> Result<(), Breach>;
 
-/// Whether what `make` makes is a device. Every rule gets one of its own; they may stand for the same medium, one after
-/// the other.
+/// Checks whether `make` creates a conforming device. Every rule gets a device of its own; these may share one medium,
+/// one after the other.
 ///
 /// # Errors
-/// The first rule that is broken, by which request and how.
+/// Returns the first rule that is broken, with the request and the breach.
 pub fn check<D: Device>(
     make: &mut dyn FnMut() -> D,
     options: &Options,

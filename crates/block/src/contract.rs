@@ -1,28 +1,28 @@
-//! Requests, completions and the device.
+//! Requests, completions and the [`Device`] trait.
 //!
-//! Shaped like io_uring: `submit` never blocks, `wait` brings completions. The device owns time: a model's
-//! `wait` jumps, a real drive's `wait` sleeps, so that what stands above is the same code in both worlds.
+//! The interface resembles io_uring: `submit` never blocks, `wait` delivers completions. The device owns time: the `wait`
+//! of a model jumps, that of a real drive sleeps, so the code above is the same for both.
 //!
-//! The rules:
-//! - Requests that arrive at one instant are served in order of submission (FIFO by sequence number); a layer that
-//!   schedules may serve those of several processes in another order.
-//! - Completions of one instant arrive together, in the order in which the device finished them.
-//! - A device never completes a request twice and never forgets one. A device that is dropped with
-//!   requests in flight has lost them; the conformance suite checks that none is.
-//! - Data is optional: a device that keeps no bytes completes a read with `data: None`.
-//! - `Flush` completes once every write that completed before it was submitted is durable.
+//! Rules:
+//! - Requests submitted at one instant are served in order of submission (FIFO by sequence number). A layer that
+//!   schedules may reorder the requests of different processes.
+//! - Completions of one instant are delivered together, in the order in which the device finished them.
+//! - A device completes every request exactly once. A device that is dropped with requests in flight loses them; the
+//!   conformance suite checks that no request is lost otherwise.
+//! - Data is optional: a device that stores no bytes completes a read with `data: None`.
+//! - `Flush` completes once every write that had completed before its submission is durable.
 //! - Host CPU time is zero in a model.
-//! - A model's time ends ([`Time::END`]). What would end later fails with [`IoErrorKind::EndOfTime`].
+//! - A model's time is limited ([`Time::END`]). A request that would end later fails with [`IoErrorKind::EndOfTime`].
 
 use fathom_base::{Dur, Time};
 use std::fmt;
 use std::ops::Range;
 
-/// Chosen by the submitter, unique among the requests in flight.
+/// Request identifier, chosen by the submitter and unique among the requests in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// Read `len` bytes.
@@ -35,39 +35,39 @@ pub enum Op {
     Trim,
 }
 
-/// Who asks and how: what a scheduler above the device wants to know.
+/// The origin and mode of a request, for schedulers above the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// The process on whose behalf the request is made.
+    /// The process that makes the request.
     pub process: u32,
-    /// Somebody waits for it.
+    /// True if somebody waits for the request.
     pub sync: bool,
-    /// Force unit access: durable before it completes.
+    /// Force unit access: the data is durable before the request completes.
     pub fua: bool,
-    /// Made past the page cache (`O_DIRECT`), whether or not somebody waits for it.
+    /// True if the request bypasses the page cache (`O_DIRECT`), whether or not somebody waits for it.
     pub direct: bool,
 }
 
 /// One request to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Unique among those in flight.
+    /// Unique among the requests in flight.
     pub id: RequestId,
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// Start, in bytes; a multiple of [`DeviceInfo::logical_block_bytes`].
     pub offset: u64,
     /// Length, in bytes; a multiple of [`DeviceInfo::logical_block_bytes`], at most
     /// [`DeviceInfo::max_request_bytes`] for reads and writes.
     pub len: u64,
-    /// Who and how.
+    /// Origin and mode.
     pub tag: Tag,
-    /// The bytes of a write, or `None` where only time matters.
+    /// The bytes of a write, or `None` if only timing matters.
     pub data: Option<Box<[u8]>>,
 }
 
 impl Request {
-    /// A request without data.
+    /// Creates a request without data.
     pub fn new(id: u64, op: Op, offset: u64, len: u64) -> Self {
         Self {
             id: RequestId(id),
@@ -79,12 +79,12 @@ impl Request {
         }
     }
 
-    /// The first byte after it.
+    /// Returns the offset of the first byte after the request.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }
 
-    /// The error of this request.
+    /// Creates an error of this request.
     pub fn error(&self, kind: IoErrorKind) -> IoError {
         IoError {
             kind,
@@ -95,25 +95,25 @@ impl Request {
     }
 }
 
-/// A request that is done.
+/// A completed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Which one.
+    /// Identifier of the request.
     pub id: RequestId,
-    /// What it was.
+    /// Its operation.
     pub op: Op,
-    /// When it was submitted.
+    /// Time of submission.
     pub submitted: Time,
-    /// When it was done.
+    /// Time of completion.
     pub completed: Time,
-    /// How it ended.
+    /// The result.
     pub result: Result<(), IoError>,
-    /// The bytes of a read, where the device keeps bytes.
+    /// The bytes of a read, if the device stores bytes.
     pub data: Option<Box<[u8]>>,
 }
 
 impl Completion {
-    /// How a request ended, from its submission to its completion.
+    /// Creates the completion of a request; `times` is its submission and completion.
     pub fn of(
         request: &Request,
         times: Range<Time>,
@@ -130,46 +130,46 @@ impl Completion {
         }
     }
 
-    /// From submission to completion.
+    /// Returns the time from submission to completion.
     pub fn latency(&self) -> Dur {
         self.completed.since(self.submitted)
     }
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoErrorKind {
-    /// The offset or the length is no multiple of the logical block, or zero, or over the limit.
+    /// The offset or the length is not a multiple of the logical block, or the length is zero or over the limit.
     Misaligned,
-    /// Past the end of the device.
+    /// The range ends past the end of the device.
     OutOfRange,
-    /// The device does not do this.
+    /// The device does not support the operation.
     Unsupported,
     /// The medium failed.
     Medium,
-    /// No room left on what holds the data.
+    /// No space is left on the storage below.
     NoSpace,
     /// The device went away.
     Gone,
-    /// The device may only be read.
+    /// The device is read-only.
     ReadOnly,
-    /// It would end after [`Time::END`], where a model's clock stops.
+    /// The request would end after [`Time::END`], where a model's clock stops.
     EndOfTime,
-    /// Any other failure, by its number from the operating system.
+    /// Any other failure, with the error number of the operating system.
     Os(i32),
 }
 
-/// A failed request: what failed and where.
+/// The error of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{op} of {len} bytes at offset {offset}: {kind}")]
 pub struct IoError {
-    /// What went wrong.
+    /// The reason.
     pub kind: IoErrorKind,
-    /// Doing what.
+    /// The operation.
     pub op: Op,
-    /// Where, in bytes.
+    /// Its offset, in bytes.
     pub offset: u64,
-    /// How much, in bytes.
+    /// Its length, in bytes.
     pub len: u64,
 }
 
@@ -204,40 +204,40 @@ impl fmt::Display for IoErrorKind {
     }
 }
 
-/// The device cannot take the request now; it is handed back. Until something completes the device refuses every other
-/// request of that operation as well; then it is worth another try.
+/// The device cannot accept the request now and returns it. Until a request completes, the device also refuses all other
+/// requests of that operation; after that, try again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the device has all the requests that it can take: wait for a completion, and submit this one again"
 )]
 pub struct Busy(pub Request);
 
-/// What a device tells about itself: what any host can ask, nothing that it hides.
+/// The properties that a device reports to any host, not its internals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// A name for people.
+    /// Name of the device, for people.
     pub name: String,
-    /// Bytes that can be addressed.
+    /// Addressable capacity, in bytes.
     pub capacity_bytes: u64,
-    /// The unit of address and length, in bytes.
+    /// Logical block size: the unit of offsets and lengths, in bytes.
     pub logical_block_bytes: u32,
-    /// The longest read or write, in bytes.
+    /// Maximum length of a read or write, in bytes.
     pub max_request_bytes: u64,
-    /// Requests that may be in flight.
+    /// Maximum number of requests in flight.
     pub queue_depth: u32,
-    /// Whether completed writes may be lost at a power cut unless flushed, as the device reports it.
+    /// True if completed writes may be lost at a power cut unless flushed, as the device reports it.
     pub volatile_cache: bool,
-    /// Whether TRIM does something.
+    /// True if TRIM is supported.
     pub trim: bool,
-    /// Whether writes are refused.
+    /// True if writes are refused.
     pub read_only: bool,
-    /// Whether time is simulated; a second run of the same requests then takes the same time.
+    /// True if time is simulated; then the same requests take the same time in every run.
     pub modelled: bool,
-    /// Whether it has a head that seeks, if that is known: `queue/rotational` of Linux.
+    /// True if the device has a head that seeks, `None` if unknown: `queue/rotational` of Linux.
     pub rotational: Option<bool>,
 }
 
-/// A modelled device of 1 GiB that takes one request of up to 1 MiB at a time.
+/// A modelled device of 1 GiB with queue depth 1 and requests of up to 1 MiB.
 impl Default for DeviceInfo {
     fn default() -> Self {
         Self {
@@ -256,7 +256,7 @@ impl Default for DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// What is wrong with a request, if anything: the check that every device makes first.
+    /// Checks a request and returns its error, if any. Every device makes this check first.
     pub fn check(&self, request: &Request) -> Result<(), IoError> {
         let &Request {
             op, offset, len, ..
@@ -271,7 +271,7 @@ impl DeviceInfo {
         }
         let too_long = op != Op::Trim && len > self.max_request_bytes;
         let aligned = match block.is_power_of_two() {
-            // Every device asks this of every request: without a division where that can be.
+            // Every request passes this check, so it avoids the division where possible.
             true => (offset | len) & (block - 1) == 0,
             false => offset.is_multiple_of(block) && len.is_multiple_of(block),
         };
@@ -285,44 +285,44 @@ impl DeviceInfo {
     }
 }
 
-/// What a device tells of a place, beside how long it takes to read.
+/// Information about the contents of a range, beyond the latency of reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
-    /// Nothing.
+    /// No information.
     Untold,
-    /// That nothing is kept there: it was never written, or given back. A read touches no medium.
+    /// Nothing is stored there: the range was never written, or was trimmed. A read accesses no medium.
     Hole,
-    /// That all its bytes are equal, as those of a place that was never written are.
+    /// All bytes are equal, as in a range that was never written.
     Blank,
-    /// That it was written: its bytes differ.
+    /// The range was written: its bytes differ.
     Data,
 }
 
 /// A drive, modelled or real, or a layer over one.
 pub trait Device {
-    /// What it tells about itself.
+    /// Returns the properties of the device.
     fn info(&self) -> &DeviceInfo;
 
-    /// The device's clock.
+    /// Returns the time of the device's clock.
     fn now(&self) -> Time;
 
-    /// Takes a request; never blocks.
+    /// Submits a request; never blocks.
     ///
     /// # Errors
-    /// [`Busy`] hands the request back when the queue is full. A request that is wrong is taken and completes
-    /// with an error.
+    /// Returns the request in [`Busy`] if the queue is full. An invalid request is accepted and completes with an error.
     fn submit(&mut self, request: Request) -> Result<(), Busy>;
 
-    /// Goes on until something completes or `until` has come, whichever is first, and appends what completed.
+    /// Waits until a request completes or until the time `until`, whichever comes first, and appends the completions to
+    /// `done`.
     ///
-    /// With `until` at or before [`Device::now`] it only collects. With nothing in flight it goes to `until`
-    /// (a model with `Time::MAX` and nothing in flight stays where it is).
+    /// If `until` is not after [`Device::now`], it only collects completions. With nothing in flight it waits until
+    /// `until`; a model with nothing in flight ignores `Time::MAX` and stays at its time.
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>);
 
-    /// What the device tells of a place, whose offset and length a read may have. May read it, and wait for that.
+    /// Returns information about the contents of a range that is valid for a read. May read the range, and wait for that.
     ///
     /// # Errors
-    /// As a read of the place completes with.
+    /// Returns the error of the read, if it fails.
     fn contents(&mut self, _offset: u64, _len: u64) -> Result<Contents, IoError> {
         Ok(Contents::Untold)
     }
@@ -346,7 +346,7 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
 }
 
-/// So that what stands above can be taken away again.
+/// Allows a layer to borrow the device, so that it can be removed again.
 impl<D: Device + ?Sized> Device for &mut D {
     fn info(&self) -> &DeviceInfo {
         (**self).info()

@@ -1,7 +1,7 @@
 //! Devices without a drive model: one that forgets everything and one that keeps bytes in memory.
 //!
-//! Both have a modelled clock, one fixed latency and a bounded queue. They are what a layer is tested over and what
-//! shows the cost of everything above a drive. Neither has parallelism, a cache or wear: that is `fathom-ssd`.
+//! Both have a modelled clock, one fixed latency and a bounded queue. They serve to test layers, and to measure the cost
+//! of everything above a drive. Neither models parallelism, a cache or wear; `fathom-ssd` does.
 
 mod clock;
 pub mod null;
@@ -12,8 +12,8 @@ pub use ram::RamDevice;
 
 use crate::DeviceInfo;
 
-/// What a modelled device of `capacity_bytes` tells about itself unless somebody wants it otherwise: logical blocks of
-/// 512 bytes, requests of up to 1 MiB, 32 of them in flight, TRIM, no volatile cache.
+/// Returns the default properties of a modelled device of `capacity_bytes`: logical blocks of 512 bytes, requests of up
+/// to 1 MiB, queue depth 32, TRIM, no volatile cache.
 pub fn modelled_info(name: &str, capacity_bytes: u64) -> DeviceInfo {
     DeviceInfo {
         name: name.to_owned(),

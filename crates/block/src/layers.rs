@@ -1,8 +1,7 @@
-//! Layers: devices that wrap a device. A stack of them is a value.
+//! Layers: devices that wrap another device. Stacks of them are ordinary values.
 //!
-//! Every layer keeps the contract over a modelled and over a real device: time passes only in the inner device's
-//! `wait`. A layer shows the inner device's [`crate::DeviceInfo`] unchanged; [`Narrow`] alone
-//! shows another depth.
+//! Every layer keeps the contract over modelled and real devices: time passes only in the inner device's `wait`. A layer
+//! shows the inner device's [`crate::DeviceInfo`] unchanged, except that [`Narrow`] shows a different queue depth.
 
 pub mod faulty;
 mod held;

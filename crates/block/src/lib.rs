@@ -1,10 +1,10 @@
-//! The contract: one [`Device`] for modelled and real drives, devices without a model, layers that wrap a device,
-//! and the conformance suite that every one of them passes.
+//! The block device contract: one [`Device`] trait for modelled and real drives, simple devices without a drive model,
+//! layers that wrap a device, and the conformance suite that all of them pass.
 //!
-//! Knows no drive model, does no real I/O and reads no clock: the device is the clock.
+//! This crate contains no drive model, does no real I/O and reads no clock: the device provides the time.
 //!
-//! For tests of what stands above a device: [`RamDevice`] keeps bytes, [`Faulty`] lets requests fail, and
-//! [`modelled_info`](devices::modelled_info) is what such a device says of itself.
+//! For tests of code above a device: [`RamDevice`] stores bytes, [`Faulty`] makes requests fail, and
+//! [`modelled_info`](devices::modelled_info) returns the properties of such a device.
 
 mod access;
 pub mod conformance;

@@ -1,81 +1,82 @@
-//! What runs above a drive: programs, whose next request may depend on how the last ones went.
+//! Programs: workloads above a drive whose next request may depend on the results of earlier ones.
 //!
-//! A trace says what was requested once; a program says what it requests next, given what is done. A closed loop, a process
-//! that waits for its reads and thinks between them, a page cache that writes back after a while: all are programs. The run
-//! loop (`fathom_run`) asks each actor what it wants, hands that over, and reports every completion; it knows nothing else
-//! of them.
+//! A trace lists fixed requests; a program decides its next request from the completed ones. Examples: a closed loop, a
+//! process that waits for its reads and thinks between them, a page cache that writes back after a while. The run loop
+//! (`fathom_run`) asks each actor for its next request, submits it, and reports every completion; it knows nothing else
+//! about a program.
 //!
-//! A program draws from [`fathom_base::Rng`] alone and sees time only as it is told, so that on a modelled drive a run is
-//! a function of (drive, program, seed).
+//! A program draws random numbers from [`fathom_base::Rng`] only, and learns the time only from its caller, so that on a
+//! modelled drive a run is a function of (drive, program, seed).
 
 use crate::{Access, Tag};
 use fathom_base::Time;
 
-/// An access that an actor requests. The run loop makes it a [`crate::Request`] of the device.
+/// An access that an actor requests. The run loop turns it into a [`crate::Request`] to the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What. Its own time is that of a trace, if it is from one.
+    /// The access. Its own time is that of the trace, if it comes from one.
     pub access: Access,
-    /// On whose behalf, and whether somebody waits for it.
+    /// The process that makes it, and whether somebody waits for it.
     pub tag: Tag,
-    /// From when on its response time counts, not later than now.
+    /// Start of its response time; not later than now.
     pub asked: Time,
-    /// What is done before that time counts in no figure of the run.
+    /// Completions before this time are excluded from all figures of the run.
     pub counts: Time,
-    /// The bytes of a write that somebody will verify.
+    /// The bytes of a write that will be verified.
     pub data: Option<Box<[u8]>>,
 }
 
-/// What an actor does now.
+/// The next action of an actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It requests this, and is asked again at once.
+    /// Makes this request; the actor is asked again at once.
     Request(Request),
-    /// Nothing before that time (later than now), unless an access of this actor is done before; [`Time::MAX`] for
-    /// nothing at all until then.
+    /// Does nothing before this time (later than now), unless an access of this actor completes earlier; [`Time::MAX`] to
+    /// wait for a completion only.
     Wait(Time),
-    /// The same, and what it waits for may come from another actor: it is asked again whenever anything happens, an
-    /// access of any actor that is done or another one's time. Costs a call for each of these.
+    /// Like [`Next::Wait`], but may also wait for another actor: the actor is asked again at every event, that is, when
+    /// an access of any actor completes or the time of another actor comes. Costs one call for each event.
     Watch(Time),
 }
 
-/// An access that is done.
+/// A completed access.
 #[derive(Clone, Copy, Debug)]
 pub struct Done<'a> {
-    /// What it was.
+    /// The access.
     pub access: &'a Access,
-    /// On whose behalf it was.
+    /// The process that made it.
     pub tag: Tag,
-    /// When it was done.
+    /// Time of completion.
     pub completed: Time,
-    /// The bytes of a read, where the drive keeps bytes.
+    /// The bytes of a read, if the drive stores bytes.
     pub data: Option<&'a [u8]>,
 }
 
-/// Something that uses a drive. Times count from its start.
+/// A user of a drive. Times count from its start.
 ///
-/// It is over when no actor asks for anything or waits for a time, and nothing is in flight.
+/// It ends when no actor makes a request or waits for a time, and nothing is in flight.
 pub trait Program {
-    /// What may go wrong: a trace that cannot be read, data that is not what was written.
+    /// Errors of the program: a trace that cannot be read, or data that differs from what was written.
     type Error: std::error::Error;
 
-    /// How many threads it has. Each asks on its own: where the drive takes no more, one waits and the others go on.
+    /// Returns the number of actors (threads). They are independent: if the drive accepts no more requests, one actor
+    /// waits and the others continue.
     fn actors(&self) -> usize;
 
-    /// What an actor (from 0) does now. It is asked at the start, after every access of it that is done, when its time has come, and
-    /// oftener where it watches ([`Next::Watch`]).
+    /// Returns the next action of an actor (from 0). Called at the start, after every completion of this actor, when its
+    /// time has come, and more often if it watches ([`Next::Watch`]).
     ///
     /// # Errors
-    /// The end of the run.
+    /// An error ends the run.
     fn next(&mut self, actor: usize, now: Time) -> Result<Next, Self::Error>;
 
-    /// An access of that actor is done.
+    /// Reports a completion to its actor.
     ///
     /// # Errors
-    /// The end of the run.
+    /// An error ends the run.
     fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Self::Error>;
 
-    /// What part of it is done at that time, from 0 to 1; `None` where it does not know its end. It is for people who wait.
+    /// Returns the fraction that is done at that time, from 0 to 1; `None` if the end is unknown. For progress displays.
     fn part(&self, _now: Time) -> Option<f64> {
         None
     }

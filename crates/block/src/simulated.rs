@@ -1,38 +1,38 @@
-//! The loop of a modelled drive: [`Device::wait`] over events in order of time.
+//! The event loop of modelled drives: implements [`Device::wait`] over events in order of time.
 //!
-//! The model says how one event is handled; here is when the loop stops. A `wait` ends at the first instant at which
-//! something completes, with everything that completes at that instant, and no later than `until`. What is in flight at
-//! [`Time::END`] fails.
+//! The model handles each event; this module decides when the loop stops. A `wait` ends at the first instant at which a
+//! request completes, with everything that completes at that instant, and no later than `until`. Requests in flight at
+//! [`Time::END`] fail.
 
 use crate::{Busy, Completion, Device, IoErrorKind, Op, Request};
 use fathom_base::{Dur, EventQueue, Time};
 use std::ops::{Deref, DerefMut};
 
-/// How far a model has come: the time, and what is complete and not collected yet.
+/// The progress of a model: the time, and the completions that have not been collected.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// The present instant.
+    /// The current time.
     pub now: Time,
-    /// Requests that are not complete.
+    /// Number of requests that are not complete.
     in_flight: usize,
-    /// All of it completed at the present instant.
+    /// Uncollected completions; all of them have the current time.
     finished: Vec<Completion>,
 }
 
 impl Progress {
-    /// Whether no request is in flight.
+    /// Returns true if no request is in flight.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.in_flight == 0
     }
 
-    /// Whether something is complete that was not collected.
+    /// Returns true if there are uncollected completions.
     #[inline]
     pub fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
 
-    /// A request that was admitted at `submitted` is complete.
+    /// Completes a request that was admitted at `submitted`.
     #[inline]
     pub fn complete(
         &mut self,
@@ -48,36 +48,37 @@ impl Progress {
     }
 }
 
-/// [`Progress`] with the events that are to come.
+/// [`Progress`] with the queue of pending events.
 #[derive(Clone, Debug)]
 pub struct Clock<E> {
     progress: Progress,
-    /// What is to come.
+    /// Pending events.
     pub events: EventQueue<E>,
-    /// Events that have happened.
+    /// Number of events processed.
     pub happened: u64,
 }
 
-/// What can happen, where its kind tells its lane in the [`EventQueue`].
+/// The events of a model. Their kind determines the lane in the [`EventQueue`].
 pub trait Event: Copy {
-    /// The lane, for events that come in order of time; none of the [`LANES`](fathom_base::event::LANES) for others.
+    /// Returns the lane for events that occur in order of time, or a number that is not below
+    /// [`LANES`](fathom_base::event::LANES) for other events.
     fn lane(self) -> usize;
 }
 
 impl<E: Event> Clock<E> {
-    /// Something happens at a time.
+    /// Schedules an event at a time.
     #[inline]
     pub fn at(&mut self, time: Time, event: E) {
         self.events.push_in_order(event.lane(), time, event);
     }
 
-    /// Something happens after a while.
+    /// Schedules an event after a duration.
     #[inline]
     pub fn after(&mut self, wait: Dur, event: E) {
         self.at(self.now + wait, event);
     }
 
-    /// Goes on to the next event, if it comes no later than `limit`.
+    /// Advances to the next event and returns it, if it is no later than `limit`.
     #[inline]
     pub fn next(&mut self, limit: Time) -> Option<E> {
         let (at, event) = self.events.pop_until(limit)?;
@@ -86,7 +87,7 @@ impl<E: Event> Clock<E> {
         Some(event)
     }
 
-    /// Whether anything happens now.
+    /// Returns true if an event is pending for the current time.
     #[inline]
     pub fn happens_now(&self) -> bool {
         self.events.next_at().is_some_and(|next| next <= self.now)
@@ -119,28 +120,28 @@ impl<E> DerefMut for Clock<E> {
     }
 }
 
-/// A drive whose time passes from event to event.
+/// A drive whose time advances from event to event.
 pub trait Simulated: Device {
-    /// How far it has come.
+    /// Returns its progress.
     fn progress(&mut self) -> &mut Progress;
 
-    /// Goes on to the next event and handles it, if it comes at `limit` or before. Whether it did.
+    /// Advances to the next event and handles it, if it is no later than `limit`. Returns true if it did.
     fn step(&mut self, limit: Time) -> bool;
 
-    /// Whether no event is to come.
+    /// Returns true if no events are pending.
     fn is_still(&self) -> bool;
 
-    /// Drops every event and completes everything in flight with [`IoErrorKind::EndOfTime`].
+    /// Removes all events and completes everything in flight with [`IoErrorKind::EndOfTime`].
     fn end(&mut self);
 }
 
-/// [`Device::wait`] of a model.
+/// Implements [`Device::wait`] for a model.
 #[inline]
 pub fn wait<M: Simulated>(model: &mut M, until: Time, done: &mut Vec<Completion>) {
-    // What happens at this very instant belongs to it, however early `until` is.
+    // Events of the current time are always handled, even if `until` is earlier.
     let until = until.max(model.progress().now);
     while until != Time::MAX || !model.progress().is_idle() {
-        // Once something is complete, only what happens at the same instant joins it.
+        // Once a request is complete, only events of the same instant are handled.
         let limit = match model.progress().has_finished() {
             true => model.progress().now,
             false => until.min(Time::END),
@@ -162,9 +163,9 @@ pub fn wait<M: Simulated>(model: &mut M, until: Time, done: &mut Vec<Completion>
     }
 }
 
-/// Nothing more happens until then: what is in flight fails if that is after the end of time.
+/// There is no event until `until`: fails the requests in flight if `until` is after the end of time.
 fn end_if_over<M: Simulated>(model: &mut M, until: Time) {
-    // Without an event the model has stopped, and shows it by completing nothing.
+    // A model without events is stuck; it completes nothing, which shows the fault.
     let goes_on = !model.is_still();
     let progress = model.progress();
     let waits = !progress.has_finished() && !progress.is_idle();
@@ -174,11 +175,11 @@ fn end_if_over<M: Simulated>(model: &mut M, until: Time) {
     }
 }
 
-/// The beginning of [`Device::submit`] of a model: hands the request back where the queue is full, else says with which
-/// error it completes at once, if it does.
+/// The first part of [`Device::submit`] of a model: returns the request if the queue is full, otherwise the error with
+/// which it completes at once, if any.
 ///
 /// # Errors
-/// [`Busy`]: what is complete but not collected still takes its place in the queue.
+/// Returns [`Busy`] if the queue is full. Uncollected completions still occupy the queue.
 #[inline]
 pub fn admit<M: Simulated>(
     model: &mut M,

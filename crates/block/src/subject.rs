@@ -1,24 +1,24 @@
-//! What a device can tell of what it has done, beside its answers: a drive's own counters, and those of a block layer
-//! above it. A real drive tells nothing.
+//! Statistics of a device beyond its completions: the internal counters of a drive, and those of a block layer above it.
+//! A real drive provides none.
 
 use crate::{Device, Narrow, NullDevice};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
-/// What a workload is played on: a device that may tell what it has done.
+/// A device that a workload runs on, and that may provide statistics.
 pub trait Subject: Device {
-    /// What it has done so far, where it can tell.
+    /// Returns its work so far, if it is known.
     fn stats(&self) -> Option<DriveStats> {
         None
     }
 
-    /// What has gone through a block layer above it so far, if there is one.
+    /// Returns the work of a block layer above the drive so far, if there is one.
     fn queue(&self) -> Option<QueueWork> {
         None
     }
 
-    /// Has a new drive written in order from its beginning on, in no time; how many bytes are, up to its capacity. The rest is
-    /// to be written by requests, which bring buffers into the state that they leave.
+    /// Writes a new drive sequentially from its beginning in no simulated time. Returns the number of bytes written, at
+    /// most its capacity. The rest must be written by requests, which bring the buffers into the right state.
     fn fill(&mut self) -> u64 {
         0
     }
@@ -50,45 +50,45 @@ impl<D: Subject + ?Sized> Subject for &mut D {
 
 impl Subject for NullDevice {}
 
-/// A real drive tells nothing.
+/// A real drive provides no statistics.
 impl Subject for Box<dyn Device> {}
 
-/// What a drive has done since it was made, as far as its kind knows.
+/// The work of a drive since it was made, as far as its kind counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriveStats {
     /// Bytes that the host has written.
     pub host_bytes_written: u64,
-    /// Bytes programmed into flash, moves and maps included.
+    /// Bytes programmed into flash, including moved data and mapping tables.
     pub flash_bytes_programmed: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Log blocks that became data blocks as they were.
+    /// Switch merges: log blocks that became data blocks unchanged.
     pub switch_merges: u64,
-    /// Log blocks that were completed from their data block.
+    /// Partial merges: log blocks that were completed from their data block.
     pub partial_merges: u64,
-    /// Data and log blocks merged into a new block.
+    /// Full merges: data and log blocks merged into a new block.
     pub full_merges: u64,
     /// Victims of garbage collection.
     pub collected: u64,
-    /// Mapped units (pages, where nothing else is said) that were moved.
+    /// Mapped units that were moved (pages, unless stated otherwise).
     pub moved_units: u64,
-    /// Reads of a map that lies in flash.
+    /// Reads of a mapping table stored in flash.
     pub map_reads: u64,
-    /// Programs of a map that lies in flash.
+    /// Programs of a mapping table stored in flash.
     pub map_programs: u64,
     /// Reads that were repeated with other thresholds.
     pub read_retries: u64,
-    /// Programs and erases that a read interrupted.
+    /// Programs, copies and erases suspended by a read.
     pub suspends: u64,
-    /// Blocks that went out of use.
+    /// Blocks that are out of use.
     pub bad_blocks: u64,
-    /// The time for which flash elements were at work, all elements together.
+    /// Busy time of the flash elements, summed over all elements.
     #[serde(default)]
     pub busy: Dur,
 }
 
 impl DriveStats {
-    /// What was done since `earlier`.
+    /// Returns the work done since `earlier`.
     pub fn since(&self, earlier: &DriveStats) -> DriveStats {
         DriveStats {
             host_bytes_written: self.host_bytes_written - earlier.host_bytes_written,
@@ -108,26 +108,26 @@ impl DriveStats {
         }
     }
 
-    /// Bytes programmed for each byte that the host wrote; `None` where it wrote none.
+    /// Returns bytes programmed per byte written by the host; `None` if the host wrote nothing.
     pub fn write_amplification(&self) -> Option<f64> {
         let written = self.host_bytes_written;
         (written > 0).then(|| self.flash_bytes_programmed as f64 / written as f64)
     }
 }
 
-/// How often the blocks of a drive were erased.
+/// Erase counts of the blocks of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wear {
-    /// The least worn block.
+    /// Minimum over all blocks.
     pub min: u32,
-    /// The mean over all blocks.
+    /// Mean over all blocks.
     pub mean: f64,
-    /// The most worn block.
+    /// Maximum over all blocks.
     pub max: u32,
 }
 
 impl Wear {
-    /// Of the erases of every block; `None` of no block. O(blocks).
+    /// Summarises the erase counts of all blocks; `None` if there are none. O(blocks).
     pub fn of(erases: &[u32]) -> Option<Wear> {
         let total: u64 = erases.iter().map(|&n| u64::from(n)).sum();
         Some(Wear {
@@ -138,44 +138,44 @@ impl Wear {
     }
 }
 
-/// Requests of one kind that the drive was given, without their lengths.
+/// Requests of one kind that were dispatched to the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Their bytes.
+    /// Total length, in bytes.
     pub bytes: u64,
-    /// How many began at a multiple of the alignment that the queue was told to count by.
+    /// Number of requests whose offset is a multiple of the alignment that the queue was told to count by.
     pub aligned: u64,
 }
 
-/// The counters of a queue at one moment, cheap enough to be taken often: what lies between two moments is the
-/// difference. What has no unit in its name is a number of requests.
+/// The counters of a queue at one moment. Cheap enough to be sampled often; the work between two moments is the
+/// difference. Fields without a unit in their name are numbers of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueWork {
     /// The moment, on the drive's clock.
     pub at: Time,
-    /// Reads and writes that were submitted.
+    /// Reads and writes submitted.
     pub submitted: u64,
-    /// What they were split into.
+    /// Pieces that they were split into.
     pub pieces: u64,
-    /// Pieces that joined the end of another request.
+    /// Pieces merged to the end of another request.
     pub back_merges: u64,
-    /// Pieces that joined the beginning of another request.
+    /// Pieces merged to the beginning of another request.
     pub front_merges: u64,
-    /// Requests that became adjacent by a merge, and one.
+    /// Requests that became adjacent by a merge and were joined into one.
     pub joined: u64,
-    /// Requests that had to wait for an earlier one that they overlap.
+    /// Requests that had to wait for an earlier overlapping request.
     pub held_back: u64,
-    /// Reads that the drive was given.
+    /// Reads dispatched to the drive.
     pub reads: Given,
-    /// Writes that the drive was given.
+    /// Writes dispatched to the drive.
     pub writes: Given,
-    /// The sum, over all requests that the drive was given, of how many it then had.
+    /// Sum, over all dispatched requests, of the requests that the drive then had.
     pub depth_sum: u64,
-    /// The integral over time, in requests times ns, of the requests as they were submitted that are not done, held or in
-    /// flight. Stops at `u64::MAX`: two years of a full queue of 256.
+    /// Integral over time, in requests times ns, of the submitted requests that are not done, that is, held or in flight.
+    /// Saturates at `u64::MAX`: two years of a full queue of 256.
     pub held_ns: u64,
-    /// The same of the requests that the drive has, as it was given them: merged and split, flushes and trims among them.
+    /// The same for the requests in flight as they were dispatched: merged and split, including flushes and trims.
     pub in_flight_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! The suite finds what is broken: one device for each way to break the contract.
+//! The conformance suite finds faults: one device for each way to break the contract.
 
 #[allow(dead_code, reason = "shared; not every test file needs all of it")]
 use crate::common::ram;
@@ -8,7 +8,7 @@ use fathom_block::{
     Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, RamDevice, Request, RequestId,
 };
 
-/// What is wrong with the device.
+/// The fault of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     Nothing,
@@ -93,7 +93,7 @@ impl Broken {
         }
     }
 
-    /// What goes wrong on the way down.
+    /// Faults applied to requests.
     fn spoil_request(&mut self, request: &mut Request) {
         let wrong = self.info.check(request).is_err();
         match (self.flaw, request.op) {
@@ -121,7 +121,7 @@ impl Broken {
         }
     }
 
-    /// What goes wrong on the way up.
+    /// Faults applied to completions.
     fn spoil_completion(&mut self, completion: &mut Completion) {
         match self.flaw {
             TakesWrongRequests => completion.result = Ok(()),
@@ -242,7 +242,7 @@ impl Device for Broken {
             self.inner.wait(until, &mut came);
         }
         self.spoil_batch(&mut came);
-        // What is dropped is as if it had never been: the wait goes on.
+        // A dropped completion must look as if it never happened: continue waiting.
         if came.is_empty() && matches!(self.flaw, DropsCompletion | NeverFlushes) {
             self.inner.wait(until, &mut came);
         }
@@ -259,7 +259,7 @@ fn run(flaw: Flaw) -> Result<(), Violation> {
     check(&mut || Broken::new(flaw), &options).map(|_| ())
 }
 
-/// Checks that a flaw is found for what it is.
+/// Checks that the suite reports a flaw as the expected breach.
 macro_rules! found {
     ($($name:ident: $flaw:ident => $breach:pat,)*) => {$(
         #[test]

@@ -1,4 +1,4 @@
-//! Every device and every layer of this crate is a device.
+//! Every device and every layer of this crate passes the conformance suite.
 
 use crate::common::{Numbered, RealLike, Watched, ram};
 use fathom_base::Dur;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-/// Two latencies: nothing takes time, and something does.
+/// Two latencies: zero and non-zero.
 const LATENCIES: [Dur; 2] = [Dur::ZERO, Dur::us(10)];
 
 fn conforms<D: Device>(mut make: impl FnMut() -> D, options: &Options) -> Report {
@@ -98,7 +98,7 @@ fn the_region_alone_is_touched() {
         region: region.clone(),
         ..Options::default()
     };
-    // Every rule gets a device of its own; what they are sent is kept in one list.
+    // Every rule gets a device of its own; the requests to all of them are recorded in one list.
     let sent = Rc::new(RefCell::new(Vec::new()));
     conforms(|| Watched(ram(Dur(9)), sent.clone()), &options);
     let mut changes = 0;

@@ -1,4 +1,4 @@
-//! What each layer does to what passes through it.
+//! The effect of each layer on requests and completions.
 
 #[allow(dead_code, reason = "shared; not every test file needs all of it")]
 use crate::common::Numbered;
@@ -35,7 +35,7 @@ fn request(id: u64, op: Op, blocks: u64) -> Request {
     }
 }
 
-/// Random requests with random waits between them; everything that completed.
+/// Sends random requests with random waits between them. Returns all completions.
 fn load<D: Device>(device: &mut D, seed: u64, count: u64, gap: u64) -> Vec<Completion> {
     let mut rng = Rng::new(seed, 0);
     let mut done = Vec::new();
@@ -80,7 +80,7 @@ fn the_nth_fails_on_the_way_down_or_on_the_way_up() {
                     .map(|e| (c.id.0, e.kind, e.op, e.offset, c.completed.0))
             })
             .collect();
-        // The fourth request's own noise.
+        // The noise of the fourth request.
         let at = if stage == Stage::Before { 0 } else { 4050 };
         assert_eq!(failed, [(3, IoErrorKind::Os(5), Op::Write, 3 * 512, at)]);
         let asked = &device.inner().latencies().asked;
@@ -175,7 +175,7 @@ fn a_smaller_depth_is_kept_and_told() {
     for (depth, shown) in [(1, 1), (4, 4), (1 << 20, modelled_info("", 1).queue_depth)] {
         let mut device = Narrow::new(null(Dur::us(10)), NonZeroU32::new(depth).unwrap());
         assert_eq!(device.info().queue_depth, shown);
-        // As many as it says, and one more when one of them is done.
+        // Accepts as many as it reports, and one more after a completion.
         for round in 0..2 {
             for id in 0..u64::from(shown) {
                 assert!(device.submit(request(id, Op::Read, 1)).is_ok(), "{round}");

@@ -1,6 +1,6 @@
 //! The tests of devices, layers and the conformance suite.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They are one program, because each separate file would be linked on its own.
 
 mod broken;
 mod common;

@@ -1,12 +1,11 @@
-//! The loop of a modelled drive.
+//! The event loop of modelled drives.
 
 use fathom_base::{Dur, EventQueue, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::simulated::{self, Progress, Simulated};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
 
-/// A drive whose request takes as many nanoseconds as its number says, and none at all where that is 0: then nothing
-/// is to happen for it.
+/// A drive on which a request takes as many nanoseconds as its number, and which schedules no event for request 0.
 struct Model {
     info: DeviceInfo,
     progress: Progress,
@@ -87,7 +86,7 @@ fn read(id: u64) -> Request {
     Request::new(id, Op::Read, 0, 512)
 }
 
-/// The numbers of what completes, and the time.
+/// Waits. Returns the numbers of the completed requests, and the time.
 fn waited(model: &mut Model, until: Time) -> (Vec<u64>, u64) {
     let mut done = Vec::new();
     model.wait(until, &mut done);
@@ -105,7 +104,7 @@ fn what_completes_at_one_instant_comes_together_and_nothing_later_with_it() {
     assert_eq!(waited(&mut model, Time(5)), (vec![5, 5], 5));
     assert_eq!(waited(&mut model, Time(1)), (vec![], 5), "never back");
     assert_eq!(waited(&mut model, Time::MAX), (vec![9], 9));
-    // Nothing is in flight: a wait without an end changes nothing, another one passes time.
+    // Nothing is in flight: an unlimited wait changes nothing, a limited one passes time.
     assert_eq!(waited(&mut model, Time::MAX), (vec![], 9));
     assert_eq!(waited(&mut model, Time(20)), (vec![], 20));
 }

@@ -1,7 +1,7 @@
-//! Simulated requests per second on one core: the drive `ms-ssd` as in `epo` Table I, 48 elements and 192 GiB.
+//! Simulated requests per second on one core: the drive `ms-ssd` of `epo` Table I, with 48 elements and 192 GiB.
 //!
-//! Each benchmark works on a drive of its own; setting up and preparing are not measured, except where setting up is
-//! what is measured.
+//! Each benchmark uses a drive of its own. Creating and preparing the drive are not measured, except in the benchmark of
+//! creation.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 #![allow(missing_docs, reason = "divan's macros expand to undocumented items")]
@@ -15,7 +15,7 @@ use fathom_disksim::{MsSsd, Spec};
 const PAGE: u64 = 4096;
 const DEPTH: u64 = 32;
 const REQUESTS: u64 = 1_000_000;
-/// Writes after which the drive has been cleaning for long.
+/// Number of writes after which the drive has been cleaning for a long time.
 const PREPARE: u64 = 15_000_000;
 
 fn main() {
@@ -26,7 +26,7 @@ fn drive() -> MsSsd {
     MsSsd::new(&Spec::default()).unwrap()
 }
 
-/// Sends `n` random requests of one page, [`DEPTH`] at a time, and waits for all.
+/// Sends `n` random requests of one page with queue depth [`DEPTH`], and waits for all of them.
 fn random(drive: &mut MsSsd, op: Op, n: u64, seed: u64) {
     let pages = drive.info().capacity_bytes / PAGE;
     let mut rng = Rng::new(seed, 0);

@@ -1,4 +1,4 @@
-//! Prints docs/validation.md's table: the drive `ms-ssd` against every run of the reference, as Markdown.
+//! Prints the table of docs/validation.md as Markdown: the drive `ms-ssd` compared with every run of the reference.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Requests in flight, and what waits for the channel.
+//! Requests in flight, and the queues of the host channel.
 
 use super::parts::NONE;
 use fathom_base::Time;
@@ -13,17 +13,17 @@ pub(super) struct Active {
     pub(super) submitted: Time,
     pub(super) offset: u64,
     pub(super) len: u64,
-    /// Its first page.
+    /// First page.
     pub(super) first: u64,
-    /// Its pages.
+    /// Number of pages.
     pub(super) pages: u32,
-    /// Parts still at the elements.
+    /// Number of parts that have not completed.
     pub(super) pending: u32,
     pub(super) failed: bool,
 }
 
 impl Active {
-    /// A request, rounded out to whole pages.
+    /// Creates a request, rounded out to whole pages.
     pub(super) fn new(request: &Request, now: Time, page_bytes: u64) -> Self {
         let first = request.offset / page_bytes;
         let pages = request.end().div_ceil(page_bytes).saturating_sub(first) as u32;
@@ -41,7 +41,7 @@ impl Active {
     }
 }
 
-/// What waits for the channel, and what is on it.
+/// The request on the host channel, and the requests that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     pub(super) current: u32,

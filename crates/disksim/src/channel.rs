@@ -1,14 +1,15 @@
-//! The drive's front end: the queue of commands, the one channel to the host, and the way of a request through both.
+//! The drive's front end: the command queue, the single channel to the host, and the path of a request through both.
 //!
-//! When the channel frees, completions go first, then the next command. A read goes to its elements at once and needs
-//! the channel afterwards; a write holds the channel for its data, goes to its elements, and completes without it.
+//! When the channel becomes free, completions go first, then the next command. A read goes to its elements at once and
+//! uses the channel afterwards. A write uses the channel for its data, goes to its elements, and completes without the
+//! channel.
 
 use super::parts::{NONE, Part};
 use super::{CHANNEL, COMMANDS, DRIVER, Event, MsSsd, key};
 use fathom_block::{IoErrorKind, Op};
 
 impl MsSsd {
-    /// A request comes to the driver.
+    /// A request arrives at the driver.
     pub(super) fn enqueue(&mut self, request: u32, page: u64) {
         if self.at_drive.1 >= self.at_drive.0 {
             return self.waiting.push(page, request);
@@ -18,7 +19,7 @@ impl MsSsd {
         self.issue(request);
     }
 
-    /// The driver gives the drive a request.
+    /// The driver dispatches a request to the drive.
     pub(super) fn issue(&mut self, request: u32) {
         if self.costs.overhead == 0.0 {
             return self.arrive(request);
@@ -28,7 +29,7 @@ impl MsSsd {
             .push_in_order(COMMANDS, at, Event::Command(request));
     }
 
-    /// A request comes to the drive.
+    /// A request arrives at the drive.
     pub(super) fn arrive(&mut self, request: u32) {
         if let Some(request) = self.requests.get(request)
             && request.op == Op::Write
@@ -40,7 +41,7 @@ impl MsSsd {
         self.use_channel();
     }
 
-    /// Gives the channel what it can do next, if it does nothing.
+    /// Assigns the next transfer to the channel if it is free.
     fn use_channel(&mut self) {
         while self.channel.current == NONE {
             let completed = self.channel.completions.pop_front();
@@ -50,7 +51,7 @@ impl MsSsd {
             let Some(request) = self.requests.get(index) else {
                 continue;
             };
-            // A read is carried when it comes from the elements, a write when it goes to them.
+            // A read is transferred after its flash operations, a write before them.
             if (request.op == Op::Read) != completed.is_some() {
                 match completed {
                     Some(_) => self.complete(index),
@@ -65,7 +66,7 @@ impl MsSsd {
         }
     }
 
-    /// The channel is through with a request.
+    /// The channel has transferred a request.
     pub(super) fn carried(&mut self) {
         let index = std::mem::replace(&mut self.channel.current, NONE);
         if self
@@ -80,7 +81,7 @@ impl MsSsd {
         self.use_channel();
     }
 
-    /// A request goes to its elements, page by page.
+    /// Sends a request to its elements, page by page.
     fn start(&mut self, index: u32) {
         let Some(&request) = self.requests.get(index) else {
             return;
@@ -100,7 +101,7 @@ impl MsSsd {
         }
     }
 
-    /// A part of a request is done.
+    /// A part of a request has completed.
     pub(super) fn part_done(&mut self, index: u32) {
         let Some(request) = self.requests.get_mut(index) else {
             return;
@@ -112,14 +113,14 @@ impl MsSsd {
         }
     }
 
-    /// A request whose part found no room.
+    /// Marks a request as failed: a part of it found no free block.
     pub(super) fn fail(&mut self, index: u32) {
         if let Some(request) = self.requests.get_mut(index) {
             request.failed = true;
         }
     }
 
-    /// A request is done; the driver sends another.
+    /// Completes a request; the driver then dispatches the next one.
     fn complete(&mut self, index: u32) {
         let Some(request) = self.requests.remove(index) else {
             return;
@@ -133,7 +134,7 @@ impl MsSsd {
         self.at_drive.1 -= 1;
         if let Some(next) = self.waiting.pop() {
             self.at_drive.1 += 1;
-            // The driver hears of it at the same instant, but after everything that the drive does by itself.
+            // The driver learns of the completion at the same instant, but after all events of the drive itself.
             let now = key(self.millis);
             self.events.push_in_order(DRIVER, now, Event::Issue(next));
         }

@@ -1,22 +1,23 @@
-//! Making room: which block goes, where its pages go, and how long the element is away for it.
+//! Cleaning (garbage collection): the choice of the victim block, the destination of its pages, and the time that the
+//! element is blocked.
 //!
-//! A pass cleans one plane of every parallel unit that has a plane with too few free blocks; without copy-back it
-//! cleans the element as a whole. A block that is valid throughout, or whose pages find no room, is left alone.
+//! A pass cleans one plane of every parallel unit that has a plane with too few free blocks. Without copy-back it cleans
+//! the element as a whole. A block whose pages are all valid, or find no room, is left alone.
 
 use super::flash::{Flash, NO_CANDIDATE};
 use super::pass::{Pass, clean};
 use super::shape::{Costs, Shape};
 use fathom_base::Rng;
 
-/// Whose turn it is.
+/// State of the cleaner.
 #[derive(Clone, Debug)]
 pub(super) struct Cleaner {
-    /// For each parallel unit the plane that is asked first, within the unit.
+    /// Plane within each parallel unit that is tried first.
     turn: Vec<u32>,
     pub(super) costs: Costs,
-    /// Blocks that may be cleaned: valid pages, block number, slot. Used within a pass only.
+    /// Candidate blocks (valid pages, block number, slot). Used within a pass only.
     pub(super) candidates: Vec<(i16, u32, u32)>,
-    /// What wear-aware cleaning draws.
+    /// Random numbers for wear-aware cleaning.
     pub(super) rng: Rng,
 }
 
@@ -34,7 +35,7 @@ impl Cleaner {
         }
     }
 
-    /// Cleans an element once, if it must be cleaned and can be.
+    /// Cleans an element once, if it is necessary and possible.
     pub(super) fn pass(
         &mut self,
         flash: &mut Flash,
@@ -53,7 +54,7 @@ impl Cleaner {
         (pass.blocks > 0).then_some(pass)
     }
 
-    /// One plane of every parallel unit.
+    /// Cleans one plane of every parallel unit.
     fn units(&mut self, flash: &mut Flash, shape: &Shape, element: u32, millis: f64) -> Pass {
         let per_unit = shape.planes / shape.units;
         let mut pass = Pass::default();
@@ -78,7 +79,7 @@ impl Cleaner {
         pass
     }
 
-    /// One block of a plane, if there is one that can be cleaned.
+    /// Cleans one block of a plane, if possible.
     fn plane(
         &mut self,
         flash: &mut Flash,
@@ -94,7 +95,7 @@ impl Cleaner {
         Some(clean(flash, shape, &self.costs, element, slot, millis))
     }
 
-    /// The element as a whole, until enough is free.
+    /// Cleans the element as a whole, until enough blocks are free.
     fn whole(&mut self, flash: &mut Flash, shape: &Shape, element: u32, millis: f64) -> Pass {
         let mut pass = Pass::default();
         if flash.tally[element as usize].free > shape.low_element {
@@ -123,7 +124,7 @@ impl Cleaner {
     }
 }
 
-/// The block of a plane with the fewest valid pages, the last of several.
+/// Returns the victim of a plane: the block with the fewest valid pages, the last one if there are several.
 fn victim(flash: &Flash, shape: &Shape, element: u32, plane: u32) -> Option<u32> {
     let first = plane * shape.blocks;
     let base = (element * shape.slots() + first) as usize;

@@ -1,35 +1,35 @@
-//! What a drive has done since it was new.
+//! Counters of the work that a drive has done since it was new.
 
 use fathom_base::Dur;
 
-/// A pass of cleaning.
+/// One pass of cleaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cleaning {
-    /// When it began, in milliseconds since the start.
+    /// Start time, in milliseconds since the start of the simulation.
     pub start_ms: f64,
-    /// Which element.
+    /// The element.
     pub element: u32,
-    /// How long the element was away, in milliseconds.
+    /// Time for which the element was blocked, in milliseconds.
     pub cost_ms: f64,
 }
 
-/// What the drive has done so far.
+/// The work that the drive has done since it was new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Pages that the host has written.
+    /// Pages written by the host.
     pub pages_written: u64,
-    /// Pages that cleaning has moved.
+    /// Valid pages moved by cleaning.
     pub pages_moved: u64,
-    /// Blocks that were cleaned.
+    /// Blocks cleaned.
     pub cleanings: u64,
-    /// Blocks that were erased.
+    /// Blocks erased.
     pub erases: u64,
-    /// The time for which elements were at work, all elements together.
+    /// Busy time, summed over all elements.
     pub busy: Dur,
 }
 
 impl Counters {
-    /// Write amplification: pages programmed with data for each page that the host has written; `None` where it has
+    /// Returns the write amplification: data pages programmed per page written by the host; `None` if the host has
     /// written none.
     pub fn waf(&self) -> Option<f64> {
         let programmed = (self.pages_written + self.pages_moved) as f64;

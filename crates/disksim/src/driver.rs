@@ -1,17 +1,18 @@
-//! The driver's queue: requests that wait until the drive may have another one.
+//! The driver's queue: requests that wait until the drive accepts another one.
 //!
-//! In order of arrival, or by DiskSim's scheduling policy 3, `CYCLE_LBN` (disksim_ioqueue.c), which is C-LOOK. The extension's
-//! own parameter files (ssdmodel/valid/ssd-*.parv) give the driver policy 3 and the drive a `Max queue length` of 20.
+//! Requests are dispatched in order of arrival, or by DiskSim's scheduling policy 3, `CYCLE_LBN` (disksim_ioqueue.c),
+//! which is C-LOOK. The extension's own parameter files (ssdmodel/valid/ssd-*.parv) set the driver to policy 3 and the
+//! `Max queue length` of the drive to 20.
 
 use std::collections::VecDeque;
 
-/// Requests in the order in which they go to the drive.
+/// Waiting requests in dispatch order.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     elevator: bool,
-    /// First page and request; in order of arrival, or of page and then arrival.
+    /// First page and request, in order of arrival; for the elevator in order of page, then arrival.
     requests: VecDeque<(u64, u32)>,
-    /// The first page of the last request that went.
+    /// First page of the last dispatched request.
     at: u64,
 }
 
@@ -32,12 +33,13 @@ impl Waiting {
         self.requests.insert(at, (page, request));
     }
 
-    /// A request went without waiting.
+    /// Notes a request that was dispatched without waiting.
     pub(super) fn passed(&mut self, page: u64) {
         self.at = page;
     }
 
-    /// Takes the request that goes next. The elevator only goes up, and begins again at the lowest address.
+    /// Removes and returns the next request to dispatch. The elevator moves upwards only, and restarts at the lowest
+    /// address.
     pub(super) fn pop(&mut self) -> Option<u32> {
         if !self.elevator {
             return self.requests.pop_front().map(|(_, request)| request);
@@ -58,7 +60,7 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    /// What goes, in order, where the request of page `passed` went without waiting and the others wait then.
+    /// Returns the dispatch order of `pages`, after a request for page `passed` was dispatched without waiting.
     fn order(elevator: bool, passed: u64, pages: &[u64]) -> Vec<u32> {
         let mut waiting = Waiting::new(elevator);
         waiting.passed(passed);
@@ -68,8 +70,8 @@ mod tests {
         std::iter::from_fn(|| waiting.pop()).collect()
     }
 
-    /// The rule of `ioqueue_get_request_from_lbn_scan_queue` for `CYCLE_LBN`: the lowest address at or above the last one, and
-    /// where there is none the lowest of all; equal addresses in order of arrival.
+    /// The rule of `ioqueue_get_request_from_lbn_scan_queue` for `CYCLE_LBN`: the lowest address at or above the last
+    /// one, or the lowest of all if there is none; equal addresses in order of arrival.
     #[test]
     fn the_elevator_goes_up_and_begins_again_at_the_lowest() {
         let pages = [40, 90, 10, 50, 90, 20];

@@ -1,15 +1,15 @@
-//! An element at work: its queue, and how long what it takes from there keeps it busy.
+//! Elements: serving their queues, and the time that each operation keeps them busy.
 
 use super::flash::{Flash, Plane};
 use super::parts::{Batch, Part};
 use super::shape::{Shape, millis_at};
 use super::{Cleaning, ELEMENTS, Event, MsSsd, key};
 
-/// Requests that an element with several parallel units takes from its queue at a time.
+/// Maximum number of requests that an element with several parallel units takes from its queue at once.
 const BATCH: usize = 100;
 
-/// The plane that takes the next write of a page: of those whose open block is later than the page's old copy the
-/// one with the most room, `put` writes being on their way to a plane.
+/// Returns the plane for the next write of a page: among the planes whose open position is newer than the page's old
+/// copy, the one with the most room. `put(n)` is the number of writes already assigned to plane `n`.
 pub(super) fn choose_plane(
     flash: &mut Flash,
     shape: &Shape,
@@ -44,8 +44,7 @@ pub(super) fn choose_plane(
 }
 
 impl MsSsd {
-    /// Gives a gang of elements, which is one element unless they write in step, what it can do next, if it does
-    /// nothing.
+    /// Starts the next work of a gang if it is idle. A gang is one element, unless elements write in step.
     pub(super) fn activate(&mut self, gang: u32) {
         let station = &self.stations[gang as usize];
         let waiting = !station.is_empty();
@@ -62,7 +61,7 @@ impl MsSsd {
         }
     }
 
-    /// Whether a gang of one may have to be cleaned, at first sight.
+    /// Returns false if a gang of one element surely needs no cleaning. A quick check.
     #[inline]
     fn may_clean(&self, gang: u32) -> bool {
         self.shape.gang > 1
@@ -70,7 +69,8 @@ impl MsSsd {
             || self.flash.tally[gang as usize].low_planes > 0
     }
 
-    /// Cleans a gang once, if it must; whether it did. Its members hold the same and clean at the same time.
+    /// Cleans a gang once, if necessary. Returns true if it did. Its members hold the same data and clean at the same
+    /// time.
     fn clean(&mut self, gang: u32) -> bool {
         let mut longest = 0.0;
         for element in gang * self.shape.gang..(gang + 1) * self.shape.gang {
@@ -95,12 +95,12 @@ impl MsSsd {
         true
     }
 
-    /// Something that occupies an element until then, in milliseconds.
+    /// Occupies an element until a time in milliseconds.
     fn work(&mut self, until: f64, event: Event) {
         self.events.push(key(until), event);
     }
 
-    /// A page of a request that occupies an element for the time that most take: as they begin, so they end.
+    /// Like [`MsSsd::work`], for operations with the most common durations: they end in the order in which they start.
     fn work_as_most(&mut self, until: f64, index: u32) {
         self.events
             .push_in_order(ELEMENTS, key(until), Event::Done(index));
@@ -128,8 +128,8 @@ impl MsSsd {
         }
     }
 
-    /// Writes a page across a gang whose members write in step: what the request does not bring is read, and the
-    /// whole is written at the next place of every member. Says how long that takes, in milliseconds.
+    /// Writes a page across a gang whose members write in step: reads the parts that the request does not contain, then
+    /// writes the whole at the next place of every member. Returns the duration in milliseconds.
     fn write_gang(&mut self, part: Part) -> f64 {
         let members = self.shape.gang;
         let first = part.element / members * members;
@@ -140,7 +140,7 @@ impl MsSsd {
         2.0 * (costs.read + f64::from(members) * costs.transfer + costs.program)
     }
 
-    /// Writes a part, and says how long pins and programs take, in milliseconds.
+    /// Writes a part. Returns the duration of the transfer and the programs, in milliseconds.
     fn write(&mut self, part: Part, plane: Option<u32>) -> f64 {
         let Part { element, page, .. } = part;
         let (flash, shape) = (&mut self.flash, &self.shape);
@@ -157,7 +157,8 @@ impl MsSsd {
         self.costs.write_page(last)
     }
 
-    /// Takes up to [`BATCH`] parts, all reads first, one of each parallel unit at a time.
+    /// Takes up to [`BATCH`] parts from the queue and executes them: first all reads, then the writes, one part per
+    /// parallel unit at a time.
     fn serve_batch(&mut self, element: u32) {
         let mut batch = std::mem::take(&mut self.batch);
         batch.reads.clear();
@@ -214,8 +215,8 @@ impl MsSsd {
         }
     }
 
-    /// Does what was placed, one of each parallel unit at a time, from `after` the instant at hand. Says how long all
-    /// of it takes. In milliseconds.
+    /// Executes the placed parts, one per parallel unit at a time, starting `after` milliseconds from now. Returns the
+    /// total duration in milliseconds.
     fn rounds(&mut self, batch: &mut Batch, after: f64, write: bool) -> f64 {
         let per_unit = self.shape.planes / self.shape.units;
         let start = self.millis + after;
@@ -228,7 +229,7 @@ impl MsSsd {
                     continue;
                 };
                 let (plane, index) = batch.placed.remove(at);
-                // Transfers share the pins, one after another; what happens in the array overlaps.
+                // Transfers share the pins one after another; operations in the array overlap.
                 self.counters.pages_written += u64::from(write);
                 let cost = if write {
                     self.write(self.parts.get(index), Some(plane))

@@ -1,97 +1,97 @@
-//! What the flash holds, and where the next page goes.
+//! The contents of the flash, and the position of the next page to write.
 //!
-//! The drive starts full. Where everything is at the start is arithmetic ([`Shape::first_place`]), and a block that was
-//! never opened again holds what it held then. So the maps begin as zeroed memory, which takes none until it is
-//! written to. Everything is flat, by element and slot.
+//! The drive starts full. The initial place of every page is computed ([`Shape::first_place`]), and a block that was
+//! never reopened still holds its initial pages. The maps therefore start as zeroed memory, which occupies no memory
+//! until it is written. All tables are flat arrays, indexed by element and slot.
 
 mod change;
 
 use super::shape::Shape;
 use prefetch_index::prefetch_index;
 
-/// The score of a block that is no candidate for cleaning.
+/// The score of a block that is not a candidate for cleaning.
 pub(super) const NO_CANDIDATE: i16 = i16::MAX;
 
-/// A block that is being filled.
+/// An open block, which is being filled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
-    /// Where.
+    /// Its slot.
     pub(super) slot: u32,
-    /// The next page.
+    /// Next page to write.
     pub(super) page: u32,
-    /// When it was opened, by rank.
+    /// Rank of its opening.
     pub(super) sequence: u32,
 }
 
-/// A slot: what is asked of it together lies together.
+/// State of a slot; fields that are used together are stored together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// A bit for each of its first 64 pages without valid data; [`Flash::more_stale`] has the others.
+    /// Bit set of the pages without valid data, for the first 64 pages; [`Flash::more_stale`] has the others.
     stale: u64,
-    /// When its block was opened, by rank; 0 while it is free.
+    /// Rank of the opening of its block; 0 while the block is free.
     sequence: u32,
 }
 
-/// A plane: its open block and its free ones.
+/// A plane: its open block and its free blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plane {
-    /// The block being filled (with copy-back).
+    /// The open block (with copy-back).
     pub(super) open: Open,
-    /// Free blocks.
+    /// Number of free blocks.
     pub(super) free: u32,
-    /// Where the search for a free block begins, as a row of the plane.
+    /// Row of the plane where the search for a free block starts.
     cursor: u32,
 }
 
 impl Plane {
-    /// Pages that it can still take, the summary of its open block counted as one.
+    /// Number of pages that can still be written; counts the summary page of the open block as one.
     #[inline]
     pub(super) fn room(&self, shape: &Shape) -> u32 {
         self.free * shape.pages + shape.pages - self.open.page
     }
 }
 
-/// What belongs to an element as a whole.
+/// State of an element as a whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// The block being filled (without copy-back).
+    /// The open block (without copy-back).
     pub(super) open: Open,
-    /// Free blocks, as the element counts them (without copy-back).
+    /// Number of free blocks as counted by the element (without copy-back).
     pub(super) free: u32,
-    /// Where the search for a free slot begins.
+    /// Slot where the search for a free block starts.
     cursor: u32,
-    /// The rank of the block opened last.
+    /// Rank of the block that was opened last.
     sequence: u32,
-    /// Planes that must be cleaned.
+    /// Number of planes that must be cleaned.
     pub(super) low_planes: u32,
-    /// The plane that is asked first for the next write.
+    /// Plane that is considered first for the next write.
     pub(super) next_plane: u32,
 }
 
-/// The state of all the flash.
+/// The state of all flash elements.
 #[derive(Clone, Debug)]
 pub(super) struct Flash {
-    /// For each page of an element where it is, once it has moved.
+    /// Place of each page of an element, valid once the page has moved.
     place: Vec<u32>,
-    /// For each physical page what it holds, once its block was opened again.
+    /// Page held by each physical page, valid once its block was reopened.
     page: Vec<u32>,
     slots: Vec<Slot>,
-    /// For each slot a bit for each page without valid data, beyond the first 64.
+    /// For each slot, bits of the pages without valid data, beyond the first 64.
     more_stale: Vec<u64>,
-    /// Words of `more_stale` for a slot.
+    /// Words of `more_stale` per slot.
     more: usize,
-    /// For each slot its valid pages, or [`NO_CANDIDATE`].
+    /// Number of valid pages of each slot, or [`NO_CANDIDATE`].
     pub(super) score: Vec<i16>,
-    /// For each slot how often it has been erased.
+    /// Erase count of each slot.
     pub(super) erases: Vec<u16>,
-    /// For each slot when it was erased last, in milliseconds; only where cleaning asks.
+    /// Time of the last erase of each slot, in milliseconds; only for wear-aware cleaning.
     pub(super) erased_at: Vec<f64>,
     pub(super) planes: Vec<Plane>,
     pub(super) tally: Vec<Tally>,
 }
 
 impl Flash {
-    /// Bytes of the tables of a drive that is not built yet; see [`Flash::bytes`].
+    /// Returns the size in bytes of the tables of a drive that has not been built; see [`Flash::bytes`].
     pub(super) fn bytes_of(shape: &Shape) -> u64 {
         let elements = u64::from(shape.elements);
         let slots = elements * u64::from(shape.slots());
@@ -122,7 +122,8 @@ impl Flash {
         flash
     }
 
-    /// An element at the start: full, every block of data sealed but the last, and a block open in each plane.
+    /// Sets the initial state of an element: full, all data blocks sealed except the last, and a block open in each
+    /// plane.
     fn fill(&mut self, shape: &Shape, element: u32) {
         let full = shape.planes * shape.usable;
         let base = (element * shape.slots()) as usize;
@@ -137,7 +138,8 @@ impl Flash {
             }
         }
         let tally = &mut self.tally[element as usize];
-        // One rank is left for originals that migrate: older than all that is opened, but no longer in place.
+        // One rank is reserved for initial blocks that migrate: older than all opened blocks, but no longer at their
+        // initial place.
         tally.sequence = full + 1;
         tally.free = shape.planes * (shape.blocks - shape.usable);
         for plane in 0..shape.planes {
@@ -151,12 +153,12 @@ impl Flash {
             }
         } else {
             self.open_anywhere(shape, element);
-            // The reference does not count this one.
+            // The reference does not count this block.
             self.tally[element as usize].free += 1;
         }
     }
 
-    /// Has the memory fetched that says where a page of an element is, so that it is there when it is asked for.
+    /// Prefetches the map entry of a page of an element.
     #[inline]
     pub(super) fn fetch_map(&self, shape: &Shape, element: u32, page: u32) {
         let slot = element * shape.slots() + shape.first_place(page) / shape.pages;
@@ -165,7 +167,8 @@ impl Flash {
         prefetch_index(&self.place, entry);
     }
 
-    /// The same of what a write changes where the page is; after [`Flash::fetch_map`] has had its time.
+    /// Prefetches the state that a write changes at the page's present place. Call it some time after
+    /// [`Flash::fetch_map`].
     #[inline]
     pub(super) fn fetch_place(&self, shape: &Shape, element: u32, page: u32) {
         let place = self.place_of(shape, element, page);
@@ -174,7 +177,7 @@ impl Flash {
         prefetch_index(&self.score, slot);
     }
 
-    /// Where a page of an element is. One that never moved needs no look at the map.
+    /// Returns the place of a page of an element. A page that never moved needs no map access.
     #[inline]
     pub(super) fn place_of(&self, shape: &Shape, element: u32, page: u32) -> u32 {
         let first = shape.first_place(page);
@@ -187,7 +190,7 @@ impl Flash {
         self.place[element as usize * shape.exported as usize + page as usize]
     }
 
-    /// What a physical page holds, where it is valid.
+    /// Returns the page that a physical page holds, if it is valid.
     #[inline]
     pub(super) fn page_at(&self, shape: &Shape, element: u32, place: u32) -> u32 {
         let slot = element * shape.slots() + place / shape.pages;
@@ -197,13 +200,13 @@ impl Flash {
         self.page[slot as usize * shape.pages as usize + (place % shape.pages) as usize]
     }
 
-    /// When the block in a slot was opened, by rank.
+    /// Returns the rank of the opening of the block in a slot.
     #[inline]
     pub(super) fn sequence_of(&self, shape: &Shape, element: u32, slot: u32) -> u32 {
         self.slots[(element * shape.slots() + slot) as usize].sequence
     }
 
-    /// 64 pages of a slot, by its index over all elements: a bit for each without valid data.
+    /// Returns one word of bits for 64 pages without valid data. `index` is the slot, numbered over all elements.
     #[inline]
     fn stale(&self, index: usize, word: u32) -> u64 {
         match word {
@@ -220,7 +223,7 @@ impl Flash {
         }
     }
 
-    /// The valid pages of a slot's block, 64 at a time.
+    /// Returns the bits of the valid pages of a slot, 64 pages at a time.
     #[inline]
     pub(super) fn valid_word(&self, shape: &Shape, element: u32, slot: u32, word: u32) -> u64 {
         let index = (element * shape.slots() + slot) as usize;
@@ -233,20 +236,20 @@ impl Flash {
         !self.stale(index, word) & mask
     }
 
-    /// Words in which the data pages of a block lie.
+    /// Returns the number of words that cover the data pages of a block.
     #[inline]
     pub(super) fn valid_words(&self, shape: &Shape) -> u32 {
         shape.data_pages().div_ceil(64)
     }
 
-    /// Valid pages of a slot's block.
+    /// Returns the number of valid pages of a slot.
     pub(super) fn valid_pages(&self, shape: &Shape, element: u32, slot: u32) -> u32 {
         (0..self.valid_words(shape))
             .map(|word| self.valid_word(shape, element, slot, word).count_ones())
             .sum()
     }
 
-    /// Whether there is room for what is valid in the block of a slot.
+    /// Returns true if there is room for the valid pages of a slot.
     pub(super) fn can_move(&self, shape: &Shape, element: u32, slot: u32) -> bool {
         let (open, free) = if shape.copy_back {
             let plane = &self.planes[(element * shape.planes + slot / shape.blocks) as usize];
@@ -259,14 +262,14 @@ impl Flash {
         room >= self.valid_pages(shape, element, slot)
     }
 
-    /// Whether the block in a slot is full.
+    /// Returns true if the block in a slot is full.
     pub(super) fn is_sealed(&self, shape: &Shape, element: u32, slot: u32) -> bool {
         let plane = &self.planes[(element * shape.planes + slot / shape.blocks) as usize];
         self.sequence_of(shape, element, slot) != 0
             && (plane.open.slot != slot || plane.open.page == shape.data_pages())
     }
 
-    /// Bytes of memory that the maps may take when all of them is in use.
+    /// Returns the size in bytes of the maps when all of their memory is in use.
     pub(super) fn bytes(&self) -> usize {
         4 * (self.place.len() + self.page.len())
             + size_of::<Slot>() * self.slots.len()

@@ -1,22 +1,24 @@
-//! The drive `ms-ssd`: the Microsoft SSD extension of DiskSim, the drive under the `epo` paper (IV.A, Table I).
+//! The drive `ms-ssd`: a model of the Microsoft SSD extension of DiskSim, the drive of the `epo` paper (IV.A, Table I).
 //!
-//! It stands beside the general drive of `fathom-ssd` and shares nothing with it. Elements with planes behind one set
-//! of pins each, a page map in every element, greedy cleaning that blocks the element, a channel to the host that
-//! carries one page at a time, and a driver that keeps a bounded number of requests at the drive. It starts full.
+//! It is independent of the general engine in `fathom-ssd` and shares no code with it. It has elements with several
+//! planes behind one set of pins each, a page map in every element, greedy cleaning that blocks the element, a channel to
+//! the host that carries one page at a time, and a driver that limits the number of requests at the drive. The drive
+//! starts full.
 //!
-//! Times are sums of milliseconds in double precision, added up as the reference adds them. In exact arithmetic things
-//! fall on one instant now and then: an element ends as the channel frees, a request arrives as a pass of cleaning
-//! ends. In the reference the two sums differ in the last bit or not at all, and that bit says who is first. Sums are
-//! the same on every machine. A transfer over the pins is added to its program or read before it is rounded, as the
-//! reference's build does. Requests begin and complete in whole nanoseconds, the latter rounded up; the sums hold a
-//! nanosecond for a hundred days, and then begin anew (`MsSsd::begin_anew`).
+//! Times are sums of milliseconds in double precision, added in the same order as in the reference. In exact arithmetic
+//! some events would occur at the same instant: an element finishes as the channel becomes free, or a request arrives as
+//! a cleaning pass ends. In the reference, the two sums are equal or differ in the last bit, and that bit decides which
+//! event comes first. The sums are the same on every machine. A transfer over the pins is added to its program or read
+//! before rounding, as in the reference's build. Requests start and complete at whole nanoseconds; completions are
+//! rounded up. The sums resolve a nanosecond for a hundred days, and are then restarted (`MsSsd::begin_anew`).
 //!
-//! Requests that are not whole pages are rounded out to whole pages, on the channel too. It models time, no bytes; it
-//! has no write cache, no TRIM, no power cut and no bit errors. A block dies after [`spec::Cleaning::endurance`]
-//! erases, and a write that finds no room fails with [`IoErrorKind::NoSpace`].
+//! Requests that are not whole pages are rounded out to whole pages, also on the channel. The model covers time, not
+//! bytes; it has no write cache, no TRIM, no power cut and no bit errors. A block dies after
+//! [`spec::Cleaning::endurance`] erases, and a write that finds no room fails with [`IoErrorKind::NoSpace`].
 //!
-//! For comparisons with the reference: [`MsSsd::keep_cleanings`] keeps every pass of cleaning, and
-//! [`Spec::reserve_blocks`], [`Spec::low_blocks`] and [`Spec::pages_per_element`] are numbers that it prints.
+//! For comparisons with the reference, [`MsSsd::keep_cleanings`] records every cleaning pass, and
+//! [`Spec::reserve_blocks`], [`Spec::low_blocks`] and [`Spec::pages_per_element`] return numbers that the reference
+//! prints.
 
 mod active;
 mod channel;
@@ -49,57 +51,57 @@ use parts::{Batch, Parts, Station};
 use shape::{Costs, Shape, latest_at, millis_at, time_at};
 pub use spec::Spec;
 
-/// The longest read or write, in bytes.
+/// Maximum length of a read or write, in bytes.
 const MAX_REQUEST_BYTES: u64 = 32 << 20;
-/// The lane of the event queue for commands, which all take the same time.
+/// Event queue lane for commands, which all take the same time.
 const COMMANDS: usize = 0;
-/// The lane for the channel, which carries one page after another.
+/// Event queue lane for the channel, which carries one page after another.
 const CHANNEL: usize = 1;
-/// The lane for the driver, which acts at once.
+/// Event queue lane for the driver, which acts at once.
 const DRIVER: usize = 2;
-/// The lane for elements that are busy as long as they mostly are.
+/// Event queue lane for element operations with the most common durations.
 const ELEMENTS: usize = 3;
-/// Sums begin anew after so many milliseconds, 99 days: later they would not hold a nanosecond.
+/// Time after which the sums are restarted, in milliseconds (99 days); larger sums would not resolve a nanosecond.
 const ANEW_MS: u64 = 1 << 33;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What can happen.
+/// The events.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The driver gives the drive a request that has waited.
+    /// The driver dispatches a request that has waited.
     Issue(u32),
-    /// The controller is through with the command of a request.
+    /// The controller has processed the command of a request.
     Command(u32),
-    /// The channel is through with a request.
+    /// The channel has transferred a request.
     Carried,
-    /// An element is through with a part of a request.
+    /// An element has executed a part of a request.
     Done(u32),
-    /// A gang is through with a pass of cleaning.
+    /// A gang has finished a cleaning pass.
     Cleaned(u32),
 }
 
-/// An instant in milliseconds as a key of the event queue: floating-point numbers that are not negative are in order
-/// of their bits.
+/// Converts an instant in milliseconds to a key of the event queue. The bits of non-negative floating-point numbers have
+/// the order of the numbers.
 #[inline]
 fn key(millis: f64) -> Time {
     Time(millis.to_bits())
 }
 
-/// A modelled drive. `Clone` forks it with everything that it holds.
+/// A modelled drive. `Clone` forks it with its complete state.
 #[derive(Clone, Debug)]
 pub struct MsSsd {
     info: DeviceInfo,
     shape: Shape,
     costs: Costs,
     progress: Progress,
-    /// When the sums of milliseconds began, a whole number of them after the start.
+    /// Origin of the millisecond sums, a whole number of milliseconds after the start.
     epoch: Time,
-    /// The instant at hand, in milliseconds since then.
+    /// Current time, in milliseconds since the epoch.
     millis: f64,
-    /// Times in it are [`key`]s.
+    /// Pending events; their times are [`key`]s.
     events: EventQueue<Event>,
     waiting: Waiting,
-    /// Requests that may be at the drive, and those that are.
+    /// Maximum number of requests at the drive, and the current number.
     at_drive: (u32, u32),
     requests: Slab<Active>,
     channel: Channel,
@@ -114,10 +116,10 @@ pub struct MsSsd {
 }
 
 impl MsSsd {
-    /// A drive as new, which is full.
+    /// Creates a new drive, which is full.
     ///
     /// # Errors
-    /// As [`Spec::check`]; and where the memory that there is does not hold it.
+    /// Returns the error of [`Spec::check`], or an error if there is not enough memory.
     pub fn new(spec: &Spec) -> Result<MsSsd, SpecError> {
         spec.check()?;
         let shape = Shape::new(spec);
@@ -164,7 +166,7 @@ impl MsSsd {
         })
     }
 
-    /// What it has done so far.
+    /// Returns the work done so far.
     pub fn counters(&self) -> Counters {
         Counters {
             erases: self.counters.cleanings,
@@ -173,28 +175,28 @@ impl MsSsd {
         }
     }
 
-    /// Keeps every pass of cleaning from now on for [`MsSsd::cleanings`].
+    /// Records every cleaning pass from now on for [`MsSsd::cleanings`].
     pub fn keep_cleanings(mut self) -> Self {
         self.cleanings.get_or_insert_default();
         self
     }
 
-    /// The passes of cleaning since [`MsSsd::keep_cleanings`], in order of time.
+    /// Returns the cleaning passes since [`MsSsd::keep_cleanings`], in order of time.
     pub fn cleanings(&self) -> &[Cleaning] {
         self.cleanings.as_deref().unwrap_or_default()
     }
 
-    /// Bytes of a page.
+    /// Returns the size of a page in bytes.
     pub fn page_bytes(&self) -> u64 {
         u64::from(self.shape.page_bytes)
     }
 
-    /// Bytes of memory that the drive takes once all of its maps are in use; without requests in flight.
+    /// Returns the memory in bytes that the drive uses once all of its maps are in use, without requests in flight.
     pub fn state_bytes(&self) -> usize {
         self.flash.bytes() + size_of::<Self>()
     }
 
-    /// An instant in milliseconds since the sums began.
+    /// Converts a time to milliseconds since the epoch.
     #[inline]
     fn millis_of(&self, time: Time) -> f64 {
         millis_at(self.since_epoch(time))
@@ -205,8 +207,8 @@ impl MsSsd {
         Time(time.since(self.epoch).0)
     }
 
-    /// Counts milliseconds from now on. What is taken off every sum is a whole number, and none is rounded by it: what
-    /// is to come is as far apart as it was.
+    /// Restarts the millisecond sums at the current time. The number subtracted from every sum is a whole number of
+    /// milliseconds and causes no rounding, so the distances between pending events do not change.
     #[cold]
     fn begin_anew(&mut self) {
         let passed = self.progress.now.since(self.epoch).0 / NS_PER_MS;
@@ -247,7 +249,7 @@ impl MsSsd {
         }
     }
 
-    /// A request whose result is known now.
+    /// Completes a request with its result.
     fn finish(&mut self, request: &Active, result: Result<(), IoErrorKind>) {
         let &Active {
             op, offset, len, ..
@@ -302,7 +304,7 @@ impl Device for MsSsd {
                 let index = self.requests.insert(active);
                 self.enqueue(index, active.first);
             }
-            // Nothing is held back, so that a flush has nothing to wait for.
+            // The drive holds nothing back, so a flush completes at once.
             None => self.finish(&active, Ok(())),
             Some(kind) => self.finish(&active, Err(kind)),
         }

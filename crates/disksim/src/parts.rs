@@ -1,26 +1,26 @@
-//! Pages of requests, and the queues in which they wait for their element.
+//! Parts (pages of requests), and the queues in which they wait for their element.
 
-/// No such thing.
+/// No part.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A page of a request, at the element that has it.
+/// One page of a request, at the element that holds it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// The request.
     pub(super) parent: u32,
     pub(super) element: u32,
-    /// The page within the element.
+    /// Page within the element.
     pub(super) page: u32,
     pub(super) write: bool,
-    /// The next in the same queue.
+    /// Next part in the same queue.
     pub(super) next: u32,
 }
 
-/// Parts by number; a number is used again.
+/// Parts by index; indices are reused.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     parts: Vec<Part>,
-    /// The first of those that are not in use.
+    /// First unused part.
     free: u32,
 }
 
@@ -57,12 +57,12 @@ impl Parts {
     }
 }
 
-/// First come, first served; the links are in the parts.
+/// A first-in, first-out queue; the links are stored in the parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Station {
     first: u32,
     last: u32,
-    /// Parts at work, or one for a cleaning.
+    /// Number of parts in progress; 1 during cleaning.
     pub(super) at_work: u32,
 }
 
@@ -100,13 +100,13 @@ impl Station {
     }
 }
 
-/// What several parallel units do at a time. Kept between batches for its memory.
+/// Parts that several parallel units execute together. Kept between batches for its allocations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     pub(super) reads: Vec<u32>,
     pub(super) writes: Vec<u32>,
-    /// Plane and part, in the order in which they came.
+    /// Plane and part, in order of arrival.
     pub(super) placed: Vec<(u32, u32)>,
-    /// For each plane the writes put there.
+    /// Number of writes assigned to each plane.
     pub(super) put: Vec<u32>,
 }

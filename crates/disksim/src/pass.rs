@@ -1,21 +1,21 @@
-//! A block is cleaned: its valid pages move, it is erased, and the element is away for so long.
+//! Cleaning of a block: its valid pages are moved, it is erased, and the element is blocked meanwhile.
 
 use super::flash::Flash;
 use super::shape::{Costs, Shape};
 
-/// What a pass did.
+/// Result of a cleaning pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pass {
-    /// How long the element is away, in milliseconds.
+    /// Time for which the element is blocked, in milliseconds.
     pub(super) cost: f64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub(super) blocks: u64,
-    /// Pages moved.
+    /// Number of pages moved.
     pub(super) moved: u64,
 }
 
 impl Pass {
-    /// Another block after this one.
+    /// Adds another block, cleaned after this one.
     pub(super) fn then(self, next: Pass) -> Pass {
         Pass {
             cost: self.cost + next.cost,
@@ -24,7 +24,7 @@ impl Pass {
         }
     }
 
-    /// Another block beside this one.
+    /// Adds another block, cleaned in parallel with this one.
     pub(super) fn beside(self, other: Pass) -> Pass {
         Pass {
             cost: self.cost.max(other.cost),
@@ -33,7 +33,7 @@ impl Pass {
     }
 }
 
-/// Moves what is valid in the block of a slot and erases it.
+/// Moves the valid pages of the block in a slot and erases it.
 pub(super) fn clean(
     flash: &mut Flash,
     shape: &Shape,
@@ -56,7 +56,7 @@ pub(super) fn clean(
             valid &= valid - 1;
             let page = flash.page_at(shape, element, place);
             let to = shape.copy_back.then_some(plane);
-            // Room was made sure of before.
+            // The caller has checked that there is room.
             let last = flash.append(shape, element, to, page).unwrap_or(false);
             let mut cost = costs.read + costs.program_page(last);
             pass.moved += 1;

@@ -1,4 +1,4 @@
-//! The drive of the paper by name.
+//! The drive of the paper, as a preset.
 
 fathom_base::presets! {
 /// The only preset.

@@ -1,17 +1,17 @@
-//! Numbers of a drive, worked out once: counts, costs, and where everything is at the start.
+//! Derived numbers of a drive: counts, costs, and the initial place of every page.
 //!
-//! A *slot* is a block by its place in an element, plane after plane. A physical page is `slot x pages + page`; both
-//! count within one element.
+//! A *slot* is the position of a block in an element, numbered plane after plane. A physical page is `slot x pages +
+//! page`; both count within one element.
 
 use super::spec::{PlaneMapping, Policy, Pool, Spec};
 use fathom_base::{Dur, Rate, Time};
 
-/// Data and spare bytes of a sector on an element's pins.
+/// Bytes of a sector on an element's pins: data and spare bytes.
 const SECTOR_ON_PINS: f64 = 528.0;
-/// What is above a whole nanosecond by less than this is there by rounding.
+/// An excess over a whole nanosecond that is smaller than this is treated as a rounding error.
 const ROUNDING_NS: f64 = 0.05;
 
-/// Counts.
+/// The counts of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) elements: u32,
@@ -19,17 +19,17 @@ pub(super) struct Shape {
     pub(super) page_bytes: u32,
     pub(super) planes: u32,
     pub(super) units: u32,
-    /// Blocks in a plane.
+    /// Blocks per plane.
     pub(super) blocks: u32,
-    /// Pages in a block, with the summary.
+    /// Pages per block, including the summary page.
     pub(super) pages: u32,
-    /// Blocks in a plane that hold data at the start.
+    /// Blocks per plane that hold data initially.
     pub(super) usable: u32,
-    /// Pages that an element exports.
+    /// Pages exported per element.
     pub(super) exported: u32,
-    /// Free blocks at or below which a plane is cleaned.
+    /// A plane with this many free blocks or fewer is cleaned.
     pub(super) low: u32,
-    /// The same for an element without copy-back.
+    /// The same limit for an element without copy-back.
     pub(super) low_element: u32,
     pub(super) endurance: u32,
     pub(super) gang: u32,
@@ -42,49 +42,49 @@ pub(super) struct Shape {
     pub(super) elevator: bool,
 }
 
-/// What things cost, in milliseconds.
+/// Durations of the operations, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub(super) read: f64,
     pub(super) program: f64,
-    /// The program of the last page of a block: also its summary, one sector over the pins and a program.
+    /// Program of the last page of a block, including its summary: one sector over the pins and a program.
     pub(super) program_last: f64,
     pub(super) erase: f64,
-    /// A page over the pins.
+    /// Transfer of a page over the pins.
     pub(super) transfer: f64,
-    /// A page from the array to the controller.
+    /// Read of a page from the array to the controller.
     pub(super) read_page: f64,
-    /// A page from the controller to the array, and the last page of a block.
+    /// Write of a page from the controller to the array; the second is for the last page of a block.
     write_page: [f64; 2],
-    /// A page over the channel to the host.
+    /// Transfer of a page over the channel to the host.
     pub(super) host: f64,
     pub(super) overhead: f64,
 }
 
-/// A span of whole nanoseconds in milliseconds.
+/// Converts a duration to milliseconds.
 fn millis(time: Dur) -> f64 {
     time.0 as f64 / 1e6
 }
 
-/// An instant of whole nanoseconds in milliseconds.
+/// Converts an instant to milliseconds.
 #[inline]
 pub(super) fn millis_at(time: Time) -> f64 {
     time.0 as f64 / 1e6
 }
 
-/// An instant in whole nanoseconds, rounded up.
+/// Converts an instant to whole nanoseconds, rounded up.
 #[inline]
 pub(super) fn time_at(millis: f64) -> Time {
     Time((millis * 1e6 + (1.0 - ROUNDING_NS)) as u64)
 }
 
-/// The latest instant that [`time_at`] rounds to `time`.
+/// Returns the latest instant that [`time_at`] rounds to `time`.
 #[inline]
 pub(super) fn latest_at(time: Time) -> f64 {
     (time.0 as f64 + ROUNDING_NS) / 1e6
 }
 
-/// The time of a sector on the channel to the host, rounded up to 100 ps.
+/// Returns the duration of a sector on the channel to the host, rounded up to 100 ps, in milliseconds.
 fn host_sector(rate: Rate) -> f64 {
     rate.transfer_exact(512).as_ps().div_ceil(100) as f64 / 1e7
 }
@@ -95,7 +95,7 @@ impl Costs {
         let sectors = (spec.element.page.0 / 512) as f64;
         let (read, program) = (millis(t.read), millis(t.program));
         let per_byte = 1e3 / t.pins.bytes_per_second() as f64;
-        // Rounded once, as the reference is: the module's header says why.
+        // Rounded only once, like in the reference; see the header of the crate.
         let with_transfer =
             |sectors: f64, other| (sectors * SECTOR_ON_PINS).mul_add(per_byte, other);
         let program_last = with_transfer(1.0, program) + program;
@@ -115,7 +115,7 @@ impl Costs {
         }
     }
 
-    /// A page programmed from its register; `last` in its block.
+    /// Returns the time to program a page from its register; `last` is true for the last data page of a block.
     #[inline]
     pub(super) fn program_page(&self, last: bool) -> f64 {
         if last {
@@ -125,7 +125,8 @@ impl Costs {
         }
     }
 
-    /// A page from the controller to the array; `last` in its block.
+    /// Returns the time to write a page from the controller to the array; `last` is true for the last data page of a
+    /// block.
     #[inline]
     pub(super) fn write_page(&self, last: bool) -> f64 {
         self.write_page[usize::from(last)]
@@ -161,19 +162,19 @@ impl Shape {
         }
     }
 
-    /// Pages of a block that hold data.
+    /// Number of data pages per block.
     #[inline]
     pub(super) fn data_pages(&self) -> u32 {
         self.pages - 1
     }
 
-    /// Slots in an element.
+    /// Number of slots per element.
     #[inline]
     pub(super) fn slots(&self) -> u32 {
         self.planes * self.blocks
     }
 
-    /// The gang of an element.
+    /// Returns the gang of an element.
     #[inline]
     pub(super) fn gang_of(&self, element: u32) -> u32 {
         if self.gang == 1 {
@@ -183,7 +184,7 @@ impl Shape {
         }
     }
 
-    /// The element of a page of the host, and the page within it.
+    /// Returns the element of a host page, and the page within it.
     #[inline]
     pub(super) fn place(&self, page: u64) -> (u32, u32) {
         let page = page as u32;
@@ -197,13 +198,13 @@ impl Shape {
         )
     }
 
-    /// Whether a block opened by that rank holds what it held at the start.
+    /// Returns true if a block opened with this rank still holds its initial contents.
     #[inline]
     pub(super) fn is_original(&self, sequence: u32) -> bool {
         sequence.wrapping_sub(1) < self.planes * self.usable
     }
 
-    /// The slot of the `n`-th of the blocks that hold data at the start, in order of block number.
+    /// Returns the slot of the `n`-th block that holds data initially, in order of block number.
     #[inline]
     pub(super) fn full_slot(&self, n: u32) -> u32 {
         let (plane, row) = if self.stripe {
@@ -214,7 +215,7 @@ impl Shape {
         plane * self.blocks + row
     }
 
-    /// Of a slot that holds data at the start, which of those it is.
+    /// Returns the index of a slot among those that hold data initially; the inverse of [`Shape::full_slot`].
     #[inline]
     pub(super) fn full_rank(&self, slot: u32) -> u32 {
         let (plane, row) = (slot / self.blocks, slot % self.blocks);
@@ -225,7 +226,7 @@ impl Shape {
         }
     }
 
-    /// The number of the block in a slot.
+    /// Returns the block number of a slot.
     #[inline]
     pub(super) fn block_number(&self, slot: u32) -> u32 {
         if self.stripe {
@@ -235,14 +236,14 @@ impl Shape {
         }
     }
 
-    /// Where a page of an element is at the start.
+    /// Returns the initial place of a page of an element.
     #[inline]
     pub(super) fn first_place(&self, page: u32) -> u32 {
         let n = page / self.data_pages();
         self.full_slot(n) * self.pages + page % self.data_pages()
     }
 
-    /// What a physical page holds at the start, where it holds anything.
+    /// Returns the initial content of a physical page, if it has any.
     #[inline]
     pub(super) fn first_page(&self, place: u32) -> u32 {
         self.full_rank(place / self.pages) * self.data_pages() + place % self.pages

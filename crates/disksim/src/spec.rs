@@ -1,6 +1,6 @@
-//! The drive file of the model: every number that makes a drive, with its unit.
+//! The drive file of the model: all parameters of a drive, with their units.
 //!
-//! What is left out is as in `epo` Table I. Unknown keys are refused.
+//! Omitted values are those of `epo` Table I. Unknown keys are refused.
 
 mod check;
 
@@ -10,93 +10,93 @@ use serde::{Deserialize, Serialize};
 
 fathom_base::drive_kind!(Disksim = "disksim");
 
-/// A whole drive.
+/// The parameters of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
-    /// What the file describes.
+    /// The kind of drive that the file describes.
     #[serde(default)]
     pub kind: Kind,
-    /// A name for people.
+    /// Name of the drive, for people.
     pub name: String,
-    /// Elements (packages), each with pins of its own; 1 to 4096.
+    /// Elements (packages), each with its own pins; 1 to 4096.
     pub elements: u32,
-    /// Consecutive pages of the host that lie in one element, 1 to 65536.
+    /// Consecutive host pages in one element, 1 to 65536.
     pub stride: u32,
-    /// What an element is made of.
+    /// Structure of an element.
     pub element: Element,
-    /// How long things take.
+    /// Durations of the operations.
     pub timing: Timing,
-    /// Where a write goes.
+    /// Placement of writes.
     pub allocation: Allocation,
-    /// How room is made.
+    /// Cleaning (garbage collection).
     pub cleaning: Cleaning,
-    /// What holds requests back from the drive.
+    /// The driver, which limits the requests at the drive.
     pub driver: Driver,
 }
 
-/// What an element is made of.
+/// Structure of an element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Element {
     /// Planes, 1 to 64.
     pub planes: u32,
-    /// Groups of planes that work at the same time: 1 (the package), 2 (dies) or 4 (pairs of planes).
+    /// Groups of planes that operate in parallel: 1 (the package), 2 (dies) or 4 (pairs of planes).
     pub parallel_units: u32,
-    /// Blocks in a plane.
+    /// Blocks per plane.
     pub blocks_per_plane: u32,
-    /// Pages in a block, the last of which holds a summary and no data; 2 to 16384.
+    /// Pages per block, 2 to 16384; the last page holds a summary and no data.
     pub pages_per_block: u32,
-    /// Data bytes of a page; a multiple of 512 B.
+    /// Data bytes per page; a multiple of 512 B.
     pub page: Bytes,
-    /// In which plane a block lies.
+    /// Mapping of blocks to planes.
     pub plane_mapping: PlaneMapping,
-    /// Whether a page moves within its plane without crossing the pins. Without it an element writes to one block at
-    /// a time.
+    /// Whether a page can be moved within its plane without crossing the pins. Without copy-back an element writes to one
+    /// block at a time.
     pub copy_back: bool,
 }
 
-/// In which plane a block lies.
+/// Mapping of blocks to planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneMapping {
-    /// Block `b` in plane `b mod planes`.
+    /// Block `b` is in plane `b mod planes`.
     Stripe,
-    /// Block `b` in plane `b / blocks_per_plane`.
+    /// Block `b` is in plane `b / blocks_per_plane`.
     Concatenate,
 }
 
-/// How long things take.
+/// Durations of the operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timing {
-    /// Array to page register.
+    /// Time from array to page register.
     pub read: Dur,
-    /// Page register to array.
+    /// Time from page register to array.
     pub program: Dur,
-    /// Erase of a block.
+    /// Erase time of a block.
     pub erase: Dur,
-    /// Rate of an element's pins. A sector takes 528 bytes on them: its data and its spare bytes.
+    /// Transfer rate of an element's pins. A sector occupies 528 bytes on them: its data and its spare bytes.
     pub pins: Rate,
-    /// Rate of the channel to the host.
+    /// Transfer rate of the channel to the host.
     pub host: Rate,
-    /// Delay of every command before anything else, in parallel for all.
+    /// Delay of every command before its execution, in parallel for all commands.
     pub command_overhead: Dur,
 }
 
-/// Where a write goes.
+/// Placement of writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Allocation {
-    /// Where the new copy of a page may be.
+    /// Where the new copy of a page may be placed.
     pub pool: Pool,
-    /// Elements in a gang, which write in step (`pool = "gang"` only); divides the elements.
+    /// Elements per gang, which write in step (`pool = "gang"` only); must divide the number of elements.
     pub gang: u32,
-    /// Space that is not exported, in percent of a plane's blocks.
+    /// Reserved space that is not exported, in percent of a plane's blocks.
     pub reserve_percent: f64,
 }
 
-/// Where the new copy of a page may be.
+/// Where the new copy of a page may be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
@@ -108,43 +108,43 @@ pub enum Pool {
     Plane,
 }
 
-/// How room is made.
+/// Cleaning (garbage collection).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cleaning {
-    /// Free blocks at or below which a plane is cleaned, in percent of its blocks.
+    /// Share of free blocks at or below which a plane is cleaned, in percent.
     pub min_free_percent: f64,
-    /// Whether an element cleans when nothing waits for it.
+    /// Whether an element also cleans when no request waits for it.
     pub background: bool,
-    /// Whether victims are chosen by wear as well: cold data moves into worn blocks, and very worn ones are passed
-    /// over with a probability.
+    /// Whether the choice of victims considers wear: cold data is moved into worn blocks, and very worn blocks are
+    /// skipped with a probability.
     pub wear_aware: bool,
-    /// Erases that a block survives, 1 to 65534.
+    /// Number of erases that a block survives, 1 to 65534.
     pub endurance: u32,
-    /// The seed of what wear-aware cleaning draws.
+    /// Seed of the random numbers of wear-aware cleaning.
     pub seed: u64,
 }
 
-/// What holds requests back from the drive.
+/// The driver, which limits the requests at the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Driver {
-    /// Which request goes next.
+    /// Order of dispatch.
     pub policy: Policy,
-    /// Requests at the drive at a time, 1 to 65536.
+    /// Maximum number of requests at the drive, 1 to 65536.
     pub queue_length: u32,
-    /// Requests that the driver takes in all, 1 to 1048576.
+    /// Maximum number of requests in the driver and the drive, 1 to 1048576.
     pub depth: u32,
 }
 
-/// Which request goes next.
+/// Order of dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// The one that has waited longest.
+    /// First come, first served.
     Fcfs,
-    /// The lowest address at or above that of the last request, and where there is none the lowest of all: DiskSim's
-    /// `CYCLE_LBN` (policy 3, C-LOOK), which the SSD extension's own parameter files give the driver.
+    /// The lowest address at or above that of the last request, or the lowest of all if there is none: DiskSim's
+    /// `CYCLE_LBN` (policy 3, C-LOOK), which the SSD extension's own parameter files select for the driver.
     Elevator,
 }
 
@@ -178,7 +178,7 @@ impl Default for Element {
     }
 }
 
-/// A rate that is known not to be zero.
+/// Converts a rate that is known not to be zero.
 const fn rate(bytes_per_second: u64) -> Rate {
     match Rate::new(bytes_per_second) {
         Some(rate) => rate,
@@ -186,9 +186,9 @@ const fn rate(bytes_per_second: u64) -> Rate {
     }
 }
 
-/// 0.025 us a byte.
+/// 0.025 us per byte.
 const PINS: Rate = rate(40_000_000);
-/// 238.4 ns for each sector of 512 B.
+/// 238.4 ns per sector of 512 B.
 const HOST: Rate = rate(2_147_651_007);
 
 impl Default for Timing {
@@ -237,7 +237,7 @@ impl Default for Driver {
 }
 
 impl Spec {
-    /// Blocks of a plane that are not exported.
+    /// Returns the number of blocks per plane that are not exported.
     pub fn reserve_blocks(&self) -> u32 {
         percent_of(
             self.allocation.reserve_percent,
@@ -245,7 +245,7 @@ impl Spec {
         )
     }
 
-    /// Free blocks at or below which a plane is cleaned.
+    /// Returns the number of free blocks at or below which a plane is cleaned.
     pub fn low_blocks(&self) -> u32 {
         percent_of(
             self.cleaning.min_free_percent,
@@ -253,7 +253,7 @@ impl Spec {
         )
     }
 
-    /// Pages that an element exports.
+    /// Returns the number of pages that an element exports.
     pub fn pages_per_element(&self) -> u64 {
         let e = &self.element;
         let blocks = u64::from(e.planes)
@@ -261,14 +261,14 @@ impl Spec {
         blocks * u64::from(e.pages_per_block.saturating_sub(1))
     }
 
-    /// Bytes that the host can address: whole strides only.
+    /// Returns the number of bytes that the host can address: whole strides only.
     pub fn capacity(&self) -> Bytes {
         let (pages, stride) = (self.pages_per_element(), u64::from(self.stride.max(1)));
         Bytes(pages / stride * stride * u64::from(self.elements) * self.element.page.0)
     }
 }
 
-/// So many percent of `n`, rounded down; zero where it is no number.
+/// Returns `percent` percent of `n`, rounded down and limited to `0..=n`; zero if `percent` is not a number.
 fn percent_of(percent: f64, n: u32) -> u32 {
     (percent * f64::from(n) / 100.0).clamp(0.0, f64::from(n)) as u32
 }

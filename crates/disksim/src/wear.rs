@@ -1,24 +1,25 @@
-//! Wear-aware cleaning: worn blocks take cold data or are passed over.
+//! Wear-aware cleaning: worn blocks receive cold data or are skipped.
 //!
-//! Candidates are the blocks of a plane that, in order of block number, have no more valid pages than any before them,
-//! the last one first. One that has more than 85 % of the plane's mean life left is cleaned. One that has less takes
-//! the data of the plane's coldest block, the one erased longest ago, which is erased in its stead. One below 80 % is
-//! cleaned with a probability that falls to nothing at 75 %. The last candidate is cleaned in any case.
+//! Candidates are the blocks of a plane that, in order of block number, have no more valid pages than all blocks before
+//! them; they are tried in reverse order. The remaining life of a block is compared with the mean of the plane. From 85 %
+//! on, the block is cleaned. From 80 to 85 %, it is cleaned and then receives the data of the coldest block of the plane,
+//! the one that was erased longest ago, which is erased as well. Below 80 %, it is cleaned with a probability that falls
+//! to zero at 75 %. The last candidate is cleaned in any case.
 
 use super::clean::Cleaner;
 use super::flash::Flash;
 use super::pass::{Pass, clean};
 use super::shape::Shape;
 
-/// Life left, as a share of the mean, below which a block takes cold data.
+/// Remaining life, relative to the mean, below which a block receives cold data.
 const MIGRATE_BELOW: f64 = 0.85;
-/// Life left, as a share of the mean, below which a block may be passed over.
+/// Remaining life, relative to the mean, below which a block may be skipped.
 const LIMIT_BELOW: f64 = 0.80;
-/// How far below that it always is.
+/// Width of the range below [`LIMIT_BELOW`] in which the probability of cleaning falls to zero.
 const LIMIT_WINDOW: f64 = 0.05;
 
 impl Cleaner {
-    /// Cleans a plane once; `None` where no block can be cleaned.
+    /// Cleans a plane once. Returns `None` if no block can be cleaned.
     pub(super) fn plane_by_wear(
         &mut self,
         flash: &mut Flash,
@@ -76,7 +77,7 @@ impl Cleaner {
     }
 }
 
-/// The sealed block of a plane that was erased longest ago, the first of several.
+/// Returns the sealed block of a plane that was erased longest ago, the first one if there are several.
 fn coldest(
     flash: &Flash,
     shape: &Shape,

@@ -1,4 +1,5 @@
-//! The drive `ms-ssd`: it is a device, its times are the sums of its parts, and its files are checked.
+//! The drive `ms-ssd`: it conforms to the device contract, its times are the sums of their parts, and its files are
+//! checked.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -31,7 +32,7 @@ fn latency(drive: &mut MsSsd, op: Op, offset: u64, len: u64) -> Dur {
     done[0].latency()
 }
 
-/// Writes pages at random, 32 at a time, and says how many failed.
+/// Writes random pages at queue depth 32. Returns the number of failed writes.
 fn write_randomly(drive: &mut MsSsd, n: u64, pages: u64) -> usize {
     let mut rng = fathom_base::Rng::new(5, 0);
     let (mut sent, mut ended, mut failed) = (0, 0, 0);
@@ -71,11 +72,11 @@ fn one_at_a_time_a_request_takes_the_sum_of_its_parts() {
     let mut drive = MsSsd::new(&Spec::default()).unwrap();
     // 25 us + 8 x 528 B x 25 ns + 8 x 238.4 ns = 132 507.2 ns, rounded up.
     assert_eq!(latency(&mut drive, Op::Read, 0, PAGE), Dur(132_508));
-    // 8 x 238.4 ns + 105.6 us + 200 us = 307 507.2 ns; the start is a whole nanosecond again.
+    // 8 x 238.4 ns + 105.6 us + 200 us = 307 507.2 ns; the start is rounded to a whole nanosecond.
     assert_eq!(latency(&mut drive, Op::Write, 0, PAGE), Dur(307_508));
-    // Two pages of one request lie in two elements and share the channel only: 130.6 us + 2 x 1907.2 ns.
+    // The two pages of one request lie in two elements and share only the channel: 130.6 us + 2 x 1907.2 ns.
     assert_eq!(latency(&mut drive, Op::Read, 0, 2 * PAGE), Dur(134_415));
-    // Rounded out to whole pages: two halves touch two pages.
+    // Rounded out to whole pages: two halves occupy two pages.
     assert_eq!(latency(&mut drive, Op::Read, PAGE / 2, PAGE), Dur(134_415));
     assert_eq!(latency(&mut drive, Op::Flush, 0, 0), Dur(0));
     let mut spec = Spec::default();
@@ -92,7 +93,7 @@ fn the_last_page_of_a_block_brings_the_summary() {
     let mut drive = MsSsd::new(&spec).unwrap();
     for n in 1..=200u64 {
         let took = latency(&mut drive, Op::Write, 0, PAGE);
-        // One sector of 528 B over the pins and another program: 213.2 us.
+        // Adds one sector of 528 B over the pins and another program: 213.2 us.
         let wanted = if n % 63 == 0 { 520_708 } else { 307_508 };
         assert_eq!(took, Dur(wanted), "write {n}");
     }
@@ -122,7 +123,7 @@ fn every_kind_of_drive_is_a_device() {
         };
         let mut make = || {
             let mut drive = MsSsd::new(&spec).unwrap();
-            // Not far from the first cleaning.
+            // Close to the first cleaning pass.
             let pages = drive.info().capacity_bytes / PAGE;
             write_randomly(&mut drive, 4200, pages);
             drive
@@ -160,14 +161,14 @@ fn a_fork_goes_the_same_way_and_its_cleanings_are_kept() {
     );
     let counters = drive.counters();
     assert_eq!(drive.cleanings().len() as u64, counters.cleanings);
-    // A pass costs its erase and, for each page, 225 us; a block that fills adds its summary.
+    // A pass costs its erase plus 225 us per page; a block that becomes full adds its summary.
     let cost_ns: u64 = (drive.cleanings().iter())
         .map(|c| (c.cost_ms * 1e6).round() as u64)
         .sum();
     let least = counters.cleanings * 1_500_000 + counters.pages_moved * 225_000;
     let summaries = (cost_ns - least) / 213_200;
     assert_eq!(cost_ns, least + summaries * 213_200);
-    // At most 62 pages move, so that at most one block fills on the way.
+    // At most 62 pages are moved, so at most one block becomes full during a pass.
     assert!(summaries <= counters.cleanings);
 }
 

@@ -1,7 +1,7 @@
-//! The drive `ms-ssd` against runs of the simulator that it models, request by request.
+//! The drive `ms-ssd` compared with runs of the reference simulator, request by request.
 //!
-//! Completion times are compared for each address as sorted lists, to 2 ns; every pass of cleaning by time, element and
-//! cost. None may differ: see docs/validation.md.
+//! Completion times are compared per address as sorted lists, with a tolerance of 2 ns; cleaning passes are compared by
+//! time, element and cost. No difference is allowed: see docs/validation.md.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -31,7 +31,7 @@ fn check(case: &Case) -> Result<(), String> {
             difference.first
         ));
     }
-    // Ours are rounded up to the nanosecond.
+    // Our times are rounded up to whole nanoseconds.
     if (mean_ms - case.mean_ms).abs() > 1e-6 {
         let theirs = case.mean_ms;
         wrong.push(format!("mean response {mean_ms} ms, not {theirs} ms"));
@@ -50,7 +50,7 @@ fn check(case: &Case) -> Result<(), String> {
         ));
     }
     let waf = case.waf.zip(counters.waf());
-    // Requests that are still in the queue at the end of the trace are counted there and not here, or the reverse.
+    // Requests that are still queued at the end of the trace are counted there and not here, or the reverse.
     if waf.is_some_and(|(theirs, ours)| (theirs / ours - 1.0).abs() > 1e-4) {
         wrong.push(format!("write amplification {waf:?} (theirs, ours)"));
     }

@@ -1,6 +1,6 @@
 //! Simulated requests per second on one core: `hitachi-7k160`, 4-KiB requests.
 //!
-//! Each benchmark works on a fork of a disk; forking is not measured.
+//! Each benchmark runs on a fork of a disk; forking is not measured.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 #![allow(missing_docs, reason = "divan's macros expand to undocumented items")]
@@ -23,7 +23,7 @@ fn disk() -> Hdd {
     Hdd::new(&Spec::from_toml(preset.text).unwrap(), 1).unwrap()
 }
 
-/// Sends [`REQUESTS`] requests, `depth` at a time, and waits for all.
+/// Sends [`REQUESTS`] requests with queue depth `depth`, and waits for all of them.
 fn run(mut disk: Hdd, depth: u64, mut request: impl FnMut(u64) -> Request) -> Hdd {
     let mut done = Vec::new();
     let (mut sent, mut finished) = (0, 0);

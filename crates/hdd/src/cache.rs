@@ -1,7 +1,7 @@
-//! The cache for reads: segments that each hold one run of sectors.
+//! The read cache: segments that each hold one run of sectors.
 //!
-//! A segment keeps the newest sectors of its run. It holds no bytes, only what is there; a write to what it holds
-//! empties it.
+//! A segment keeps the newest sectors of its run. It records which sectors are cached, not their bytes. A write to any of
+//! its sectors empties it.
 
 use crate::spec::ReadCache;
 use fathom_base::SECTOR_BYTES;
@@ -13,7 +13,7 @@ struct Segment {
     used: u64,
 }
 
-/// The segments, in order of last use where one has to go.
+/// The segments; the least recently used one is replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     segments: Vec<Segment>,
@@ -30,7 +30,8 @@ impl Segments {
         }
     }
 
-    /// The end of the run of cached sectors from `sector` on; `sector` itself where it is not cached. Counts as a use.
+    /// Returns the end of the run of cached sectors that starts at `sector`, or `sector` if it is not cached. Counts as a
+    /// use of the segment.
     pub(crate) fn run(&mut self, sector: u64) -> u64 {
         self.clock += 1;
         let holds = |s: &&mut Segment| (s.first..s.end).contains(&sector);
@@ -41,7 +42,7 @@ impl Segments {
         segment.end
     }
 
-    /// A segment to read into from `sector` on: the one that ends there, or else the one whose last use is longest ago,
+    /// Returns a segment to read into from `sector` on: the one that ends there, otherwise the least recently used one,
     /// emptied.
     pub(crate) fn open(&mut self, sector: u64) -> usize {
         self.clock += 1;
@@ -56,7 +57,7 @@ impl Segments {
         index
     }
 
-    /// The segment's run goes on to `end`.
+    /// Extends the run of a segment to `end`.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let sectors = self.sectors;
         if let Some(segment) = self.segments.get_mut(index) {
@@ -65,7 +66,7 @@ impl Segments {
         }
     }
 
-    /// These sectors are written: whatever holds one of them is emptied.
+    /// Empties all segments that hold one of the written sectors.
     pub(crate) fn invalidate(&mut self, first: u64, end: u64) {
         for segment in &mut self.segments {
             if segment.first < end && first < segment.end {

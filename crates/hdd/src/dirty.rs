@@ -1,27 +1,27 @@
-//! The cache for writes: which sectors are not on the medium yet, and which go there next.
+//! The write cache: the dirty sectors, and the order in which they are written to the medium.
 //!
-//! A sector that is written again before it is on the medium keeps its place in the order. Sectors on their way to the
-//! medium still take room and still answer reads. How many separate runs it can hold is not limited.
+//! A sector that is written again before it is on the medium keeps its place in the order. Sectors being written to the
+//! medium still occupy space and still answer reads. The number of separate runs is not limited.
 
 use crate::spec::{Destage, WriteCache};
 use fathom_base::SECTOR_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Dirty sectors and their order.
+/// The dirty sectors and their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Dirty {
     policy: Destage,
     capacity: u64,
-    /// Runs by first sector, each with its end; no two of them overlap, those of C-SCAN do not touch either.
+    /// Runs: first sector and end. They do not overlap; with C-SCAN they do not touch either.
     runs: BTreeMap<u64, u64>,
-    /// Runs in the order in which they became dirty (first in, first out only).
+    /// Runs in the order in which they became dirty (FIFO only).
     order: VecDeque<(u64, u64)>,
     dirty: u64,
     /// Sectors on their way from the host.
     reserved: u64,
-    /// Sectors on their way to the medium.
+    /// Range of sectors being written to the medium.
     leaving: (u64, u64),
-    /// Where the last ones went.
+    /// End of the range that was written last.
     at: u64,
 }
 
@@ -39,24 +39,24 @@ impl Dirty {
         }
     }
 
-    /// Sectors for which there is room.
+    /// Returns the free space in sectors.
     pub(crate) fn room(&self) -> u64 {
         let leaving = self.leaving.1 - self.leaving.0;
         self.capacity
             .saturating_sub(self.dirty + self.reserved + leaving)
     }
 
-    /// Nothing in it, nothing coming, nothing leaving.
+    /// Returns true if the cache is empty, with nothing arriving and nothing leaving.
     pub(crate) fn is_clean(&self) -> bool {
         self.room() == self.capacity
     }
 
-    /// Room for these is taken.
+    /// Reserves space for sectors that will arrive.
     pub(crate) fn reserve(&mut self, sectors: u64) {
         self.reserved += sectors;
     }
 
-    /// Sectors for which room was reserved have come.
+    /// Adds sectors that have arrived; space was reserved for them.
     pub(crate) fn arrived(&mut self, first: u64, end: u64) {
         self.reserved = self.reserved.saturating_sub(end - first);
         for (from, to) in self.gaps(first, end) {
@@ -65,7 +65,7 @@ impl Dirty {
         }
     }
 
-    /// The parts of a range that are not dirty.
+    /// Returns the parts of a range that are not dirty.
     fn gaps(&self, first: u64, end: u64) -> Vec<(u64, u64)> {
         let (mut gaps, mut at) = (Vec::new(), first);
         let before = self.runs.range(..first).next_back();
@@ -97,7 +97,7 @@ impl Dirty {
         self.runs.insert(from, to);
     }
 
-    /// The end of the run of sectors in memory from `sector` on; `sector` itself where it is not.
+    /// Returns the end of the run of sectors in memory that starts at `sector`, or `sector` if it is not in memory.
     pub(crate) fn run(&self, sector: u64) -> u64 {
         if (self.leaving.0..self.leaving.1).contains(&sector) {
             return self.leaving.1;
@@ -106,7 +106,7 @@ impl Dirty {
         run.map_or(sector, |(_, &end)| end.max(sector))
     }
 
-    /// The run that goes to the medium next.
+    /// Returns the next run to write to the medium.
     pub(crate) fn next(&self) -> Option<(u64, u64)> {
         match self.policy {
             Destage::Fifo => self.order.front().copied(),
@@ -118,19 +118,19 @@ impl Dirty {
         }
     }
 
-    /// The first sectors of the next run, up to `end`, go to the medium now.
+    /// Starts writing the first sectors of the next run, up to `end`, to the medium.
     pub(crate) fn depart(&mut self, first: u64, end: u64) {
         self.cut(first, end);
         self.leaving = (first, end);
         self.at = end;
     }
 
-    /// What was on its way to the medium is there.
+    /// The sectors being written have reached the medium.
     pub(crate) fn departed(&mut self) {
         self.leaving = (0, 0);
     }
 
-    /// These sectors need not go to the medium any more.
+    /// Removes sectors that no longer need to be written to the medium.
     pub(crate) fn cut(&mut self, first: u64, end: u64) {
         let before = self.runs.range(..first).next_back();
         let met: Vec<_> = before

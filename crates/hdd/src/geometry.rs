@@ -1,51 +1,51 @@
-//! Where a sector is: zone, cylinder, head, and the angle at which it begins.
+//! The layout of the disk: the zone, cylinder, head and angle of each sector.
 //!
-//! Addresses fill a track, then the next head of the cylinder, then the next cylinder inwards. Each track begins later
-//! in the turn than the one before, by the skew in whole sectors; skews start anew in each zone. Angles and rotation
-//! are exact: a turn has [`TURN`] parts, of which `rpm` pass in a nanosecond, and every sector begins at a whole part.
-//! It does not model spare sectors, defects or servo wedges.
+//! Addresses fill a track, then the next head of the cylinder, then the next cylinder inwards. Each track starts later in
+//! the turn than the one before, by the skew in whole sectors; skews restart in each zone. Angles and rotation are exact:
+//! a turn has [`TURN`] parts, of which `rpm` pass per nanosecond, and every sector starts at a whole part. Spare sectors,
+//! defects and servo wedges are not modelled.
 
 use crate::spec::Spec;
 use fathom_base::{Dur, SECTOR_BYTES, Time};
 
-/// Parts of a turn: 60 s in nanoseconds, so that `rpm` of them pass in a nanosecond.
+/// Parts of a turn: 60 s in nanoseconds, so that `rpm` parts pass per nanosecond.
 pub(crate) const TURN: u64 = 60_000_000_000;
 
-/// A point of time in parts of a turn since the disk's start, plus the angle at the start.
+/// A time in parts of a turn since the disk's start, plus the angle at the start.
 pub(crate) type Phase = u128;
 
-/// One track.
+/// A track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Track {
-    /// From 0 at the outer edge.
+    /// Cylinder, from 0 at the outer edge.
     pub cylinder: u32,
-    /// From 0.
+    /// Head, from 0.
     pub head: u32,
 }
 
-/// Where a sector is.
+/// The position of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its track.
     pub track: Track,
-    /// Its zone, from 0 at the outer edge.
+    /// Zone, from 0 at the outer edge.
     pub zone: u32,
-    /// Its number on the track in the order of addresses, from 0.
+    /// Index on the track in order of addresses, from 0.
     pub sector: u32,
-    /// Its number on the track in the order of angles, from 0.
+    /// Index on the track in order of angles, from 0.
     pub slot: u32,
     /// Sectors on the track.
     pub sectors_per_track: u32,
 }
 
-/// A zone as it lies on the disk.
+/// The layout of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneLayout {
-    /// Its first sector.
+    /// First sector.
     pub first_sector: u64,
-    /// Its first cylinder.
+    /// First cylinder.
     pub first_cylinder: u32,
-    /// Sectors on each of its tracks.
+    /// Sectors per track.
     pub sectors_per_track: u32,
     /// Skew from one head to the next, in sectors.
     pub track_skew: u32,
@@ -60,12 +60,12 @@ pub struct Geometry {
     heads: u32,
     rpm: u32,
     sectors: u64,
-    /// The angle at time zero.
+    /// Angle at time zero, in parts of a turn.
     start: u64,
 }
 
 impl Geometry {
-    /// The layout of a disk that has been checked. `start` is the angle at time zero, in parts of a turn.
+    /// Derives the layout from a checked spec. `start` is the angle at time zero, in parts of a turn.
     pub(crate) fn new(spec: &Spec, start: u64) -> Self {
         let m = &spec.mechanics;
         let track_skew = m.track_skew.unwrap_or(m.head_switch + m.write_settle);
@@ -98,17 +98,17 @@ impl Geometry {
         }
     }
 
-    /// The zones, from the outer edge inwards.
+    /// Returns the zones, from the outer edge inwards.
     pub fn zones(&self) -> &[ZoneLayout] {
         &self.zones
     }
 
-    /// Sectors that the host can address.
+    /// Returns the number of sectors that the host can address.
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Where a sector is. A sector past the end is taken for one behind the innermost zone.
+    /// Returns the position of a sector. A sector past the end is treated as if the innermost zone continued.
     pub fn locate(&self, sector: u64) -> Place {
         let index = self.zones.partition_point(|z| z.first_sector <= sector);
         let zone_number = index.saturating_sub(1);
@@ -134,13 +134,13 @@ impl Geometry {
         }
     }
 
-    /// The phase at a time.
+    /// Returns the phase at a time.
     #[inline]
     pub(crate) fn phase(&self, time: Time) -> Phase {
         Phase::from(time.0) * Phase::from(self.rpm) + Phase::from(self.start)
     }
 
-    /// The first nanosecond at or after a phase; the last one for what no number of them reaches.
+    /// Returns the first nanosecond at or after a phase; [`Time::MAX`] if it exceeds 64 bits.
     #[inline]
     pub(crate) fn time(&self, phase: Phase) -> Time {
         let parts = phase.saturating_sub(Phase::from(self.start));
@@ -148,31 +148,31 @@ impl Geometry {
         u64::try_from(ns).map_or(Time::MAX, Time)
     }
 
-    /// Parts of a turn that pass in a duration.
+    /// Returns the parts of a turn that pass in a duration.
     #[inline]
     pub(crate) fn parts(&self, time: Dur) -> Phase {
         Phase::from(time.0) * Phase::from(self.rpm)
     }
 
-    /// The duration in which these parts pass, rounded down.
+    /// Returns the duration in which the given parts of a turn pass, rounded down.
     pub(crate) fn duration(&self, parts: Phase) -> Dur {
         Dur((parts / Phase::from(self.rpm)) as u64)
     }
 }
 
-/// Where slot `slot` of a track begins, in parts of a turn; more slots than the track has go on into the next turn.
+/// Returns the start of slot `slot` of a track, in parts of a turn. Slots beyond the track continue into the next turn.
 #[inline]
 pub(crate) fn slot_start(slot: u64, sectors_per_track: u32) -> u64 {
     (u128::from(slot) * u128::from(TURN)).div_ceil(u128::from(sectors_per_track)) as u64
 }
 
 impl Place {
-    /// Sectors of the track from this one on.
+    /// Returns the number of sectors of the track from this one on.
     pub(crate) fn left(&self) -> u32 {
         self.sectors_per_track - self.sector
     }
 
-    /// When this sector next begins under the head, at or after `from`.
+    /// Returns the first phase at or after `from` at which this sector starts under the head.
     #[inline]
     pub(crate) fn next_start(&self, from: Phase) -> Phase {
         let turn = Phase::from(TURN);
@@ -180,7 +180,7 @@ impl Place {
         from + (turn + angle - from % turn) % turn
     }
 
-    /// Parts of a turn that `sectors` sectors from this one on take, on its track.
+    /// Returns the parts of a turn that `sectors` sectors take on the track, starting with this one.
     #[inline]
     pub(crate) fn span(&self, sectors: u64) -> Phase {
         let slot = u64::from(self.slot);
@@ -195,7 +195,7 @@ mod tests {
     use crate::presets;
     use fathom_base::Rng;
 
-    /// 7200 turns a minute: a turn is 8333333 1/3 ns.
+    /// 7200 revolutions per minute: a turn takes 8333333 1/3 ns.
     fn geometry() -> Geometry {
         let text = presets::PRESETS.first().unwrap().text;
         Geometry::new(&Spec::from_toml(text).unwrap(), 12_345)

@@ -1,13 +1,13 @@
-//! The model of a disk: seek, rotation, zones, track cache and write cache behind the one
+//! The model of a hard disk: seek, rotation, zones, segmented read cache and write cache behind the one
 //! [`fathom_block::Device`] contract.
 //!
-//! What a benchmark sees follows from these mechanisms; no throughput is a setting. The model reads no clock, no file
-//! and no environment: a run is a function of (spec, seed). It models time always and bytes on request
-//! ([`Hdd::keep_data`]). It does not model defects and spare sectors, retries, power cuts, spinning down, heat, or
-//! surfaces that are written in serpentines; `docs/disk.md` says what that leaves out.
+//! The effects that a benchmark measures arise from these mechanisms; no throughput is a setting. The model reads no
+//! clock, no file and no environment variable: a run is a function of (spec, seed). It always models time, and stores
+//! data bytes on request ([`Hdd::keep_data`]). It does not model defects and spare sectors, retries, power cuts,
+//! spin-down, temperature, or serpentine track layouts; `docs/disk.md` explains the consequences.
 //!
-//! [`Hdd::seek_curve`] and [`Hdd::geometry`] say what a disk file comes to: [`SeekCurve::coefficients_ns`],
-//! [`Geometry::locate`].
+//! [`Hdd::seek_curve`] and [`Hdd::geometry`] return the quantities derived from a disk file:
+//! [`SeekCurve::coefficients_ns`], [`Geometry::locate`].
 
 mod cache;
 mod dirty;

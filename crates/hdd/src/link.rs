@@ -1,11 +1,11 @@
-//! The link to the host: the controller takes one command after another, the bus carries one transfer after another.
+//! The link to the host: the controller processes one command at a time, the bus carries one transfer at a time.
 //!
 //! Both directions share the bus.
 
 use crate::spec::Host;
 use fathom_base::{Bus, Dur, Rate, Rng, Time};
 
-/// Controller and bus.
+/// State of the controller and the bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     rate: Rate,
@@ -28,7 +28,7 @@ impl Link {
         }
     }
 
-    /// A command arrives now; when the controller is through with it.
+    /// Books a command that arrives now. Returns the time at which the controller has processed it.
     pub(crate) fn command(&mut self, now: Time) -> Time {
         let mut overhead = self.overhead;
         if self.jitter > 0.0 {
@@ -39,14 +39,14 @@ impl Link {
         self.controller_free
     }
 
-    /// Data is ready to go now; when the transfer begins and when it has arrived.
+    /// Books a transfer of data that is ready now. Returns the times at which it starts and ends.
     pub(crate) fn transfer(&mut self, bytes: u64, now: Time) -> (Time, Time) {
         let length = self.rate.transfer_exact(bytes);
         let (begin, end) = self.bus.book(now, length);
         (begin.ceil(), end.ceil())
     }
 
-    /// The time of a transfer alone.
+    /// Returns the duration of a transfer on an idle bus.
     pub(crate) fn duration(&self, bytes: u64) -> Dur {
         self.rate.transfer(bytes)
     }

@@ -1,28 +1,29 @@
-//! The seek curve: how long the arm takes over a distance.
+//! The seek curve: seek time as a function of distance.
 //!
 //! `t(d) = single + r * sqrt(d - 1) + l * (d - 1)` for `d >= 1` cylinders: the three-point curve of Lee and Katz, *An
-//! analytic performance model of disk arrays* (SIGMETRICS 1993), which DiskSim also uses. They give `r` and `l` in
-//! closed form for a continuous distance; here both are solved for whole cylinders, with the mean weighted as makers
-//! do ("weighted average of all possible seek combinations", each distance `d` of at most `n` counted `n + 1 - d`
-//! times), so that single, average and full-stroke times come out as given. Inward and outward seeks are equal.
+//! analytic performance model of disk arrays* (SIGMETRICS 1993), which DiskSim also uses. The paper gives `r` and `l` in
+//! closed form for a continuous distance. Here both are solved for whole cylinders, with the mean weighted as
+//! manufacturers do ("weighted average of all possible seek combinations": each distance `d` of at most `n` counts `n + 1
+//! - d` times), so that the curve reproduces the given single, average and full-stroke times exactly. Inward and outward
+//! seeks take equally long.
 
 use fathom_base::Dur;
 
-/// A fitted curve.
+/// A fitted seek curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekCurve {
     single_ns: f64,
     root_ns: f64,
     linear_ns: f64,
-    /// The full stroke, in cylinders.
+    /// Distance of the full stroke, in cylinders.
     longest: u32,
-    /// Mean of `sqrt(d - 1)` and of `d - 1` over all pairs of different cylinders.
+    /// Means of `sqrt(d - 1)` and of `d - 1` over all pairs of different cylinders.
     means: (f64, f64),
 }
 
 impl SeekCurve {
-    /// The curve through the times of a seek over one cylinder, of the mean seek and of the full stroke, for a disk of
-    /// `cylinders` cylinders; fewer than ten do not fix it.
+    /// Fits the curve to the times of a seek over one cylinder, of the average seek and of the full stroke, for a disk of
+    /// `cylinders` cylinders. Fewer than ten cylinders do not determine it.
     pub(crate) fn fit(single: Dur, average: Dur, full: Dur, cylinders: u32) -> Self {
         let longest = cylinders.saturating_sub(1);
         let means = means(longest);
@@ -43,7 +44,7 @@ impl SeekCurve {
         }
     }
 
-    /// The time of a seek over `distance` cylinders, ready to read; zero for none.
+    /// Returns the time of a seek over `distance` cylinders, until the head is ready to read; zero for distance 0.
     pub fn time(&self, distance: u32) -> Dur {
         if distance == 0 {
             return Dur::ZERO;
@@ -53,26 +54,27 @@ impl SeekCurve {
         Dur(ns.round() as u64)
     }
 
-    /// Full stroke, in cylinders.
+    /// Returns the distance of the full stroke, in cylinders.
     pub fn longest(&self) -> u32 {
         self.longest
     }
 
-    /// The coefficients of `sqrt(d - 1)` and of `d - 1`, in nanoseconds.
+    /// Returns the coefficients of `sqrt(d - 1)` and of `d - 1`, in nanoseconds.
     pub fn coefficients_ns(&self) -> (f64, f64) {
         (self.root_ns, self.linear_ns)
     }
 
-    /// Whether no seek is shorter than one over a smaller distance.
+    /// Returns true if the seek time never decreases with the distance.
     pub(crate) fn never_falls(&self) -> bool {
-        // The slope is monotone in the distance: it suffices to look at the first step and at the far end.
+        // The slope is monotone in the distance, so it suffices to check the first step and the far end.
         let (r, l) = (self.root_ns, self.linear_ns);
         let reach = f64::from(self.longest.saturating_sub(1)).sqrt();
         let slack = -1e-9;
         r.is_finite() && r + l >= slack && r + 2.0 * l * reach >= slack
     }
 
-    /// The smallest and the largest average that make a curve which never falls, for these other two times.
+    /// Returns the smallest and the largest average seek time for which the curve never decreases, given the other two
+    /// times.
     pub(crate) fn averages(&self) -> (Dur, Dur) {
         let reach = f64::from(self.longest.saturating_sub(1)).sqrt();
         let full = self.root_ns * reach + self.linear_ns * reach * reach;
@@ -86,7 +88,7 @@ impl SeekCurve {
     }
 }
 
-/// Mean of `sqrt(d - 1)` and of `d - 1` over the distances of all pairs of different cylinders.
+/// Returns the means of `sqrt(d - 1)` and of `d - 1` over the distances of all pairs of different cylinders.
 fn means(longest: u32) -> (f64, f64) {
     let (mut roots, mut lengths, mut pairs) = (0.0, 0.0, 0.0);
     for distance in 1..=longest {

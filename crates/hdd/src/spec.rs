@@ -1,7 +1,7 @@
-//! The disk file: every number that makes a disk, with its unit.
+//! The disk file: all parameters of a disk, with their units.
 //!
-//! Unknown keys are refused. [`Spec::from_toml`] names line and key of what is wrong and says what is allowed;
-//! [`Spec::check`] refuses what cannot be built. What the zones hold beyond `capacity` is spare and never used.
+//! Unknown keys are refused. [`Spec::from_toml`] reports the line and key of an error and the allowed values;
+//! [`Spec::check`] refuses specs that cannot be built. Sectors of the zones beyond `capacity` are spare and never used.
 
 use crate::seek::SeekCurve;
 pub use fathom_base::SpecError;
@@ -9,60 +9,60 @@ use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
-/// Fewest cylinders of a disk: fewer do not fix a seek curve.
+/// Minimum number of cylinders; fewer do not determine a seek curve.
 const CYLINDERS_MIN: u64 = 10;
 const CYLINDERS_MAX: u64 = 10_000_000;
 
 fathom_base::drive_kind!(Hdd = "hdd");
 
-/// A whole disk.
+/// The parameters of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// What the file describes.
+    /// The kind of drive that the file describes.
     #[serde(default)]
     pub kind: Kind,
-    /// A name for people.
+    /// Name of the disk, for people.
     pub name: String,
-    /// Bytes that the host can address, a multiple of 512.
+    /// Bytes that the host can address; a multiple of 512.
     pub capacity: Bytes,
     /// The link to the host and the controller behind it.
     pub host: Host,
     /// Spindle and arm.
     pub mechanics: Mechanics,
-    /// Zones of equal tracks, from the outer edge inwards; addresses begin at the outer edge.
+    /// Zones of equal tracks, from the outer edge inwards; addresses start at the outer edge.
     pub zones: Vec<Zone>,
-    /// The segmented cache for reads, if there is one.
+    /// The segmented read cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_cache: Option<ReadCache>,
-    /// The cache for writes; without it a write is complete when it is on the medium.
+    /// The write cache; without one a write is complete when it is on the medium.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<WriteCache>,
-    /// What makes two measurements differ.
+    /// Random variation between measurements.
     #[serde(default)]
     pub noise: Noise,
 }
 
-/// The link to the host: commands one after another through the controller, data both ways over one bus.
+/// The link to the host: the controller processes commands one after another; one bus carries data in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// What the link is; parallel ATA holds one command at a time.
+    /// Type of the link; parallel ATA holds one command at a time.
     pub link: LinkKind,
     /// Payload bandwidth, shared by both directions.
     pub bandwidth: Rate,
-    /// Time of the controller for one command; commands queue for it.
+    /// Controller time per command; commands queue for it.
     pub command_overhead: Dur,
-    /// Commands that may be in flight, 1 to 32 (native command queuing has 32 tags).
+    /// Maximum number of commands in flight, 1 to 32 (native command queuing has 32 tags).
     pub queue_depth: u32,
-    /// Which of the commands in the queue the arm serves next.
+    /// Order in which the arm serves the queued commands.
     pub scheduling: Scheduling,
-    /// The longest command.
+    /// Maximum length of a command.
     #[serde(default = "max_request")]
     pub max_request: Bytes,
 }
 
-/// Kinds of link.
+/// Types of link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkKind {
@@ -78,8 +78,8 @@ pub enum LinkKind {
 pub enum Scheduling {
     /// First come, first served.
     Fcfs,
-    /// Shortest positioning time first: the one whose first sector the head can reach soonest, seek and rotation
-    /// together. Greedy; nothing ages.
+    /// Shortest positioning time first: the request whose first sector the head can reach soonest, counting seek and
+    /// rotation. Greedy, without ageing.
     Sptf,
 }
 
@@ -87,58 +87,59 @@ pub enum Scheduling {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mechanics {
-    /// Turns a minute, 1 to 100000.
+    /// Revolutions per minute, 1 to 100000.
     pub rpm: u32,
-    /// Surfaces with a head each, 1 to 64.
+    /// Surfaces with one head each, 1 to 64.
     pub heads: u32,
-    /// From one track to the next, ready to read.
+    /// Seek time to the adjacent cylinder, until ready to read.
     pub seek_single: Dur,
-    /// Mean over all pairs of different cylinders, ready to read.
+    /// Mean seek time over all pairs of different cylinders, until ready to read.
     pub seek_average: Dur,
-    /// From the first cylinder to the last, ready to read.
+    /// Seek time from the first cylinder to the last, until ready to read.
     pub seek_full: Dur,
-    /// From one head to another on the same cylinder, ready to read.
+    /// Time of a switch to another head on the same cylinder, until ready to read.
     pub head_switch: Dur,
-    /// What a seek or a head switch takes longer before a write.
+    /// Additional settling time of a seek or head switch before a write.
     pub write_settle: Dur,
-    /// By how much the first sector of a track lies behind that of the track before, on the same cylinder.
-    /// Defaults to the head switch and the settling before a write, so that neither loses a turn.
+    /// Track skew: delay of the first sector of a track relative to the previous track of the same cylinder. Defaults to
+    /// the head switch time plus the write settling time, so that neither costs a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track_skew: Option<Dur>,
-    /// The same from one cylinder to the next. Defaults to the longer of seek and head switch, with settling.
+    /// Cylinder skew: the same from one cylinder to the next. Defaults to the longer of the seek and head switch times,
+    /// plus the write settling time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cylinder_skew: Option<Dur>,
 }
 
-/// Cylinders whose tracks hold the same number of sectors.
+/// A zone: cylinders whose tracks hold the same number of sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Cylinders, at least one.
+    /// Number of cylinders, at least one.
     pub cylinders: u32,
-    /// Sectors of 512 bytes on each track, 1 to 1000000.
+    /// Sectors of 512 bytes per track, 1 to 1000000.
     pub sectors_per_track: u32,
 }
 
-/// The cache for reads: segments, each of which holds one run of sectors, replaced in order of last use.
+/// The read cache: segments that each hold one run of sectors; the least recently used one is replaced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCache {
-    /// Segments, 1 to 1024.
+    /// Number of segments, 1 to 1024.
     pub segments: u32,
-    /// Bytes of a segment.
+    /// Size of a segment.
     pub segment: Bytes,
-    /// How far the head goes on reading behind a request while nothing else is to do; at most a segment.
+    /// Maximum read-ahead behind a request while the disk is otherwise idle; at most one segment.
     pub read_ahead: Bytes,
 }
 
-/// The cache for writes: acknowledged when in memory, on the medium later.
+/// The write cache: writes are acknowledged when in memory and written to the medium later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCache {
-    /// Bytes of data that it holds.
+    /// Capacity in bytes of data.
     pub capacity: Bytes,
-    /// In which order it is written to the medium.
+    /// Order of writes to the medium.
     pub destage: Destage,
 }
 
@@ -146,17 +147,17 @@ pub struct WriteCache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destage {
-    /// In the order in which the sectors became dirty.
+    /// The order in which the sectors became dirty.
     Fifo,
-    /// By ascending address from where the last one ended, then again from the lowest.
+    /// Ascending addresses from the end of the last write, then again from the lowest.
     CScan,
 }
 
-/// What makes two measurements differ: drawn from the seed.
+/// Random variation between measurements, drawn from the seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
-    /// Standard deviation of the command overhead, in percent of it.
+    /// Standard deviation of the command overhead, in percent of its mean.
     pub command_percent: f64,
 }
 
@@ -165,22 +166,22 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Cylinders of all zones.
+    /// Returns the number of cylinders of all zones.
     pub fn cylinders(&self) -> u64 {
         self.zones.iter().map(|z| u64::from(z.cylinders)).sum()
     }
 
-    /// The curve through the three times of a seek.
+    /// Returns the curve fitted to the three seek times.
     pub(crate) fn seek_curve(&self) -> SeekCurve {
         let m = &self.mechanics;
         let cylinders = self.cylinders() as u32;
         SeekCurve::fit(m.seek_single, m.seek_average, m.seek_full, cylinders)
     }
 
-    /// Whether such a disk can be built.
+    /// Checks that such a disk can be built.
     ///
     /// # Errors
-    /// [`BadValue`] for the first value that cannot be.
+    /// Returns [`BadValue`] for the first invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_mechanics()?;
@@ -264,7 +265,7 @@ impl Spec {
             format!("{cylinders} cylinders in all"),
             || format!("{CYLINDERS_MIN} to {CYLINDERS_MAX} cylinders"),
         )?;
-        // At most 64 heads x 10^7 cylinders x 10^6 sectors x 512 bytes: fits.
+        // No overflow: at most 64 heads x 10^7 cylinders x 10^6 sectors x 512 bytes.
         let tracks = |zone: &Zone| u64::from(zone.cylinders) * u64::from(self.mechanics.heads);
         let held: u64 = self
             .zones
@@ -344,7 +345,7 @@ fn sectors(length: Bytes) -> bool {
     length.0 > 0 && length.0.is_multiple_of(SECTOR_BYTES)
 }
 
-/// Times of a disk are far below ten seconds; sums of them must not overflow.
+/// Checks a time against the limit of 10 s. Times of a disk are far below it, and sums of them must not overflow.
 fn short(key: &'static str, time: Dur) -> Result<(), BadValue> {
     want(time <= Dur::ms(10_000), key, time, || "at most 10s".into())
 }

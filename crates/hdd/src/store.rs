@@ -1,4 +1,4 @@
-//! The bytes, for those who verify them: pages of 4 KiB as they are written, zero elsewhere.
+//! The stored bytes, for verification: written pages of 4 KiB; everything else is zero.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Keeps `len` bytes at `offset`: those of `data`, or zeros.
+    /// Stores `len` bytes at `offset`: those of `data`, or zeros.
     pub(crate) fn write(&mut self, offset: u64, len: u64, data: Option<&[u8]>) {
         let mut done = 0;
         while done < len {
@@ -30,7 +30,7 @@ impl Store {
         }
     }
 
-    /// The `len` bytes at `offset`.
+    /// Returns the `len` bytes at `offset`.
     pub(crate) fn read(&self, offset: u64, len: u64) -> Box<[u8]> {
         let mut data = vec![0; len as usize];
         let mut done = 0;
@@ -46,7 +46,7 @@ impl Store {
     }
 }
 
-/// The page of a byte, its place there, and how many of `left` bytes lie on that page.
+/// Returns the page of a byte, its offset in the page, and how many of `left` bytes lie in that page.
 fn part(at: u64, left: u64) -> (u64, usize, usize) {
     let within = at % PAGE as u64;
     let part = left.min(PAGE as u64 - within);

@@ -1,4 +1,4 @@
-//! What the two caches answer, and when, against closed forms worked out here.
+//! Hits and latencies of the two caches, compared with closed forms worked out here.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -35,11 +35,11 @@ fn what_was_read_ahead_comes_at_the_speed_of_the_link() {
     assert_eq!(again.latency().0, 50_000 + link(&spec, 32));
     assert_eq!(disk.counters().cache_hits, 2);
     assert_eq!(disk.counters().cache_misses, 1);
-    // One sector further than the head went at first: it went on behind the second read.
+    // One sector beyond the first read-ahead: the head continued behind the second read.
     idle(&mut disk, Dur::ms(20));
     one(&mut disk, Op::Read, 40, 1);
     assert_eq!(disk.counters().cache_hits, 3);
-    // Nothing was read before what was asked for.
+    // Sectors before the requested ones were not read.
     assert!(one(&mut disk, Op::Read, 7, 1).latency() > Dur::ms(5));
 }
 
@@ -66,7 +66,7 @@ fn what_was_read_for_one_request_answers_another_that_waits() {
     let reads = reads.map(|(id, sector)| Request::new(id, Op::Read, sector * 512, 4 * 512));
     let done = run(&mut disk, reads.into());
     let apart = |a: usize| done[a].completed.since(done[0].completed);
-    // The second crosses the link behind the first; of the third two sectors are still to come.
+    // The second read crosses the link behind the first; two sectors of the third have yet to be read.
     assert_eq!(done[1].id.0, 2);
     assert!(apart(1) <= Dur(link(&spec, 4) + 2));
     assert!(apart(2) <= Dur(2 * 125_000 + link(&spec, 8)));
@@ -96,8 +96,8 @@ fn another_read_breaks_off_reading_ahead() {
 
 #[test]
 fn a_head_switch_that_has_begun_is_finished() {
-    // After the last sector of its track the head goes on to the next track: 500 us, and 500 us back. Of the sectors of
-    // the first track those that begin less than 1 ms after the last one are missed, and a turn is lost.
+    // After the last sector of its track the head switches to the next track: 500 us, and 500 us back. Sectors of the
+    // first track that start less than 1 ms after the last one are missed, which costs a turn.
     let late = |sector| {
         let spec = with_read_cache(64);
         let mut disk = disk(&spec);
@@ -141,14 +141,14 @@ fn a_cached_write_is_complete_when_it_has_crossed_the_link() {
         let write = one(&mut disk, Op::Write, sector, 25);
         assert_eq!(write.latency().0, 50_000 + link(&spec, 25), "{i}");
     }
-    // Hits, though nothing was ever read.
+    // Hits from the write cache; nothing was read from the medium.
     let read = one(&mut disk, Op::Read, 905, 20);
     assert_eq!(read.latency().0, 50_000 + link(&spec, 20));
     assert!(disk.counters().medium_sectors_written < 100);
     flush(&mut disk);
     assert_eq!(disk.counters().medium_sectors_written, 100);
     assert_eq!(flush(&mut disk).latency().0, 50_000);
-    // Written again before the arm turns to it, a sector goes to the medium once. The arm is busy with sector 0.
+    // A sector that is written again before it is destaged goes to the medium once. The arm is busy with sector 0.
     one(&mut disk, Op::Write, 0, 1);
     for _ in 0..3 {
         one(&mut disk, Op::Write, 1900, 2);
@@ -163,7 +163,7 @@ fn sectors_on_their_way_to_the_medium_still_answer_reads() {
     let spec = with_write_cache(100, Destage::CScan);
     let mut disk = disk(&spec);
     one(&mut disk, Op::Write, 1000, 4);
-    // The arm had nothing else to do and is on its way.
+    // The arm was idle and is already destaging.
     let read = one(&mut disk, Op::Read, 1000, 4);
     assert_eq!(read.latency().0, 50_000 + link(&spec, 4));
     assert_eq!(disk.counters().medium_sectors_read, 0);
@@ -178,7 +178,7 @@ fn commands_pass_the_controller_and_data_the_link_one_after_another() {
         let write = |i| Request::new(i, Op::Write, i * 100 * 512, sectors * 512);
         let done = run(&mut disk, (0..4).map(write).collect());
         let first = 50_000 + link(&spec, sectors);
-        // Whichever of the two takes longer sets the pace; the link is exact over all, so that each may be 1 ns off.
+        // The slower of the two sets the pace; the link is exact overall, so each time may be off by 1 ns.
         for (i, write) in (0..).zip(done) {
             let expected = first + i * apart;
             assert!(write.latency().0.abs_diff(expected) <= 4, "{write:?}");
@@ -205,7 +205,7 @@ fn a_write_that_is_longer_than_the_cache_waits_for_the_medium() {
     let spec = with_write_cache(32, Destage::CScan);
     let mut disk = disk(&spec);
     let write = one(&mut disk, Op::Write, 0, 64);
-    // 32 sectors have to be on the medium before the last ones find room; the others come while the head writes.
+    // 32 sectors must reach the medium before the last ones find room; the others arrive while the head writes.
     assert!(write.latency().0 >= 32 * 125_000, "{write:?}");
     assert!(write.latency().0 <= TURN_NS + 48 * 125_000 + 50_000 + link(&spec, 64));
     assert!(disk.counters().write_stalls > 0);
@@ -235,15 +235,15 @@ fn sorted_destaging_beats_the_order_of_arrival() {
 fn a_read_waits_for_one_track_of_a_long_destage_at_most() {
     let spec = with_write_cache(1000, Destage::CScan);
     let mut disk = disk(&spec);
-    // Four tracks, which take 36 ms.
+    // Destages four tracks, which takes 36 ms.
     one(&mut disk, Op::Write, 0, 256);
     let read = one(&mut disk, Op::Read, 1500, 1);
-    // Until the first sector and over its track: two turns. Then a seek of 3 ms at most and a turn.
+    // Two turns: until the first sector and over its track. Then a seek of at most 3 ms and a turn.
     assert!(read.latency() < Dur::ms(8 + 8 + 3 + 8 + 1), "{read:?}");
     assert!(disk.counters().medium_sectors_written >= 64);
 }
 
-/// Keeps `crowd` in flight, eight of them, until `lone` is complete; how many of the crowd were faster.
+/// Keeps eight requests of `crowd` in flight until `lone` is complete. Returns how many of the crowd completed earlier.
 fn overtaken(spec: &Spec, lone: Request, crowd: impl Fn(u64) -> Request) -> u64 {
     let mut disk = disk(spec);
     let (mut sent, mut done) = (0, Vec::new());
@@ -280,13 +280,13 @@ fn neither_reads_nor_writes_starve() {
     for scheduling in [Scheduling::Fcfs, Scheduling::Sptf] {
         let mut spec = with_write_cache(32, Destage::CScan);
         (spec.host.queue_depth, spec.host.scheduling) = (32, scheduling);
-        // Reads and writes keep to a half of the disk each, so that none has to wait for another's sectors.
+        // Reads and writes use separate halves of the disk, so that no request waits for an overlapping one.
         let place = |i: u64| i * 7919 % 900 * 512;
         let read = |i| Request::new(i, Op::Read, place(i), 512);
         let write = |i| Request::new(i, Op::Write, 512_000 + place(i), 4 * 512);
         let long = Request::new(0, Op::Write, 512_000, 128 * 512);
         let reads = overtaken(&spec, long, read);
-        // Six pieces have to be written to make room, each in turn with one read.
+        // Six pieces must be written to make room, each in turn with one read.
         assert!(reads < 20, "{reads}");
         let writes = overtaken(&spec, read(0), write);
         assert!(writes < 20, "{writes}");
@@ -298,16 +298,16 @@ fn a_hit_far_from_the_head_does_not_send_it_there_sector_by_sector() {
     let spec = with_read_cache(24);
     let mut disk = disk(&spec);
     let far = disk.info().capacity_bytes / 512 / 2;
-    // The far place is in one segment, the head goes on in the other.
+    // The far sectors are in one segment, read-ahead continues in the other.
     one(&mut disk, Op::Read, far, 8);
     idle(&mut disk, Dur::ms(20));
     one(&mut disk, Op::Read, 0, 8);
     let hit = one(&mut disk, Op::Read, far, 8);
     assert_eq!(hit.latency().0, 50_000 + link(&spec, 8));
     idle(&mut disk, Dur::ms(20));
-    // Behind each of the two reads from the medium, and no further.
+    // Read-ahead behind each of the two reads from the medium, and no more.
     assert_eq!(disk.counters().read_ahead_sectors, 2 * 24);
-    // A place between the two is sought, not waited for until the head comes by.
+    // A sector between the two is sought; the disk does not wait until read-ahead reaches it.
     let between = one(&mut disk, Op::Read, far / 2, 8);
     let longest = Dur(2 * TURN_NS) + Dur::ms(20);
     assert!(between.latency() < longest, "{:?}", between.latency());

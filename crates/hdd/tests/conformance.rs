@@ -1,4 +1,4 @@
-//! A modelled disk of every kind is a device.
+//! Modelled disks of every kind pass the conformance suite.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -18,7 +18,7 @@ fn conforms(spec: &Spec, region: u64) {
     let mut make = || Hdd::new(spec, 7).unwrap().keep_data();
     let report = check(&mut make, &options).unwrap_or_else(|violation| panic!("{violation}"));
     assert!(report.bytes_compared > 0);
-    // A disk does not trim, and says so; everything else is looked at.
+    // A disk reports that it has no TRIM; all other rules are checked.
     assert!(
         report.skipped.keys().all(|rule| rule.contains("trim")),
         "{:?}",

@@ -1,6 +1,6 @@
-//! The tests of the model of a disk.
+//! The tests of the hard disk model.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They are one program, because each separate file would be linked on its own.
 
 mod caches;
 mod common;

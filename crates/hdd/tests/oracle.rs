@@ -1,7 +1,7 @@
-//! Times against their closed forms, worked out here from the numbers of the spec and not with the model's code.
+//! Times compared with closed forms, which are computed here from the spec without the model's code.
 //!
-//! The angle at the start is drawn from the seed. Single requests are therefore compared with each other: what lies
-//! between two of them is fixed by the layout.
+//! The angle at the start is drawn from the seed. Tests therefore compare requests with each other: the time between two
+//! of them is determined by the layout.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -17,7 +17,7 @@ fn disk(spec: &Spec) -> Hdd {
     Hdd::new(spec, 1).unwrap()
 }
 
-/// Nanoseconds of a turn, exactly.
+/// Returns the exact duration of a turn in nanoseconds.
 fn turn(spec: &Spec) -> f64 {
     60e9 / f64::from(spec.mechanics.rpm)
 }
@@ -41,7 +41,7 @@ fn single_average_and_full_stroke_are_as_given() {
         assert_eq!(curve.time(1), m.seek_single);
         assert_eq!(u64::from(curve.longest()), spec.cylinders() - 1);
         assert_eq!(curve.time(curve.longest()), m.seek_full);
-        // Every pair of different cylinders, as makers count.
+        // Every pair of different cylinders, as manufacturers count.
         let (mut sum, mut pairs) = (0u128, 0u128);
         for distance in 1..=curve.longest() {
             let count = 2 * u128::from(curve.longest() - distance + 1);
@@ -73,14 +73,14 @@ fn the_curve_is_that_of_lee_and_katz() {
     }
 }
 
-/// Completion times of reads of one sector each, one after another, on a disk without memory.
+/// Returns the completion times of consecutive reads of one sector each, on a disk without caches.
 fn completions(spec: &Spec, sectors: &[u64]) -> Vec<u64> {
     let mut disk = disk(spec);
     let read = |&sector: &u64| one(&mut disk, Op::Read, sector, 1).completed.0;
     sectors.iter().map(read).collect()
 }
 
-/// By how much of a turn the second sector lies behind the first, in nanoseconds.
+/// Returns the angle of the second sector relative to the first, in nanoseconds.
 fn angle(spec: &Spec, first: u64, second: u64) -> u64 {
     let at = completions(spec, &[first, second]);
     (at[1] - at[0]) % TURN_NS
@@ -89,14 +89,15 @@ fn angle(spec: &Spec, first: u64, second: u64) -> u64 {
 #[test]
 fn angles_are_those_of_the_layout() {
     let spec = bare(small());
-    // 64 sectors in 8 ms: 125 us each. Skew of a track: 900 us = 7.2, so 8 sectors; of a cylinder: 1.4 ms = 11.2: 12.
+    // 64 sectors in 8 ms: 125 us each. Track skew: 900 us = 7.2, rounded up to 8 sectors; cylinder skew: 1.4 ms = 11.2,
+    // rounded up to 12.
     assert_eq!(angle(&spec, 0, 0), 0);
     assert_eq!(angle(&spec, 3, 10), 7 * 125_000);
     assert_eq!(angle(&spec, 10, 3), 57 * 125_000);
     assert_eq!(angle(&spec, 63, 64), (1 + 8) * 125_000);
     assert_eq!(angle(&spec, 127, 128), (1 + 12) * 125_000);
     assert_eq!(angle(&spec, 0, 128), (8 + 12) * 125_000);
-    // The inner zone begins at the angle of the outer one: 40 sectors of 200 us.
+    // The inner zone starts at the angle of the outer one: 40 sectors of 200 us.
     assert_eq!(angle(&spec, 0, 1280 + 1), 75_000 + 200_000);
     assert_eq!(angle(&spec, 1280, 1280 + 40), 5 * 200_000);
 }
@@ -114,7 +115,7 @@ fn a_seek_takes_the_curve_and_then_waits_for_its_sector() {
         let place = disk.geometry().locate(sector);
         let op = [Op::Read, Op::Write][rng.below(2) as usize];
         let done = one(&mut disk, op, sector, 1);
-        // The command and then the arm; the sector begins within one turn of that, ends one sector later.
+        // First the command, then the arm; the sector starts within one turn of that and ends one sector later.
         let move_ns = if place.track == at.track {
             0
         } else {
@@ -128,7 +129,7 @@ fn a_seek_takes_the_curve_and_then_waits_for_its_sector() {
             curve.time(distance).0.max(switch) + settle
         };
         let sector_ns = TURN_NS / u64::from(place.sectors_per_track);
-        // A sector read crosses the link afterwards; one to be written crosses while the arm moves.
+        // A sector that is read crosses the link afterwards; one that is written crosses while the arm moves.
         let (before, after) = match op {
             Op::Read => (move_ns, link(&spec, 1)),
             _ => (move_ns.max(link(&spec, 1)), 0),
@@ -136,7 +137,7 @@ fn a_seek_takes_the_curve_and_then_waits_for_its_sector() {
         let least = 50_000 + before + sector_ns + after;
         let waited = done.latency().0 - least;
         assert!(waited < TURN_NS, "{done:?}: {waited}");
-        // And it is the first turn in which it can: the angle fixes the wait.
+        // It is served in the first possible turn: the angle determines the wait.
         let from = last.completed.0
             - if last.op == Op::Read {
                 link(&spec, 1)
@@ -163,7 +164,7 @@ fn a_full_stroke_and_a_single_track_cost_their_times() {
         let mut spec = bare(small());
         spec.capacity = Bytes::kib(1040);
         let mut shortest = u64::MAX;
-        // Every sector of the target track: one of them comes just after the arm.
+        // Every sector of the target track, one of which arrives just after the arm has settled.
         let first = if to_cylinder == 1 { 128 } else { 1280 + 9 * 80 };
         let tracks = if to_cylinder == 1 { 64 } else { 40 };
         for sector in first..first + tracks {
@@ -180,7 +181,8 @@ fn a_full_stroke_and_a_single_track_cost_their_times() {
     }
 }
 
-/// Bytes a second of a zone in one long read: its cylinders' sectors in their turns and skews.
+/// Returns the throughput in bytes per second of one long read in a zone: the sectors of its cylinders in their turns and
+/// skews.
 fn sustained(spec: &Spec, zone: usize) -> f64 {
     let m = &spec.mechanics;
     let n = f64::from(spec.zones[zone].sectors_per_track);
@@ -193,7 +195,8 @@ fn sustained(spec: &Spec, zone: usize) -> f64 {
     heads * n * 512.0 / (slots * turn(spec) / n) * 1e9
 }
 
-/// Bytes a second of requests of `sectors` sectors one after another from `first` on, the first of them left out.
+/// Returns the throughput in bytes per second of consecutive requests of `sectors` sectors from `first` on, without the
+/// first request.
 fn sequential(disk: &mut Hdd, op: Op, first: u64, sectors: u64, requests: u64) -> f64 {
     one(disk, op, first, sectors);
     let begin = disk.now();
@@ -231,7 +234,7 @@ fn without_reading_ahead_a_sequential_reader_loses_a_turn_each_time() {
     one(&mut disk, Op::Read, 0, 64);
     for i in 1..20 {
         let latency = one(&mut disk, Op::Read, i * 64, 64).latency().0 as f64;
-        // From the end of the last one to the end of this one, less what of the link is on neither side of it.
+        // From the end of the previous request to the end of this one, without the link time that lies outside.
         near(
             latency,
             turn(&spec) * (1.0 + 64.0 / n),
@@ -256,7 +259,7 @@ fn without_reading_ahead_a_sequential_reader_loses_a_turn_each_time() {
     }
 }
 
-/// Mean seek time between two sectors drawn evenly from the disk, integrated over bins of cylinders.
+/// Returns the mean seek time between two uniformly drawn sectors, integrated over bins of cylinders.
 fn mean_random_seek(spec: &Spec, disk: &Hdd) -> f64 {
     let curve = disk.seek_curve();
     let sectors: f64 = spec.capacity.0 as f64 / 512.0;
@@ -309,15 +312,15 @@ fn a_random_read_is_overhead_mean_seek_half_a_turn_and_transfer() {
             .iter()
             .map(|z| f64::from(z.sectors_per_track))
             .sum();
-        // A sector drawn evenly lies on a track of n sectors with a chance in proportion to n: its mean time is that of
-        // the mean track.
+        // A uniformly drawn sector lies on a track of n sectors with a probability proportional to n, so its mean time is
+        // that of the mean track.
         let sector = turn(&spec) * spec.zones.len() as f64 / held;
         let expected = spec.host.command_overhead.0 as f64
             + mean_random_seek(&spec, &disk)
             + turn(&spec) / 2.0
             + sector
             + link(&spec, 1) as f64;
-        // The standard error is some 20 us of 13 ms; four of them.
+        // The standard error is about 20 us of 13 ms; the limit is four of them.
         assert!(error < 25_000.0, "{error}");
         near(mean, expected, 4.0 * error);
         let counted = disk.counters();
@@ -361,7 +364,7 @@ fn a_read_across_a_zone_boundary_takes_both_tracks() {
     // 1280 is the first sector of the inner zone.
     let read = one(&mut disk, Op::Read, 1280 - 64, 64 + 40);
     let least = 50_000 + TURN_NS + 1_000_000 + TURN_NS;
-    // At most a seek of 3 ms before it and two waits for a sector.
+    // Before that, at most a seek of 3 ms and two waits for a sector.
     assert!(read.latency().0 >= least && read.latency().0 <= least + 3_000_000 + 2 * TURN_NS);
     let seeks = disk.counters().seeks;
     one(&mut disk, Op::Read, 1280 - 64, 64);
@@ -388,11 +391,11 @@ fn the_shortest_positioning_time_comes_first_and_first_come_is_first_served() {
     let (in_order, fcfs) = finish(Scheduling::Fcfs);
     assert!(in_order.windows(2).all(|pair| pair[0].id < pair[1].id));
     let (_, sptf) = finish(Scheduling::Sptf);
-    // Seltzer, Chen and Ousterhout (USENIX Winter 1990) find that choosing by position at least halves the time of
-    // long queues.
+    // Seltzer, Chen and Ousterhout (USENIX Winter 1990) find that scheduling by position reduces the time of long queues
+    // by at least half.
     assert!(sptf.0 * 2 < fcfs.0, "{sptf:?} {fcfs:?}");
 
-    // Of the sectors of a track the nearest comes first, whatever the order in which they were asked for.
+    // Among sectors of a track the nearest is served first, regardless of the order of the requests.
     let mut disk = disk(&spec(Scheduling::Sptf));
     one(&mut disk, Op::Read, 0, 1);
     let reads = [(1, 900), (2, 700), (3, 500)];
@@ -401,6 +404,7 @@ fn the_shortest_positioning_time_comes_first_and_first_come_is_first_served() {
         .iter()
         .map(|c| c.id.0)
         .collect();
-    // The first is chosen alone, when its command is through. Behind it the start of the track comes round.
+    // The first request is chosen alone when its command has been processed. After it, the start of the track arrives
+    // first.
     assert_eq!(order, [1, 3, 2]);
 }

@@ -1,4 +1,4 @@
-//! What holds for any disk and any requests: equal runs are equal, and nothing is faster than physics.
+//! Properties of any disk under any requests: runs are reproducible, and no request is faster than the mechanics allow.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -37,7 +37,7 @@ fn requests(spec: &Spec, seed: u64, n: u64) -> Vec<Request> {
 fn disks() -> impl Strategy<Value = Spec> {
     let read = prop::option::of((1u32..6, 1u64..200, 0u64..200));
     let write = prop::option::of((1u64..900, any::<bool>()));
-    // The medium of these disks gives 4 MB/s.
+    // The medium of these disks delivers 4 MB/s.
     let link = prop::sample::select(vec!["1MB/s", "5MB/s", "100MB/s"]);
     let queue = (1u32..33, any::<bool>());
     (read, write, queue, link).prop_map(|(read, write, (depth, fcfs), link)| {
@@ -60,8 +60,8 @@ fn disks() -> impl Strategy<Value = Spec> {
     })
 }
 
-/// Nanoseconds below which no request of that kind can be: command and link, and for what cannot come from memory the
-/// sectors themselves.
+/// Returns a lower bound in nanoseconds for a request: command and link, and the time of the sectors if they cannot come
+/// from memory.
 fn least(spec: &Spec, request: &Request) -> u64 {
     let front = spec.host.command_overhead.0;
     let link = |bytes: u64| bytes * 1_000_000_000 / spec.host.bandwidth.bytes_per_second();
@@ -72,7 +72,7 @@ fn least(spec: &Spec, request: &Request) -> u64 {
         Op::Read if spec.read_cache.is_none() && spec.write_cache.is_none() => {
             front + medium + link(512)
         }
-        // It cannot be on the medium before it has come, nor before its sectors have passed.
+        // It cannot be on the medium before its data has arrived, nor before its sectors have passed under the head.
         Op::Write if spec.write_cache.is_none() || request.tag.fua => {
             front + (medium + link(512)).max(link(request.len))
         }
@@ -100,7 +100,8 @@ proptest! {
             prop_assert!(completion.latency().0 >= least(&spec, request), "{:?}", completion);
         }
         prop_assert_eq!(&finish(&spec, seed), &(done, counters, end));
-        // The head passes no more sectors than turns allow, and all that was written goes past it or was replaced.
+        // The head passes no more sectors than the elapsed turns allow, and each written sector has passed or was
+        // overwritten.
         let passed = counters.medium_sectors_read + counters.medium_sectors_written;
         prop_assert!(passed * 125_000 <= end.0 + 100 * 125_000, "{:?} {:?}", counters, end);
         if spec.write_cache.is_none() {
@@ -111,7 +112,7 @@ proptest! {
         }
     }
 
-    /// After a flush everything is on the medium: flushing again takes the command alone.
+    /// After a flush everything is on the medium: a second flush takes only the command time.
     #[test]
     fn a_flush_drains(spec in disks(), seed in 0u64..1000) {
         let mut disk = Hdd::new(&spec, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Disk files that make no disk are refused with the place, the key and what is allowed; none panics.
+//! Invalid disk files are refused with the position, the key and the allowed values; none causes a panic.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

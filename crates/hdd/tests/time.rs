@@ -1,4 +1,4 @@
-//! What a disk does takes equally long at any time, up to the end of simulated time, where it refuses the rest.
+//! Latencies do not depend on the absolute time, up to the end of simulated time, after which requests are refused.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -6,7 +6,7 @@ use fathom_base::{Dur, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
 use fathom_hdd::{Hdd, Spec, presets};
 
-/// Whole minutes, and so whole turns: after picoseconds in 64 bits have wrapped, later, and shortly before the end.
+/// Whole minutes, and therefore whole turns: after 64-bit picoseconds have wrapped, later, and shortly before the end.
 const LATER_MIN: [u64; 3] = [307_446, 50_000_000, 262_979_999];
 
 fn at(minutes: u64) -> Time {
@@ -27,7 +27,7 @@ fn send(drive: &mut Hdd, requests: impl IntoIterator<Item = Request>) -> Vec<Com
     all
 }
 
-/// The latencies of so many reads and writes as the disk takes at a time, of one that was idle until then.
+/// Returns the latencies of as many reads and writes as the queue depth allows, on a disk that was idle until `start`.
 fn latencies(drive: &mut Hdd, start: Time) -> Vec<Dur> {
     let len = 64 << 10;
     let depth = u64::from(drive.info().queue_depth);

@@ -1,8 +1,8 @@
-//! One case of docs/performance.md in a process of its own, so that its memory is its own: prints requests per second
-//! of this process's time on a processor, the most memory that was resident, and what else the case tells.
+//! Runs one case of docs/performance.md in its own process, so that its memory can be measured. Prints requests per
+//! second of this process's CPU time, the peak resident memory, and further figures of the case.
 //!
-//! `cargo xtask performance` runs every case several times and makes the table. Linux only: both figures come from
-//! `/proc/self`.
+//! `cargo xtask performance` runs every case several times and creates the table. Linux only: CPU time and memory are
+//! read from `/proc/self`.
 
 #[path = "../../ssd/benches/cases/mod.rs"]
 mod cases;
@@ -19,7 +19,7 @@ Usage: performance DRIVE LOAD REQUESTS
   DRIVE  epo, tight-N (an N-th of the size, less over-provisioned), tebibyte or ms-ssd
   LOAD   setup, reads, fresh, fill or steady (writes under collection)";
 
-/// Writes after which `ms-ssd` has been cleaning for long.
+/// Number of writes after which `ms-ssd` has been cleaning for a long time.
 const MS_PREPARE: u64 = 15_000_000;
 
 fn main() -> io::Result<()> {
@@ -97,7 +97,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Runs the load and prints what it took.
+    /// Runs the load and prints its cost.
     fn measure(&mut self, drive: &mut impl Device) -> io::Result<()> {
         self.prepared = seconds()?;
         match self.load {
@@ -118,7 +118,7 @@ impl Case<'_> {
     }
 }
 
-/// Time of this process on a processor so far, in seconds.
+/// Returns the CPU time of this process so far, in seconds.
 fn seconds() -> io::Result<f64> {
     let text = fs::read_to_string("/proc/self/schedstat")?;
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -126,7 +126,7 @@ fn seconds() -> io::Result<f64> {
     Ok(ns / 1e9)
 }
 
-/// The most memory that was resident so far, in KiB.
+/// Returns the peak resident memory of this process, in KiB.
 fn peak_kib() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/self/status")?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

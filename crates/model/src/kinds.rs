@@ -1,4 +1,4 @@
-//! The kinds of modelled drives: what a kind has to say of itself, one file each, and one line for it in the list.
+//! The kinds of modelled drives: each kind is one file that implements [`Kind`], and one line in the list below.
 
 mod disksim;
 mod hdd;
@@ -10,81 +10,81 @@ use fathom_block::{
 };
 use serde::Deserialize;
 
-/// What a drive file of one kind says.
+/// The contents of a drive file of one kind.
 trait Kind: Sized {
-    /// What a drive file says after `kind =`.
+    /// Value of the `kind` key in the drive file.
     const NAME: &'static str;
-    /// What it models, in one line.
+    /// One-line description of what the kind models.
     const SUMMARY: &'static str;
-    /// Its drives that come with Fathom, in the order in which they are listed.
+    /// The drives of this kind that come with Fathom, in listing order.
     const PRESETS: &'static [&'static [Named]];
-    /// What is built from it.
+    /// The drive built from the file.
     type Drive: Modelled;
 
-    /// Gives it another capacity.
+    /// Changes the capacity.
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError>;
 
-    /// Whether a new drive holds nothing, so that reads find no data in it and writes nothing to replace.
+    /// True if a new drive holds no data: reads need no flash access, and writes invalidate nothing.
     const STARTS_EMPTY: bool = false;
 
-    /// How much the memory for writes holds, where there is one whose policy can be chosen.
+    /// Returns the capacity of the write buffer, if the kind has one with a selectable policy.
     fn write_buffer(&self) -> Option<Bytes> {
         None
     }
 
-    /// A drive, as it leaves the factory.
+    /// Builds a new drive, as it leaves the factory.
     fn build(&self, seed: u64) -> Result<Self::Drive, SpecError>;
 }
 
-/// What a modelled drive does beyond a device.
+/// The abilities of a modelled drive beyond those of a device.
 trait Modelled: Subject + Clone {
-    /// From now on it keeps what is written, where its kind can.
+    /// Makes the drive store written data from now on, if its kind supports this.
     fn keep_data(self) -> Self {
         self
     }
 
-    /// How often its blocks were erased, where it counts that.
+    /// Returns the wear of its blocks, if the kind counts erases.
     fn wear(&self) -> Option<Wear> {
         None
     }
 }
 
-/// The line of a drive file that says what it describes.
+/// The `kind` key of a drive file.
 #[derive(Deserialize)]
 struct Head {
     kind: Option<String>,
 }
 
-/// One line for each kind. Not `names!`: a kind has a type for its drive file and one for its drive, and a call to a drive goes to
-/// its type without dynamic dispatch.
+/// Defines [`Model`] and [`Drive`] from one line per kind. `names!` does not fit: a kind has one type for its drive file
+/// and one for its drive, and calls to a drive go to its type without dynamic dispatch.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident: $spec:ty => $drive:ty,)*) => {
-        /// What a drive file says. `Clone` is deep.
+        /// The contents of a drive file of any kind. `Clone` is deep.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Model {
             $($(#[$doc])* $kind(Box<$spec>),)*
         }
 
-        /// A modelled drive of any kind. `Clone` forks it with all that it holds.
+        /// A modelled drive of any kind. `Clone` forks it with its complete state.
         #[derive(Clone, Debug)]
         pub enum Drive {
             $($(#[$doc])* $kind(Box<$drive>),)*
         }
 
-        /// Name and summary of every kind.
+        /// Name and summary of each kind.
         const KINDS: &[(&str, &str)] = &[$((<$spec as Kind>::NAME, <$spec as Kind>::SUMMARY)),*];
 
-        /// Every drive that comes with Fathom, in the order in which they are listed.
+        /// Iterates over all drives that come with Fathom, in listing order.
         pub fn catalog() -> impl Iterator<Item = &'static Named> {
             let lists = [$(<$spec as Kind>::PRESETS),*];
             lists.into_iter().flatten().copied().flatten()
         }
 
         impl Model {
-            /// Reads a drive file, which says its kind in `kind = "..."`.
+            /// Reads a drive file, which states its kind as `kind = "..."`.
             ///
             /// # Errors
-            /// [`SpecError`] with the line or the key.
+            /// Returns [`SpecError`] with the line or the key.
             pub fn from_toml(text: &str) -> Result<Model, SpecError> {
                 let head: Head = drive_file::from_toml(text)?;
                 let Some(kind) = head.kind else {
@@ -96,41 +96,42 @@ macro_rules! kinds {
                 Err(wrong_kind(format!("{kind:?}")))
             }
 
-            /// The drive file with every default written out.
+            /// Returns the text of the drive file with all defaults written out.
             pub fn to_toml(&self) -> String {
                 match self {
                     $(Model::$kind(spec) => spec.to_toml(),)*
                 }
             }
 
-            /// Gives it another capacity.
+            /// Changes the capacity.
             ///
             /// # Errors
-            /// [`SpecError`] where the drive cannot have it.
+            /// Returns [`SpecError`] if the drive cannot have this capacity.
             pub fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
                 match self {
                     $(Model::$kind(spec) => spec.resize(size),)*
                 }
             }
 
-            /// How much the memory for writes holds, where there is one whose policy can be chosen.
+            /// Returns the capacity of the write buffer, if there is one with a selectable policy.
             pub fn write_buffer(&self) -> Option<Bytes> {
                 match self {
                     $(Model::$kind(spec) => Kind::write_buffer(&**spec),)*
                 }
             }
 
-            /// Whether a new drive holds nothing: it answers reads without touching flash, and writes replace nothing.
+            /// Returns true if a new drive holds no data: it answers reads without flash access, and writes invalidate
+            /// nothing.
             pub fn starts_empty(&self) -> bool {
                 match self {
                     $(Model::$kind(_) => <$spec as Kind>::STARTS_EMPTY,)*
                 }
             }
 
-            /// A drive, as it leaves the factory.
+            /// Builds a new drive, as it leaves the factory.
             ///
             /// # Errors
-            /// [`SpecError`] where no such drive can be built.
+            /// Returns [`SpecError`] if no such drive can be built.
             pub fn build(&self, seed: u64) -> Result<Drive, SpecError> {
                 Ok(match self {
                     $(Model::$kind(spec) => Drive::$kind(Box::new(spec.build(seed)?)),)*
@@ -139,14 +140,15 @@ macro_rules! kinds {
         }
 
         impl Drive {
-            /// From now on it keeps what is written, where its kind can: for a drive that was never written.
+            /// Makes the drive store written data from now on, if its kind supports this. Only for a drive that was never
+            /// written.
             pub fn keep_data(self) -> Self {
                 match self {
                     $(Drive::$kind(drive) => Drive::$kind(Box::new(Modelled::keep_data(*drive))),)*
                 }
             }
 
-            /// How often its blocks were erased; `None` for a drive that does not count it. O(blocks).
+            /// Returns the wear of its blocks; `None` for a drive that does not count erases. O(blocks).
             pub fn wear(&self) -> Option<Wear> {
                 match self {
                     $(Drive::$kind(drive) => drive.wear(),)*
@@ -203,11 +205,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A solid state drive of the general engine.
+    /// A solid state drive, simulated by the general engine.
     Ssd: fathom_ssd::Spec => fathom_ssd::Ssd,
     /// The solid state drive of the reference simulator.
     Disksim: fathom_disksim::Spec => fathom_disksim::MsSsd,
-    /// A disk.
+    /// A hard disk.
     Hdd: fathom_hdd::Spec => fathom_hdd::Hdd,
 }
 

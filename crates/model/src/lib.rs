@@ -1,7 +1,7 @@
-//! The modelled drives: every kind by name or by drive file, and one type for all of them.
+//! All modelled drives behind one type, created by name or from a drive file.
 //!
-//! A [`Model`] is what a drive file says, a [`Drive`] is a drive made from it. A drive file says its kind; a new kind of
-//! drive is a file in `kinds/` and a line in its list. A name that no drive has is an [`UnknownDrive`].
+//! A [`Model`] is the contents of a drive file, a [`Drive`] is a drive built from it. A drive file states its kind; a new
+//! kind of drive needs a file in `kinds/` and a line in the list there. An unknown drive name gives [`UnknownDrive`].
 //!
 //! ```
 //! use fathom_block::{Device, Op, Request};
@@ -22,18 +22,18 @@ pub use fathom_base::SpecError;
 use fathom_base::registry::BadName;
 pub use kinds::{Drive, Model, catalog};
 
-/// No drive that comes with Fathom has this name, or its file makes no drive here.
+/// The name is not a known drive, or its drive file is invalid here.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UnknownDrive {
-    /// The name.
+    /// The name is unknown.
     #[error(transparent)]
     Name(#[from] BadName),
-    /// The drive file.
+    /// The drive file is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
 }
 
-/// A drive that comes with Fathom, by its name.
+/// Parses the name of a drive that comes with Fathom.
 impl std::str::FromStr for Model {
     type Err = UnknownDrive;
 
@@ -43,7 +43,7 @@ impl std::str::FromStr for Model {
     }
 }
 
-/// The drive of that name.
+/// Returns the drive of that name.
 pub fn find(name: &str) -> Option<&'static Named> {
     catalog().find(|preset| preset.name == name)
 }

@@ -1,4 +1,4 @@
-//! A drive file says its kind, and nothing is guessed.
+//! A drive file must state its kind; nothing is guessed.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -46,7 +46,7 @@ fn a_file_without_its_kind_is_refused_with_the_kinds() {
             );
         }
     }
-    // A disk that says that it is a solid state drive is one with unknown keys.
+    // A disk file that claims to be a solid state drive has unknown keys.
     let message = refused(&disk.replace("\"hdd\"", "\"ssd\""));
     assert!(message.starts_with("line "), "{message}");
     assert!(refused("kind = [").starts_with("line 1"));

@@ -1,4 +1,4 @@
-//! A drive whose tables do not fit into memory is refused. The test runs itself again with little memory.
+//! A drive whose tables do not fit into memory is refused. The test runs itself again with a memory limit.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -11,7 +11,7 @@ use std::process::Command;
 
 const NAME: &str = "a_drive_that_memory_does_not_hold_is_refused";
 const LIMITED: &str = "FATHOM_TEST_WITH_LITTLE_MEMORY";
-/// In KiB.
+/// Memory limit of the second run, in KiB.
 const LITTLE: u32 = 4 << 20;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a drive does takes equally long at any time, up to the end of simulated time, where it refuses the rest.
+//! Latencies do not depend on the absolute time, up to the end of simulated time, after which requests are refused.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use fathom_disksim::{self as ms, MsSsd};
 use fathom_ssd::spec::Noise;
 use fathom_ssd::{Spec, Ssd, presets};
 
-/// Seconds at which picoseconds in 64 bits have just wrapped; later, and shortly before the end of simulated time.
+/// Times in seconds: just after 64-bit picoseconds have wrapped; later; and shortly before the end of simulated time.
 const LATER_S: [u64; 3] = [18_446_745, 3_000_000_000, 15_778_799_999];
 
 const CENTURY: Dur = Dur(Time::END.0 / 5);
@@ -31,7 +31,8 @@ fn send(drive: &mut impl Device, requests: impl IntoIterator<Item = Request>) ->
     all
 }
 
-/// The latencies of twenty reads and twenty writes, all of each kind at once, of a drive that was idle until then.
+/// Returns the latencies of twenty reads and then twenty writes, submitted together, on a drive that was idle until
+/// `start`.
 fn latencies(drive: &mut impl Device, start: Time) -> Vec<Dur> {
     let len = 64 << 10;
     let mut all = Vec::new();
@@ -52,7 +53,7 @@ fn latencies(drive: &mut impl Device, start: Time) -> Vec<Dur> {
 fn what_a_drive_does_takes_equally_long_at_any_time() {
     for preset in presets::PRESETS.iter().chain(presets::STUDIED) {
         let mut spec = Spec::from_toml(preset.text).unwrap();
-        // Which noise comes follows from the time.
+        // Noise depends on the time.
         spec.noise = Noise::default();
         let mut drive = Ssd::new(&spec, 1).unwrap();
         let fill = (0..200).map(|i| Request::new(i, Op::Write, i * (64 << 10), 64 << 10));
@@ -76,7 +77,7 @@ fn the_reference_drive_holds_a_nanosecond_at_any_time() {
     }
 }
 
-/// Eight writes under way when the sums begin anew, and eight reads that are sent then.
+/// Eight writes are in flight when the sums restart, and eight reads are submitted then.
 #[test]
 fn the_reference_drive_goes_on_while_its_sums_begin_anew() {
     let drive = MsSsd::new(&ms::Spec::default()).unwrap();
@@ -102,13 +103,14 @@ fn the_reference_drive_goes_on_while_its_sums_begin_anew() {
         done.iter().map(Completion::latency).collect::<Vec<_>>()
     };
     let early = latencies(at(100));
-    // 2^33 ms, 50 us from now.
+    // 2^33 ms minus 50 us.
     let anew = latencies(Time((1 << 33) * 1_000_000 - 50_000));
     let close = |(a, b): (&Dur, &Dur)| a.0.abs_diff(b.0) <= 1;
     assert!(early.iter().zip(&anew).all(close), "{early:?} {anew:?}");
 }
 
-/// Requests before and after a century, that passes in so many parts; gives what completed, and the events of the century.
+/// Sends requests before and after an idle century, which passes in `parts` waits. Returns the completions and the number
+/// of events during the century.
 fn around_a_century(drive: &mut Ssd, parts: u64) -> (Vec<Completion>, u64) {
     let write = |i| Request::new(i, Op::Write, i * (64 << 10), 64 << 10);
     let mut all: Vec<_> = (0..20).flat_map(|i| send(drive, [write(i)])).collect();
@@ -148,7 +150,7 @@ fn ends(drive: &mut impl Device) {
     assert_eq!((error.kind, error.op), (IoErrorKind::EndOfTime, Op::Read));
     assert_eq!((error.offset, error.len), (128 << 10, 64 << 10));
     assert_eq!(done[0].completed, Time::END);
-    // It is over for good, whatever is asked.
+    // After the end of time every request fails.
     for op in [Op::Read, Op::Write, Op::Flush] {
         let len = if op == Op::Flush { 0 } else { 4096 };
         let done = send(drive, [Request::new(8, op, 0, len)]);

@@ -1,8 +1,8 @@
-//! Simulated requests per second on one core: `model:epo` in the general engine, 48 elements and 192 GiB of pages of
-//! 4 KiB, 32 requests in flight.
+//! Simulated requests per second on one core: `model:epo` in the general engine, with 48 elements, 192 GiB, pages of 4
+//! KiB and queue depth 32.
 //!
-//! Setting up and preparing are not measured, except where setting up is what is measured. The example `performance`
-//! runs the same loads by processor time and with their memory.
+//! Creating and preparing the drive are not measured, except in the benchmark of creation. The example `performance` runs
+//! the same loads and reports CPU time and memory.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 #![allow(missing_docs, reason = "divan's macros expand to undocumented items")]
@@ -48,7 +48,7 @@ fn random_writes_fresh(bencher: Bencher<'_, '_>) {
         .bench_local_refs(|drive| measured(drive, Op::Write, REQUESTS, 2));
 }
 
-/// An eighth of the size: preparing the whole drive takes minutes.
+/// An eighth of the size, because preparing the whole drive takes minutes.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn random_writes_steady_an_eighth(bencher: Bencher<'_, '_>) {
     let mut drive = steady(&epo_tight(blocks(8)));

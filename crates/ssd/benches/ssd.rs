@@ -1,8 +1,8 @@
-//! Simulated requests per second on one core: a page-mapped NVMe drive of 8 GiB with 16 channels and 384 planes,
-//! 18 % of over-provisioning, 64 requests in flight.
+//! Simulated requests per second on one core: a page-mapped NVMe drive of 8 GiB with 16 channels and 384 planes, 18 %
+//! over-provisioning, queue depth 64.
 //!
-//! Each benchmark works on a fork of a prepared drive; preparing and forking are not measured. `measured` is a
-//! function of its own, so that instructions can be counted in it alone (docs/performance.md).
+//! Each benchmark runs on a fork of a prepared drive; preparing and forking are not measured. `measured` is a separate
+//! function, so that instructions can be counted in it alone (docs/performance.md).
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 #![allow(missing_docs, reason = "divan's macros expand to undocumented items")]
@@ -54,7 +54,7 @@ fn drive() -> Ssd {
     Ssd::new(&spec, 1).unwrap()
 }
 
-/// Sends `n` requests, [`DEPTH`] at a time, and waits for all.
+/// Sends `n` requests with queue depth [`DEPTH`], and waits for all of them.
 #[inline(always)]
 fn run(drive: &mut Ssd, n: u64, mut request: impl FnMut(u64) -> Request) {
     let mut done = Vec::new();

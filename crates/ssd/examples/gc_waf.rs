@@ -1,5 +1,5 @@
-//! Write amplification of uniform random writes beside what the literature says, as a table in Markdown
-//! (docs/validation-gc.md). A few minutes on one core.
+//! Prints the write amplification of uniform random writes next to the values of the literature, as a Markdown table
+//! (docs/validation-gc.md). Takes a few minutes on one core.
 
 #[path = "../tests/common/waf.rs"]
 mod waf;

@@ -1,9 +1,8 @@
-//! The check suite with the power cut at every single flash operation: on every drive of the lists, and then on drives
-//! drawn at random for as long as there is time. `cargo xtask torture` builds and runs it.
+//! Runs the check suite with a power cut at every single flash operation: first on every drive of the lists, then on
+//! randomly drawn drives until the time is over. `cargo xtask torture` builds and runs it.
 //!
-//! A drive is drawn from a seed, and so is what happens to it; the seeds are consecutive numbers. The first failure ends
-//! the run: the shortest case that is found is printed as a file for `tests/cases`, with the command that repeats it,
-//! and the exit code is 1.
+//! Drives and scripts are drawn from seeds, which are consecutive numbers. The first failure ends the run: the shortest
+//! failing case is printed as a file for `tests/cases`, with the command that reproduces it, and the exit code is 1.
 
 #![allow(
     clippy::print_stdout,
@@ -36,10 +35,10 @@ Usage: cargo xtask torture --seconds N [--seed S]
   --drive SEED     draws this drive alone
   --listed NUMBER  runs this drive of the lists alone, counted from 0";
 
-/// How often what was done so far is told.
+/// Interval of progress messages.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
-/// What is asked for: numbers of drives of the lists, and seeds of drives that are drawn until the time is over.
+/// The work to do: numbers of listed drives, and seeds of drives that are drawn until the time is over.
 struct Args {
     listed: Range<u64>,
     seeds: Range<u64>,
@@ -51,7 +50,7 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    // A panic is told like any other failure, when the shortest case is found.
+    // A panic is reported like any other failure, once the shortest case is found.
     std::panic::set_hook(Box::new(|_| {}));
     let run = Run::new(args);
     run.on_all_processors();
@@ -88,7 +87,7 @@ impl Args {
     }
 }
 
-/// A run: what there is to do, and what was done.
+/// A run: the work to do and the work done.
 struct Run {
     began: Instant,
     args: Args,
@@ -106,7 +105,7 @@ struct Tally {
     drawn: u64,
     names: BTreeSet<String>,
     told: Duration,
-    /// What failed first, and how to repeat it.
+    /// The first failure, and the command that reproduces it.
     failure: Option<(Failure, String)>,
 }
 
@@ -142,7 +141,7 @@ impl Run {
         });
     }
 
-    /// Checks the next drive; false where there is no more to do.
+    /// Checks the next drive. Returns false if there is no more work.
     fn one(&self) -> bool {
         if self.over.load(Ordering::Relaxed) {
             return false;
@@ -205,7 +204,7 @@ impl Run {
         )
     }
 
-    /// Tells what was done, and what failed.
+    /// Prints the work done and the failure, if any.
     fn tell(self) -> ExitCode {
         let Ok(mut tally) = self.tally.lock() else {
             return ExitCode::FAILURE;

@@ -1,26 +1,27 @@
-//! What can happen in a drive, and its clock: the time, and the events that are to come.
+//! The events of a drive, and its clock: the current time and the queue of pending events.
 //!
-//! An event exists only where something is contended or ends: a command is through the controller, a piece of a
-//! write has crossed the link, a page register holds its data, an operation is done, a request is complete.
-//! Everything else is arithmetic. Equal times are served in order of insertion.
+//! An event exists only where requests contend for a resource or something ends: the controller has processed a command,
+//! a piece of a write has crossed the link, a page register holds its data, a flash operation is done, a request is
+//! complete. All other times are computed directly. Events with equal times are served in order of insertion.
 //!
-//! Events of a resource that serves in order come in order of time. They are kept in *lanes*, which cost no sorting
-//! ([`fathom_base::EventQueue::push_in_order`]); which lane an event takes is decided here alone and changes no order. Measured with
-//! callgrind (`cargo xtask performance`, instructions a request, without and with lanes): random reads 1653 and 1408,
-//! writes to a new drive 2569 and 2319, writes under collection 7706 and 7592.
+//! Events of a resource that serves in order are generated in order of time. They are kept in *lanes*, which need no
+//! sorting ([`fathom_base::EventQueue::push_in_order`]). Only this module chooses the lane of an event; the choice does
+//! not change the order of events. Measured with callgrind (`cargo xtask performance`, instructions per request, without
+//! and with lanes): random reads 1653 and 1408, writes to a new drive 2569 and 2319, writes during garbage collection
+//! 7706 and 7592.
 
 use fathom_block::simulated;
 
-/// The time, and what is to come.
+/// The current time and the pending events.
 pub(crate) type Clock = simulated::Clock<Event>;
 
-/// No lane: the event is sorted.
+/// Not a lane: the event goes into the sorted queue.
 const SORTED: usize = usize::MAX;
 
-/// What can happen. Numbers are indices of requests or of operations at the flash array.
+/// The events. Numbers are indices of requests, flash operations or stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The controller is through with a command.
+    /// The controller has processed a command.
     Command(u32),
     /// A piece of a write has crossed the link.
     Arrived(u32),
@@ -30,29 +31,29 @@ pub(crate) enum Event {
     OpDone(End, u32),
     /// A request is complete.
     Complete(u32),
-    /// Perhaps no write has come for a while.
+    /// The idle delay of the write buffer may have expired without a write.
     Idle,
-    /// Background work begins.
+    /// A piece of background work starts.
     Background,
-    /// The data of a program is in the page registers of a station: the array begins, or its cache register is free.
+    /// The data of a program is in the page registers of a station: the array starts, or its cache register is free.
     Loaded(u32),
-    /// The data of a program is in the page register of a station, where a read waits to interrupt it.
+    /// The data of a program is in the page register of a station where a read waits to suspend it.
     Suspend(u32),
-    /// The host may have been idle long enough to collect blocks.
+    /// The host may have been idle long enough for background garbage collection.
     Collect,
-    /// Perhaps a write waits for an erased block that never comes.
+    /// A write may be waiting for an erased block although no erase is under way.
     Exhausted,
 }
 
-/// The end of an operation. Those of one kind take equally long, so that their ends come in order where no bus makes
-/// them wait.
+/// The end of an operation, by kind. Operations of one kind take equally long, so they end in order unless the bus delays
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Read,
     Program,
     Copy,
     Erase,
-    /// In no order: background work, and what was interrupted.
+    /// Ends in no particular order: background work and suspended operations.
     Other,
 }
 

@@ -1,26 +1,26 @@
-//! Where things are: planes, lanes, stripes, clustered blocks.
+//! The layout of a drive: planes, lanes, stations, groups and clustered blocks.
 //!
-//! A *lane* is the set of planes that a clustered page is striped over and that work in step. A *group* is the
-//! set of lanes that a clustered block is striped over. A *station* is what one operation occupies: the dies of
-//! a lane, or the one die that several lanes share. Clustered blocks are numbered group by group; clustered
-//! page `i` of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so
-//! that neighbours lie on different channels.
+//! A *lane* is the set of planes over which a clustered page is striped and which operate in step. A *group* is the set
+//! of lanes over which a clustered block is striped. A *station* is the unit that one flash operation occupies: the dies
+//! of a lane, or the one die that several lanes share. Clustered blocks are numbered group by group; clustered page `i`
+//! of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so that neighbours lie
+//! on different channels.
 
 use crate::spec::{Separation, Spec};
 use fathom_base::SECTOR_BYTES;
 
-/// Division by a number that is known from the start, and often a power of two.
+/// Division by a number that is fixed at construction and is often a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {
     by: u32,
-    /// 64 if `by` is no power of two.
+    /// log2 of `by`, or 64 if `by` is not a power of two.
     shift: u32,
-    /// 2^64 / `by`, rounded up, if it is none.
+    /// 2^64 / `by`, rounded up; 0 if `by` is a power of two.
     inverse: u64,
 }
 
 impl Divisor {
-    /// Division by a number that is not zero.
+    /// Prepares a division by a number other than zero.
     pub(crate) fn new(by: u32) -> Self {
         let power = by.is_power_of_two();
         Self {
@@ -34,7 +34,7 @@ impl Divisor {
         }
     }
 
-    /// Quotient and remainder.
+    /// Returns the quotient and the remainder.
     #[inline]
     fn split(self, n: u64) -> (u32, u32) {
         if self.shift < 64 {
@@ -45,8 +45,8 @@ impl Divisor {
         }
     }
 
-    /// Quotient and remainder of a number of 32 bits, without a division (Lemire, Kaser and Kurz, "Faster remainder
-    /// by direct computation", Software: Practice and Experience 49(6), 2019).
+    /// Returns the quotient and the remainder of a 32-bit number without a division instruction (Lemire, Kaser and Kurz,
+    /// "Faster remainder by direct computation", Software: Practice and Experience 49(6), 2019).
     #[inline]
     pub(crate) fn split_u32(self, n: u32) -> (u32, u32) {
         let quotient = if self.shift < 64 {
@@ -58,7 +58,7 @@ impl Divisor {
     }
 }
 
-/// What the hot path divides by.
+/// The divisors that the hot path uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Divisors {
     /// Sectors in a clustered page, and in a mapped unit.
@@ -74,30 +74,31 @@ struct Divisors {
     stations: Divisor,
 }
 
-/// How the dies of a drive make up stations and lanes.
+/// How dies form stations and lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dies {
-    /// All of them.
+    /// Dies of the drive.
     count: u32,
     per_station: u32,
-    /// Planes of a lane on each of its dies.
+    /// Planes that a lane has on each of its dies.
     planes_per_lane: u32,
 }
 
-/// The derived layout of a drive. Counts, all of them; `cpage` is a clustered page, `cblock` a clustered block.
+/// The derived layout of a drive. All fields are counts; `cpage` means clustered page, `cblock` clustered block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Channels.
     pub channels: u32,
-    /// Stations: what one flash operation occupies.
+    /// Stations: the units that one flash operation occupies.
     pub stations: u32,
-    /// Groups of lanes that a clustered block is striped over.
+    /// Groups of lanes over which a clustered block is striped.
     pub groups: u32,
     /// Lanes in a group.
     pub lanes_per_group: u32,
     /// Clustered blocks in a group, over-provisioning included.
     pub cblocks_per_group: u32,
-    /// Clustered blocks of a group that are always in motion, beyond what the spec asks for.
+    /// Clustered blocks of a group that are reserved for open blocks and block exchanges, in addition to the spare blocks
+    /// that the spec asks for.
     pub reserve_cblocks: u32,
     /// Mapped units of a clustered block that may stay empty: the rest of a page that cannot be programmed again.
     pub units_lost_per_cblock: u32,
@@ -115,25 +116,25 @@ pub struct Geometry {
     pub(crate) sectors_per_page: u32,
     /// Mapped units that the host can address.
     pub logical_units: u32,
-    /// Mapped units of a map that lies in flash, numbered after the host's.
+    /// Mapped units of a mapping table stored in flash; their numbers follow those of the host's units.
     pub map_units: u32,
     /// Clustered blocks of a group that are bad from the start.
     pub bad_cblocks_per_group: u32,
-    /// Clustered blocks' worth of capacity.
+    /// Capacity in clustered blocks.
     pub(crate) logical_cblocks: u32,
     by: Divisors,
     dies: Dies,
 }
 
-/// How many clustered blocks a group has, and what for.
+/// Number of clustered blocks of a group, by purpose.
 struct Blocks {
     groups: u64,
-    /// For the capacity.
+    /// Blocks for the group's share of the capacity.
     share: u64,
-    /// For over-provisioning or logs, for what gets lost, and the reserve.
+    /// Blocks for over-provisioning or logs and for lost units, plus the reserve and the bad blocks.
     spare: u64,
     reserve: u64,
-    /// Bad from the start; part of `spare`.
+    /// Blocks that are bad from the start; part of `spare`.
     bad: u64,
     units_lost: u64,
 }
@@ -147,7 +148,7 @@ impl Blocks {
         let groups = planes / (flash.clustered_block.0 / block);
         let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
-        // With page mapping as many spare blocks.
+        // Page mapping gets as many spare blocks as it would get log blocks.
         let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
         let paged = mapping.kind.is_paged();
         // The rest of a page that cannot be programmed again stays empty.
@@ -157,15 +158,15 @@ impl Blocks {
         } else {
             0
         };
-        // Two open blocks, two in exchange and, with page mapping, an erased one that is kept for the time after
-        // a power cut, beyond what the user asked for: without them nothing can move. What is written often has
-        // a third open block, and so has what is moved to even out wear.
+        // Reserve, in addition to what the user asked for: two open blocks, two in exchange and, with page mapping, one
+        // erased block that is kept for recovery after a power cut. Without them no data can be moved. Hot data may have
+        // a third open block, and so may data that is moved for wear levelling.
         let parted = spec.gc.separate == Separation::HotCold;
         let levelled = spec.gc.wear_gap > 0;
         let open = u64::from(parted) + u64::from(levelled);
         let reserve = if paged { 5 + open } else { 4 };
-        // Enough blocks for all data though each of them may have lost some units. A map that lies in flash takes from
-        // what is spare, as far as there is something: the flash is that of a drive with its map in memory.
+        // Enough blocks for all data even if each of them has lost units. A mapping table in flash takes its space from
+        // the spare blocks as far as they suffice, so the flash is as large as that of a drive with its map in memory.
         let units = flash.clustered_block.0 / spec.unit();
         let held = (u128::from(share) * u128::from(units)).max(with_map(spec, groups));
         let held = held.div_ceil(u128::from(units - units_lost)) as u64;
@@ -182,7 +183,7 @@ impl Blocks {
     }
 }
 
-/// Units of a map that lies in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
+/// Mapped units of a mapping table stored in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
 fn map_units(spec: &Spec) -> u64 {
     let entries = (spec.unit() / 4).max(1);
     match spec.mapping.kind.needs().map_in_flash {
@@ -191,21 +192,21 @@ fn map_units(spec: &Spec) -> u64 {
     }
 }
 
-/// Mapped units of a group at most, where all of the capacity and the map in flash are spread over `groups`.
+/// Largest number of mapped units in a group when the capacity and the map in flash are spread over `groups`.
 fn with_map(spec: &Spec, groups: u64) -> u128 {
     let units = u128::from(spec.capacity.0 / spec.unit() + map_units(spec));
     let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
     units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
 }
 
-/// Blocks of a group that are bad from the start, beside `good` ones.
+/// Number of blocks of a group that are bad from the start, in addition to `good` ones.
 fn bad_of(spec: &Spec, good: u64) -> u64 {
     let share = spec.faults.factory_bad_percent / 100.0;
     (good as f64 * share / (1.0 - share)).round() as u64
 }
 
-/// Mapped units of a spec whose flash array and unit are checked, spare blocks included; `None` where no number
-/// can say it.
+/// Physical mapped units of a spec whose flash array and unit have been checked, spare blocks included; `None` if the
+/// number overflows.
 pub(crate) fn physical_units(spec: &Spec) -> Option<u64> {
     let blocks = Blocks::of(spec);
     let of_group = blocks.share.checked_add(blocks.spare)?;
@@ -213,7 +214,7 @@ pub(crate) fn physical_units(spec: &Spec) -> Option<u64> {
     cblocks.checked_mul(spec.flash.clustered_block.0 / spec.unit())
 }
 
-/// What works on one operation at a time in a flash array that is checked: dies, or as many as a clustered page needs.
+/// Number of stations of a checked flash array. A station is a die, or as many dies as a clustered page needs.
 pub(crate) fn stations(spec: &Spec) -> u32 {
     let flash = &spec.flash;
     let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
@@ -222,7 +223,7 @@ pub(crate) fn stations(spec: &Spec) -> u32 {
 }
 
 impl Geometry {
-    /// The layout of a checked spec.
+    /// Derives the layout from a checked spec.
     pub fn new(spec: &Spec) -> Geometry {
         let flash = &spec.flash;
         let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
@@ -274,64 +275,65 @@ impl Geometry {
         }
     }
 
-    /// Clustered blocks of a group that its share of the capacity fills.
+    /// Clustered blocks of a group that hold its share of the capacity.
     pub fn data_cblocks_per_group(&self) -> u32 {
         self.logical_cblocks.div_ceil(self.groups)
     }
 
-    /// Clustered blocks in all.
+    /// Total number of clustered blocks.
     pub(crate) fn cblocks(&self) -> u32 {
         self.groups * self.cblocks_per_group
     }
 
-    /// Physical mapped units in all.
+    /// Total number of physical mapped units.
     pub fn physical_units(&self) -> u32 {
         self.cblocks() * self.units_per_cblock
     }
 
-    /// The clustered block of a mapped unit's place.
+    /// Returns the clustered block of a physical unit.
     #[inline]
     pub(crate) fn cblock_of_unit(&self, place: u32) -> u32 {
         self.by.cblock.split_u32(place).0
     }
 
-    /// The clustered page of a mapped unit's place, and which unit of it.
+    /// Returns the clustered page of a physical unit, and the index of the unit in it.
     #[inline]
     pub(crate) fn cpage_of_unit(&self, place: u32) -> (u32, u32) {
         self.by.cpage.split_u32(place)
     }
 
-    /// The mapped unit of a sector of the host's, and which sector of it.
+    /// Returns the mapped unit of a host sector, and the index of the sector in it.
     #[inline]
     pub(crate) fn unit_of_sector(&self, sector: u64) -> (u32, u32) {
         self.by.unit.split(sector)
     }
 
-    /// The clustered page of the host's address space that a sector lies in, and which sector of it.
+    /// Returns the clustered page of the host's address space that holds a sector, and the index of the sector in it.
     #[inline]
     pub(crate) fn line_of_sector(&self, sector: u64) -> (u32, u32) {
         self.by.line.split(sector)
     }
 
-    /// The group of a clustered block.
+    /// Returns the group of a clustered block.
     #[inline]
     pub(crate) fn group_of_cblock(&self, cblock: u32) -> u32 {
         self.by.group.split_u32(cblock).0
     }
 
-    /// The station that works on a clustered page (numbered over all clustered blocks).
+    /// Returns the station of a clustered page (numbered over all clustered blocks).
     #[inline]
     pub(crate) fn station_of_cpage(&self, cpage: u32) -> u32 {
         self.station_of_lane(self.lane_of_cpage(cpage))
     }
 
-    /// The lane, over all groups, that a clustered page lies on.
+    /// Returns the lane (numbered over all groups) of a clustered page.
     #[inline]
     pub(crate) fn lane_of_cpage(&self, cpage: u32) -> u32 {
         self.lane_and_number(cpage).0
     }
 
-    /// The lane, over all groups, that a clustered page lies on, and its number there within its clustered block.
+    /// Returns the lane (numbered over all groups) of a clustered page, and the number of the page on that lane within
+    /// its clustered block.
     #[inline]
     pub(crate) fn lane_and_number(&self, cpage: u32) -> (u32, u32) {
         let (cblock, in_block) = self.by.cpages.split_u32(cpage);
@@ -340,25 +342,25 @@ impl Geometry {
         (first + lane_in_group, number)
     }
 
-    /// Which of the lanes that share a station a lane is, and the station.
+    /// Returns the index of a lane among the lanes that share its station, and the station.
     #[inline]
     pub(crate) fn station_and_plane(&self, lane: u32) -> (u32, u32) {
         self.by.stations.split_u32(lane)
     }
 
-    /// The station that lane `lane` lies on.
+    /// Returns the station of lane `lane`.
     #[inline]
     pub(crate) fn station_of_lane(&self, lane: u32) -> u32 {
         self.by.stations.split_u32(lane).1
     }
 
-    /// The station of lane `lane` of a clustered block's group; lanes that share a die give the same one.
+    /// Returns the station of lane `lane` of a clustered block's group; lanes that share a die have the same station.
     #[inline]
     pub(crate) fn station_of_cblock(&self, cblock: u32, lane: u32) -> u32 {
         self.station_of_lane(self.group_of_cblock(cblock) * self.lanes_per_group + lane)
     }
 
-    /// The channels of station `station` and how many planes of a clustered page lie on each, in page order.
+    /// Returns the channel of each plane of station `station`, in the order of the pages of a clustered page.
     pub(crate) fn planes_of_station(&self, station: u32) -> Vec<u32> {
         let dies = &self.dies;
         let first = station * dies.per_station;

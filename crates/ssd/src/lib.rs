@@ -1,15 +1,16 @@
 //! The model of a solid state drive: flash array, translation layer, buffers and host link behind the one
 //! [`fathom_block::Device`] contract.
 //!
-//! What a probe sees follows from these mechanisms; nothing here knows an answer. The model reads no clock, no
-//! file and no environment: a run is a function of (spec, seed). It models time always and bytes on request
-//! ([`Ssd::keep_data`]); it does not model bit errors, wear-out or thermal throttling.
+//! The effects that a probe measures arise from these mechanisms; no result is built in. The model reads no clock, no
+//! file and no environment variable: a run is a function of (spec, seed). It always models time, and stores data bytes on
+//! request ([`Ssd::keep_data`]). It does not model bit errors, wear-out or thermal throttling.
 //!
-//! For studies of what survives, a drive that keeps data can lose its power: [`Ssd::cut_power`] now or
-//! [`Ssd::cut_power_after`] so many flash operations, then [`Ssd::power_on`]; [`Ssd::is_powered`] tells which. Blocks go bad
-//! where the spec asks for it: [`Ssd::bad_blocks_of`] a group, and [`Ssd::is_worn_out`] once no spare one is left.
-//! [`Ssd::map_counts`] has the [`MapCounts`] of a map that lies in flash, [`Geometry::physical_units`] the size of the
-//! flash. A [`PageBuffer`] works without a drive: it takes writes, and [`PageBuffer::evict`] takes out what leaves next.
+//! To study crash consistency, a drive that keeps data can lose power: [`Ssd::cut_power`] cuts it at once,
+//! [`Ssd::cut_power_after`] after a given number of flash operations. [`Ssd::power_on`] restores power and
+//! [`Ssd::is_powered`] returns the state. Blocks go bad if the spec says so: [`Ssd::bad_blocks_of`] counts those of a
+//! group, and [`Ssd::is_worn_out`] is true once no spare block is left. [`Ssd::map_counts`] returns the [`MapCounts`] of
+//! a mapping table stored in flash, [`Geometry::physical_units`] the size of the flash. A [`PageBuffer`] works without a
+//! drive: it accepts writes, and [`PageBuffer::evict`] removes the next eviction batch.
 
 mod bits;
 mod buffer;

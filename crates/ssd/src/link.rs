@@ -1,9 +1,9 @@
-//! The host link: a controller that takes commands one after another, and a bus for the data.
+//! The host link: a controller that processes commands one after another, and a bus for the data.
 
 use crate::spec::{Host, Protocol};
 use fathom_base::{Bus, Dur, Exact, Rate, Rng, Time};
 
-/// Which way data goes.
+/// Direction of a data transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Host to drive.
@@ -22,7 +22,7 @@ pub(crate) struct Link {
     jitter: f64,
     controller_free: Time,
     buses: [Bus; 2],
-    /// Bytes and length of the last transfer: most are like it, and a division is saved.
+    /// Bytes and duration of the last transfer. Most transfers have the same size, so this saves a division.
     last: (u64, Exact),
     rng: Rng,
 }
@@ -42,7 +42,7 @@ impl Link {
         }
     }
 
-    /// A command arrives now; when the controller is through with it.
+    /// Books a command that arrives now. Returns the time at which the controller has processed it.
     #[inline]
     pub(crate) fn command(&mut self, now: Time) -> Time {
         let mut overhead = self.overhead;
@@ -54,7 +54,7 @@ impl Link {
         self.controller_free + self.latency
     }
 
-    /// Data is ready to go now; when it has arrived.
+    /// Books a transfer of data that is ready now. Returns the time at which it has arrived.
     #[inline]
     pub(crate) fn transfer(&mut self, way: Way, bytes: u64, now: Time) -> Time {
         let lane = usize::from(self.full_duplex && way == Way::Out);
@@ -65,7 +65,7 @@ impl Link {
         end.ceil()
     }
 
-    /// Forgets what was under way.
+    /// Forgets everything in progress.
     pub(crate) fn clear(&mut self) {
         self.controller_free = Time::ZERO;
         self.buses = [Bus::default(); 2];

@@ -1,15 +1,15 @@
-//! Drives by name: the drives of the papers, a drive of today, and nulls that lack one feature each.
+//! Named drives: those of the papers, current ones, and null models that each lack one feature.
 
 use fathom_base::Named;
 
-/// The preset of that name.
+/// Returns the preset of that name, from either list.
 pub fn find(name: &str) -> Option<&'static Named> {
     let all = PRESETS.iter().chain(STUDIED);
     all.into_iter().find(|preset| preset.name == name)
 }
 
 fathom_base::presets! {
-/// Drives to probe, in the order in which they are listed.
+/// Drives to probe, in listing order.
 PRESETS {
     "ssd-a": "parameter-aware-io SSD-A: 16-KiB clustered pages, 4-MiB blocks, both buffers",
     "ssd-b": "parameter-aware-io SSD-B: 128-KiB clustered pages, 16-MiB blocks, no read buffer",
@@ -27,7 +27,7 @@ PRESETS {
     "null-write-buffer": "ssd-a without a write buffer",
 }
 
-/// Drives to run workloads on, far larger than a probe needs.
+/// Drives to run workloads on; far larger than a probe needs.
 STUDIED {
     "epo": "epo Table I in the general engine: 48 elements of 4 GB, page-mapped",
 }

@@ -1,8 +1,8 @@
-//! The drive file: every number that makes a drive, with its unit.
+//! The drive file: all parameters of a drive, with their units.
 //!
-//! Unknown keys are refused. [`Spec::from_toml`] names line and key of what is wrong and says what is allowed;
-//! [`Spec::check`] refuses what cannot be built. The number of blocks follows from `capacity` and
-//! `over_provisioning_percent`, so that capacity is a setting and not a consequence.
+//! Unknown keys are refused. [`Spec::from_toml`] reports the line and key of an error and the allowed values;
+//! [`Spec::check`] refuses specs that cannot be built. The number of blocks follows from `capacity` and
+//! `over_provisioning_percent`, so that the capacity is an input and not a result.
 
 mod check;
 mod listed;
@@ -24,14 +24,14 @@ use serde::{Deserialize, Serialize};
 
 fathom_base::drive_kind!(Ssd = "ssd");
 
-/// A whole drive.
+/// The parameters of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// What the file describes.
+    /// The kind of drive that the file describes.
     #[serde(default)]
     pub kind: Kind,
-    /// A name for people.
+    /// Name of the drive, for people.
     pub name: String,
     /// Bytes that the host can address.
     pub capacity: Bytes,
@@ -47,41 +47,41 @@ pub struct Spec {
     /// The write buffer or cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_buffer: Option<WriteBuffer>,
-    /// How room is made.
+    /// Garbage collection and wear levelling.
     #[serde(default)]
     pub gc: Gc,
-    /// What fails.
+    /// Faults: bad blocks, failing programs and erases.
     #[serde(default)]
     pub faults: Faults,
-    /// What makes two measurements differ.
+    /// Random variation between measurements.
     #[serde(default)]
     pub noise: Noise,
 }
 
-/// The host link: commands one after another, then data.
+/// The host link: commands are processed one after another, then their data is transferred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Both directions share a SATA link; NVMe has one of `bandwidth` each way.
+    /// Protocol. Both directions share the bandwidth of a SATA link; NVMe has `bandwidth` in each direction.
     pub protocol: Protocol,
     /// Payload bandwidth of the link.
     pub bandwidth: Rate,
-    /// Time of the controller for one command; commands queue for it.
+    /// Controller time per command; commands queue for it.
     pub command_overhead: Dur,
-    /// Further latency of every command, in parallel for all.
+    /// Additional latency of every command; it does not occupy the controller.
     #[serde(default)]
     pub latency: Dur,
-    /// Commands that may be in flight; 1 is a SATA drive without NCQ.
+    /// Maximum number of commands in flight; 1 is a SATA drive without NCQ.
     pub queue_depth: u32,
-    /// The unit of address.
+    /// Logical block size: the unit of addressing.
     #[serde(default = "sector")]
     pub logical_block: Bytes,
-    /// The longest command.
+    /// Maximum length of a command.
     #[serde(default = "max_request")]
     pub max_request: Bytes,
 }
 
-/// Kinds of host link.
+/// Protocols of the host link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -100,88 +100,86 @@ pub struct Flash {
     pub channels: u32,
     /// Packages on each channel.
     pub packages_per_channel: u32,
-    /// Dies in each package; a die works on one operation at a time.
+    /// Dies in each package; a die executes one operation at a time.
     pub dies_per_package: u32,
-    /// Planes in each die, which can work in step.
+    /// Planes in each die, which can operate in step.
     pub planes_per_die: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
-    /// Data bytes of a page.
+    /// Data bytes per page.
     pub page: Bytes,
-    /// Bus rate of a channel.
+    /// Transfer rate of a channel's bus.
     pub bus: Rate,
-    /// Array to page register (tR).
+    /// Time from array to page register (tR).
     pub read: Dur,
-    /// Page register to array (tPROG).
+    /// Time from page register to array (tPROG).
     pub program: Dur,
-    /// Times of the pages of a word line, which take turns within a block, such as those of LSB, CSB and MSB pages; empty
-    /// where all take `program`, which is else their mean.
+    /// Program times of the pages of a word line (such as LSB, CSB and MSB pages), which repeat within a block. Empty if
+    /// all pages take `program`; otherwise `program` is their mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program_steps: Vec<Dur>,
-    /// How programs follow one another on a die.
+    /// How consecutive programs on a die overlap.
     #[serde(default)]
     pub program_mode: ProgramMode,
-    /// Erase of a block (tBERS).
+    /// Erase time of a block (tBERS).
     pub erase: Dur,
-    /// Bytes that the drive reads and writes as one.
+    /// Clustered page: bytes that the drive reads and writes as one.
     pub clustered_page: Bytes,
-    /// Bytes that the drive erases as one.
+    /// Clustered block: bytes that the drive erases as one.
     pub clustered_block: Bytes,
-    /// Who goes first on a channel and on a die.
+    /// Priorities on a channel and on a die.
     #[serde(default)]
     pub arbitration: Arbitration,
-    /// From a read's suspend command until the array is free for it (`arbitration = "suspend"` only).
+    /// Time from a read's suspend command until the array is free for it (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_latency: Dur,
-    /// Time lost by a program, a copy or an erase that goes on after reads (`arbitration = "suspend"` only).
+    /// Time lost by a program, a copy or an erase that is resumed after reads (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_overhead: Dur,
-    /// Whether a page is moved within its plane without crossing the bus (copy-back; no error correction on the
-    /// way).
+    /// Whether a page can be moved within its plane without crossing the bus (copy-back, without error correction).
     #[serde(default)]
     pub copy_back: bool,
 }
 
-/// How programs follow one another on a die.
+/// How consecutive programs on a die overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMode {
-    /// One after the other: over the bus, then in the array.
+    /// No overlap: each program crosses the bus, then occupies the array.
     #[default]
     Page,
-    /// The next one crosses the bus while the array works (cache program).
+    /// The next program crosses the bus while the array works (cache program).
     Cache,
-    /// Those that wait for other planes of a die and have the same page number are programmed in step (multi-plane
-    /// program).
+    /// Waiting programs for other planes of a die with the same page number are programmed in step (multi-plane program).
     MultiPlane,
 }
 
-/// Who goes first on a channel and on a die.
+/// Priorities on a channel and on a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// Commands slip in between transfers: a read starts in the array as soon as its die is free.
+    /// Commands are sent between transfers: a read starts in the array as soon as its die is free.
     #[default]
     CommandFirst,
     /// A read's command queues behind the transfers that were booked before it.
     InOrder,
-    /// As command-first, and reads overtake the programs and erases that wait for their die.
+    /// Like command-first, and reads overtake the programs and erases that wait for their die.
     ReadFirst,
-    /// As read-first, and a read interrupts a program, a copy or an erase in the array.
+    /// Like read-first, and a read suspends a program, a copy or an erase in the array.
     Suspend,
 }
 
-/// What makes two measurements differ: all of it drawn from the seed.
+/// Random variation between measurements, drawn from the seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
-    /// Standard deviation of the command overhead, in percent of it.
+    /// Standard deviation of the command overhead, in percent of its mean.
     pub command_percent: f64,
-    /// Standard deviation of every flash operation, in percent of it.
+    /// Standard deviation of the time of each flash operation, in percent of its mean.
     pub flash_percent: f64,
-    /// Mean time between two pieces of background work, each on one die; zero for none.
+    /// Mean time between two pieces of background work, each on one station; zero for none.
     pub background_interval: Dur,
-    /// Mean length of a piece of background work.
+    /// Mean duration of a piece of background work.
     pub background_duration: Dur,
 }
 
@@ -193,13 +191,13 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
+    /// Returns the log blocks of each of `groups` groups, for a drive with `log_blocks` log blocks.
     pub(crate) fn logs_per_group(&self, log_blocks: u32, groups: u32) -> u32 {
         let least = self.mapping.kind.needs().logs_min;
         log_blocks.div_ceil(groups).max(least)
     }
 
-    /// The mapped unit in bytes.
+    /// Returns the size of a mapped unit in bytes.
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0
     }

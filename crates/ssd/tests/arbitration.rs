@@ -1,6 +1,6 @@
-//! Who goes first at a die, and what repetitions, copies and failures cost: times worked out by hand on one die.
+//! Priorities at a die, and the cost of read retries, copies and failures: times computed by hand for one die.
 //!
-//! The host takes next to no time, so that a millionth of the bound is left for it: [`HOST`].
+//! The host interface takes nearly no time, so the expected times only need the small margin [`HOST`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,15 +12,15 @@ use fathom_ssd::{Spec, Ssd};
 use std::ops::Range;
 
 const PAGE: u64 = 4096;
-/// 25 us, 200 us, 1500 us, and 4096 bytes at 400 MT/s.
+/// 25 us, 200 us, 1500 us, and 4096 bytes at 400 MT/s, in nanoseconds.
 const READ: u64 = 25_000;
 const PROGRAM: u64 = 200_000;
 const ERASE: u64 = 1_500_000;
 const BUS: u64 = 10_240;
-/// What commands and transfers to the host may add, all together.
+/// Maximum total time of commands and transfers to the host, in nanoseconds.
 const HOST: u64 = 400;
 
-/// One die with `planes` planes; clustered blocks over `wide` of them.
+/// One die with `planes` planes; clustered blocks span `wide` of them.
 fn one_die(planes: u32, wide: u32) -> Spec {
     let mut spec = base();
     let flash = &mut spec.flash;
@@ -38,7 +38,7 @@ fn page(op: Op, page: u64) -> Request {
     Request::new(page, op, page * PAGE, PAGE)
 }
 
-/// Until nothing is under way.
+/// Waits until nothing is in progress.
 fn rest(drive: &mut Ssd) {
     let later = Time(drive.now().0 + 1_000_000_000);
     while drive.now() < later {
@@ -50,7 +50,7 @@ fn around(ns: u64) -> Range<u64> {
     ns..ns + HOST
 }
 
-/// The latencies of pages, in order of submission; all are submitted at once.
+/// Submits all requests at once. Returns their latencies, in order of submission.
 fn together(drive: &mut Ssd, requests: Vec<Request>) -> Vec<u64> {
     rest(drive);
     let ids: Vec<_> = requests.iter().map(|r| r.id).collect();
@@ -73,11 +73,11 @@ fn background_work_that_the_host_leaves_no_time_for_does_not_pile_up() {
     spec.noise.background_duration = Dur::ms(1);
     let mut drive = Ssd::new(&spec, 1).unwrap();
     run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
-    // Reads that overtake all else, for 500 times as long as there is between two pieces of work.
+    // Reads with priority, for 500 times the interval between two pieces of background work.
     let reads = (0..40_000).map(|i| page(Op::Read, i % 64));
     run(&mut drive, 32, reads);
     assert!(drive.now() > Time(1_000_000_000));
-    // A write waits for what is left to do: a few pieces of 1 ms in the mean.
+    // A write waits for the remaining background work: a few pieces of 1 ms on average.
     let write = run(&mut drive, 1, [page(Op::Write, 0)]);
     assert!(write[0].latency() < Dur::ms(40), "{:?}", write[0].latency());
 }
@@ -117,14 +117,14 @@ fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
             0,
         );
     }
-    // Both reads go before the second program, and after the first, which has begun.
+    // Both reads are served before the second program and after the first, which has started.
     expect(
         Arbitration::ReadFirst,
         0,
         [write, 2 * write + 2 * read, write + read, write + 2 * read],
         0,
     );
-    // The first program is interrupted as soon as its data is in the page register, once for both reads.
+    // The first program is suspended as soon as its data is in the page register, once for both reads.
     for overhead in [0, 5_000] {
         let first = BUS + 2 * read + overhead + PROGRAM;
         expect(
@@ -136,7 +136,7 @@ fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
     }
 }
 
-/// Data sheets give the time from the suspend command until the array can be read (tPSPD, tESPD of ONFI 4 parts).
+/// Data sheets state the time from the suspend command until the array can be read (tPSPD, tESPD of ONFI 4 parts).
 #[test]
 fn a_read_pays_for_the_interruption_and_interrupts_nothing_that_ends_before() {
     let latencies = |latency| {
@@ -159,7 +159,7 @@ fn a_read_pays_for_the_interruption_and_interrupts_nothing_that_ends_before() {
         assert!(around(BUS + expected).contains(time), "{times:?}");
     }
     assert_eq!(suspends, 1);
-    // It is done sooner than it could be interrupted.
+    // The program ends before it could be suspended.
     let (times, suspends) = latencies(PROGRAM);
     for (time, reads) in times.iter().zip(0..) {
         let expected = BUS + PROGRAM + reads * read;
@@ -168,7 +168,8 @@ fn a_read_pays_for_the_interruption_and_interrupts_nothing_that_ends_before() {
     assert_eq!(suspends, 0);
 }
 
-/// The longest read among writes that make the drive collect, and how many pages it moved meanwhile.
+/// Returns the latency of the longest read among writes that cause garbage collection, and the number of pages moved
+/// during it.
 fn longest_read(spec: &Spec) -> (u64, u64) {
     let mut drive = Ssd::new(spec, 1).unwrap();
     let mut rng = Rng::new(8, 0);
@@ -202,12 +203,12 @@ fn longest_read(spec: &Spec) -> (u64, u64) {
     (longest, drive.merges().moved_units - before)
 }
 
-/// Wu and He, FAST 2012: a read waits for no program and no erase, whoever asked for it; the copies of a collection are
-/// most of them.
+/// Wu and He, FAST 2012: a read waits for no program or erase of any origin; most of them are copies of garbage
+/// collection.
 #[test]
 fn a_read_interrupts_the_copies_of_a_collection() {
     let latency = 20_000;
-    // Copies within one plane; between planes of one die; and, over two dies, reads that programs wait for.
+    // Copies within one plane; between planes of one die; and, over two dies, reads followed by programs.
     for (channels, planes, wide, copy_back) in [
         (1, 1, 1, false),
         (1, 1, 1, true),
@@ -220,7 +221,8 @@ fn a_read_interrupts_the_copies_of_a_collection() {
         spec.flash.suspend_latency = Dur(latency);
         let (longest, moved) = longest_read(&spec);
         assert!(moved > 2000, "{moved}");
-        // It comes while a page is sensed and goes over the bus, out for correction and back; nothing else is before it.
+        // The read arrives while a page is sensed or crosses the bus, out for correction and back; nothing else precedes
+        // it.
         let most = READ + 3 * BUS + latency + READ + BUS;
         assert!(
             longest <= most + HOST,
@@ -232,15 +234,16 @@ fn a_read_interrupts_the_copies_of_a_collection() {
     }
 }
 
-/// Nanoseconds from the first write to the last of `n` pages in order, eight at a time.
+/// Returns the nanoseconds from the first submission to the last completion of `n` sequential page writes at queue depth
+/// 8.
 fn programs(spec: &Spec, n: u64) -> u64 {
     let mut drive = Ssd::new(spec, 1).unwrap();
     run(&mut drive, 8, (0..n).map(|p| page(Op::Write, p)));
     drive.now().0
 }
 
-/// Data sheets (cache program; ONFI 4, Page Cache Program): the next page crosses the bus while the array works, so that a
-/// die is as fast as the slower of the two.
+/// Data sheets (cache program; ONFI 4, Page Cache Program): the next page crosses the bus while the array works, so the
+/// die is limited by the slower of the two.
 #[test]
 fn a_cache_program_hides_the_shorter_of_transfer_and_program() {
     for (program, slower) in [(PROGRAM, PROGRAM), (BUS / 2, BUS)] {
@@ -250,7 +253,7 @@ fn a_cache_program_hides_the_shorter_of_transfer_and_program() {
         spec.flash.program_mode = ProgramMode::Cache;
         let (took, shorter) = (programs(&spec, 100), BUS + program - slower);
         assert!(around(100 * slower + shorter).contains(&took), "{took}");
-        // Reads still wait for what is before them, and what interrupts finds the next program loaded.
+        // Reads still wait for earlier operations, and a suspending read may find the next program loaded.
         spec.flash.arbitration = Arbitration::Suspend;
         let mut drive = Ssd::new(&spec, 1).unwrap();
         run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
@@ -263,8 +266,8 @@ fn a_cache_program_hides_the_shorter_of_transfer_and_program() {
     }
 }
 
-/// ONFI 4, Page Cache Program: what is loaded while the array works must be programmed before the die does something else,
-/// so that a read which goes first waits for that and for no more.
+/// ONFI 4, Page Cache Program: data loaded while the array works must be programmed before the die does anything else, so
+/// a read with priority waits for that program and no other.
 #[test]
 fn a_read_waits_for_no_more_than_what_is_loaded() {
     for (mode, programs) in [(ProgramMode::Page, 1), (ProgramMode::Cache, 2)] {
@@ -282,7 +285,7 @@ fn a_read_waits_for_no_more_than_what_is_loaded() {
     }
 }
 
-/// ONFI 4, Multi-plane Program: other planes, the same page number. Four planes take four transfers and one program.
+/// ONFI 4, Multi-plane Program: different planes, same page number. Four planes take four transfers and one program.
 #[test]
 fn programs_of_several_planes_go_in_step() {
     for planes in [1u64, 2, 4] {
@@ -294,7 +297,7 @@ fn programs_of_several_planes_go_in_step() {
             around(64 / planes * round).contains(&took),
             "{planes}: {took}"
         );
-        // One command for all planes: its other pages come while the first crosses the bus.
+        // One command for all planes: its other pages arrive while the first crosses the bus.
         let mut drive = Ssd::new(&spec, 1).unwrap();
         let command = Request::new(0, Op::Write, 0, planes * PAGE);
         let done = run(
@@ -320,8 +323,9 @@ fn programs_of_several_planes_go_in_step() {
     assert!(refused.contains("flash.program_mode"), "{refused}");
 }
 
-/// ONFI 4, Multi-plane Program: the same page number. A plane that waits for its erase, while the queue holds writes for
-/// the others, may not fall out of step for good: four programs go together, and each plane erases its blocks.
+/// ONFI 4, Multi-plane Program requires the same page number. A plane that waits for its erase, while writes for the
+/// others are queued, must not stay out of step permanently: four programs run together, and each plane erases its
+/// blocks.
 #[test]
 fn planes_stay_in_step_however_many_writes_wait() {
     let mut spec = one_die(4, 1);
@@ -352,7 +356,7 @@ fn planes_stay_in_step_however_many_writes_wait() {
     }
 }
 
-/// Data sheets of TLC flash give program times of LSB, CSB and MSB pages that differ by a factor of four and more.
+/// Data sheets of TLC flash state program times of LSB, CSB and MSB pages that differ by a factor of four or more.
 #[test]
 fn the_pages_of_a_word_line_take_turns() {
     let mut spec = one_die(1, 1);
@@ -361,7 +365,7 @@ fn the_pages_of_a_word_line_take_turns() {
     let mut drive = Ssd::new(&spec, 1).unwrap();
     let done = run(&mut drive, 1, (0..32).map(|p| page(Op::Write, p)));
     for (p, done) in (0..).zip(&done) {
-        // Blocks of sixteen pages, each of which begins with the first of a word line.
+        // Blocks of sixteen pages; each block starts with the first page of a word line.
         let expected = BUS + steps[p % 16 % 3];
         assert!(
             around(expected).contains(&done.latency().0),
@@ -388,7 +392,7 @@ fn a_read_interrupts_an_erase() {
         let mut drive = Ssd::new(&spec, 1).unwrap();
         let mut next = 0;
         let erases = |drive: &Ssd| drive.counters().erases;
-        // A write after which an erase is under way: it is done later.
+        // Finds a write that completes while an erase is outstanding.
         loop {
             let (before, done) = (
                 erases(&drive),
@@ -406,7 +410,7 @@ fn a_read_interrupts_an_erase() {
                 } else {
                     READ + BUS
                 };
-                // The erase has begun when the program was done, or a moment before.
+                // The erase started when the program ended, or a moment before.
                 assert!(
                     around(expected).contains(&latency),
                     "{arbitration:?}: {latency}"
@@ -422,7 +426,7 @@ fn a_read_interrupts_an_erase() {
     }
 }
 
-/// Random writes, one at a time: how long until the last one, and how many pages were moved.
+/// Sends random writes at queue depth 1. Returns the time of the last completion, and the number of pages moved.
 fn collected(copy_back: bool, planes: u32, wide: u32) -> (u64, u64) {
     let mut spec = one_die(planes, wide);
     spec.flash.copy_back = copy_back;
@@ -443,7 +447,7 @@ fn copy_back_saves_both_transfers_of_a_copy_within_a_plane() {
         assert!(moved > 1000, "{moved}");
         assert_eq!(without - with, moved * 2 * BUS);
     }
-    // A block over two planes: what moves to the other one crosses the bus.
+    // A block spans two planes: pages moved to the other plane cross the bus.
     let (with, moved) = collected(true, 2, 2);
     let (without, _) = collected(false, 2, 2);
     let saved = (without - with) as f64 / (moved * 2 * BUS) as f64;
@@ -483,7 +487,7 @@ fn a_program_that_fails_is_done_again_and_its_block_is_lost_after_its_next_erase
     spec.mapping.over_provisioning_percent = 400.0;
     spec.faults.program_fail = 0.02;
     let mut drive = Ssd::new(&spec, 1).unwrap();
-    // Nothing is collected yet: a write takes a program for each time it fails, and one.
+    // No garbage collection yet: a write takes one program, plus one for each failure.
     let done = run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
     let write = BUS + PROGRAM;
     let fails = done.iter().map(|c| c.latency().0 / write - 1).sum::<u64>();
@@ -498,7 +502,7 @@ fn a_program_that_fails_is_done_again_and_its_block_is_lost_after_its_next_erase
         0,
         "what such a block holds stays where it is"
     );
-    // Every block of these is erased now.
+    // Every one of these blocks is erased now.
     while drive.counters().erases < 50 {
         run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
     }
@@ -509,8 +513,9 @@ fn a_program_that_fails_is_done_again_and_its_block_is_lost_after_its_next_erase
     assert_eq!(drive.counters().erase_fails, 0);
 }
 
-/// A write whose last unit is half old, in two programs: one unit fills a page, three begin the next one on another
-/// die. The second has the old half in it, which lies on the die of the first, and cannot begin before that is read.
+/// A write in two programs whose last unit is half old: one unit fills a page, three units start the next page on another
+/// die. The second program contains the old half, which lies on the die of the first one, and must not start before that
+/// has been read.
 #[test]
 fn no_program_begins_before_the_old_data_in_it_is_read() {
     let mut spec = one_die(1, 1);

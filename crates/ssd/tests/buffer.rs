@@ -1,5 +1,5 @@
-//! Write buffers over page numbers: what is in, what leaves and when, against a plain model of each policy and
-//! against the papers' examples.
+//! Write buffers over page numbers: contents, victims and eviction times, compared with a naive model of each policy and
+//! with the examples of the papers.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -25,7 +25,7 @@ fn setup(
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// First page, pages.
+    /// First page, number of pages.
     Write(u32, u32),
     Trim(u32),
     Evict,
@@ -52,12 +52,12 @@ fn setups() -> impl Strategy<Value = PageBufferSetup> {
     )
 }
 
-/// Both do the same; what holds of every policy does.
+/// The buffer and its naive model, which must behave the same. Properties of all policies are checked as well.
 struct Pair {
     setup: PageBufferSetup,
     buffer: PageBuffer,
     naive: Naive,
-    /// What was written and has not left, with repetitions.
+    /// Pages written and not evicted, with repetitions.
     inside: Vec<u32>,
 }
 
@@ -143,7 +143,7 @@ impl Pair {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// And, as the plain model draws nothing at random, that equal writes give equal evictions.
+    /// Also checks that equal writes give equal evictions, because the naive model draws nothing at random.
     #[test]
     fn every_policy_does_what_its_plain_model_does(setup in setups(), steps in steps()) {
         let mut pair = Pair::new(&setup);
@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-/// Writes pages, each a request of its own; what left, in order.
+/// Writes pages, each as a request of its own. Returns the evicted pages in order.
 fn write(buffer: &mut PageBuffer, pages: &[u32]) -> Vec<u32> {
     let (mut left, mut evicted) = (Vec::new(), Evicted::default());
     for (&page, request) in pages.iter().zip(1000..) {
@@ -183,7 +183,7 @@ fn epo_keeps_the_queue_of_its_figure_2c() {
         (&[1, 2, 3, 2, 4, 3], &[1, 2, 4, 3]),
     ];
     for (requests, queue) in scenarios {
-        // All of them on one element.
+        // All pages are on one element.
         let mut buffer = PageBuffer::new(&setup(WritePolicy::Epo, 4, 1, 64)).unwrap();
         assert!(write(&mut buffer, requests).is_empty());
         assert_eq!(buffer.len(), queue.len());
@@ -193,33 +193,33 @@ fn epo_keeps_the_queue_of_its_figure_2c() {
     }
 }
 
-/// `epo` Figure 3 with four elements: one victim from the tail of every queue; and from fewer where some are
-/// empty, which is all the room that there is then.
+/// `epo` Figure 3 with four elements: one victim from the tail of every queue. If some queues are empty, there are fewer
+/// victims, and less room until the next eviction.
 #[test]
 fn epo_evicts_one_page_of_every_element_that_has_one() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::Epo, 8, 4, 64)).unwrap();
-    // Elements 0, 1, 2, 3 have 0 and 4, 1 and 5, 2 and 6, 3; page 0 is written again.
+    // Elements 0, 1, 2, 3 hold pages 0 and 4, 1 and 5, 2 and 6, 3; page 0 is written again.
     write(&mut buffer, &[0, 1, 2, 3, 4, 5, 6, 0]);
     assert_eq!(buffer.len(), 7);
     assert!(write(&mut buffer, &[9]).is_empty());
     assert_eq!(write(&mut buffer, &[7]), [4, 1, 2, 3]);
-    // 0, 5, 9, 6 and 7: three places are free, and the fourth page makes room again.
+    // 0, 5, 9, 6 and 7 remain: three places are free, and the fourth new page causes an eviction.
     assert_eq!(buffer.len(), 5);
     assert!(write(&mut buffer, &[8, 12, 16]).is_empty());
     assert_eq!(write(&mut buffer, &[20]), [0, 5, 6, 7]);
     assert!(write(&mut buffer, &[24, 28, 32]).is_empty());
-    // Elements 2 and 3 have none: two leave, so that one page may come without eviction after this, not three.
+    // Elements 2 and 3 hold no pages: two pages are evicted, so only one more page fits without eviction, not three.
     assert_eq!(write(&mut buffer, &[36]), [8, 9]);
     assert!(write(&mut buffer, &[40]).is_empty());
     assert_eq!(write(&mut buffer, &[44]), [12]);
 }
 
-/// Kim and Ahn, 3.1: a write to any page of a block makes all of it the most recent.
+/// Kim and Ahn, 3.1: a write to any page of a block makes the whole block the most recent.
 #[test]
 fn bplru_keeps_blocks_in_order_of_their_last_write() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::Bplru, 8, 1, 4)).unwrap();
     write(&mut buffer, &[16, 5, 17, 12, 14, 0, 1]);
-    // Page 19 of block 4, whose others were the first of all: block 1 is now the oldest.
+    // Page 19 belongs to block 4, whose other pages were written first: block 1 is now the oldest.
     assert!(write(&mut buffer, &[19]).is_empty());
     assert_eq!(evict(&mut buffer).pages, [5]);
     assert_eq!(evict(&mut buffer).pages, [12, 14]);
@@ -227,7 +227,7 @@ fn bplru_keeps_blocks_in_order_of_their_last_write() {
     assert_eq!(evict(&mut buffer).pages, [16, 17, 19]);
 }
 
-/// Kim and Ahn, 3.2: pages 0 and 3 of a block of four leave, 1 and 2 are read to pad them.
+/// Kim and Ahn, 3.2: pages 0 and 3 of a block of four are evicted, pages 1 and 2 are read to pad the block.
 #[test]
 fn bplru_pads_a_block_to_a_whole_one() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::Bplru, 2, 1, 4)).unwrap();
@@ -237,12 +237,12 @@ fn bplru_pads_a_block_to_a_whole_one() {
     assert_eq!((evicted.pages, evicted.padded), (vec![0, 3], Some(0..4)));
 }
 
-/// Kim and Ahn, 3.3: with page 11, block 2 is written from 8 to 11 in order, and becomes the oldest.
+/// Kim and Ahn, 3.3: with page 11, block 2 has been written in order from 8 to 11, and becomes the oldest.
 #[test]
 fn bplru_lets_a_block_go_that_was_written_in_order() {
     let sequences: [(&[u32], &[u32]); 4] = [
         (&[8, 9, 10, 11], &[8, 9, 10, 11]),
-        // Not in order, not from the beginning, not to the end, and written once more: the oldest is block 1.
+        // Not in order, not from the start, not to the end, or one page written twice: the oldest block is block 1.
         (&[8, 10, 9, 11], &[5]),
         (&[9, 10, 11, 8], &[5]),
         (&[8, 9, 10], &[5]),
@@ -258,14 +258,14 @@ fn bplru_lets_a_block_go_that_was_written_in_order() {
     assert_eq!(evict(&mut buffer).pages, [5]);
 }
 
-/// Debnath et al.: recency first, then the pages present.
+/// Debnath et al.: recency first, then the number of pages present.
 #[test]
 fn lb_clock_evicts_the_fullest_block_that_was_not_written_lately() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::LbClock, 8, 1, 4)).unwrap();
     write(&mut buffer, &[0, 1, 4, 8, 9, 10, 12, 13]);
-    // All were written lately: the hand goes round, and the largest leaves.
+    // All blocks were written recently: the hand goes round once, and the largest block is evicted.
     assert_eq!(write(&mut buffer, &[16]), [8, 9, 10]);
-    // Blocks 0 and 3 have two pages each; 0 is written again, so that 3 leaves.
+    // Blocks 0 and 3 have two pages each; 0 is written again, so 3 is evicted.
     assert!(write(&mut buffer, &[0, 20]).is_empty());
     assert_eq!(write(&mut buffer, &[24, 25]), [12, 13]);
 }
@@ -273,7 +273,7 @@ fn lb_clock_evicts_the_fullest_block_that_was_not_written_lately() {
 #[test]
 fn a_stream_leaves_before_what_is_older() {
     let mut buffer = PageBuffer::new(&setup(WritePolicy::Streams, 8, 1, 4)).unwrap();
-    // 30 to 33 is a stream, 50 to 52 is none; between its pages others come.
+    // 30 to 33 is a stream, 50 to 52 is not; their pages are interleaved.
     write(&mut buffer, &[10, 30, 31, 50, 32, 51, 33, 52]);
     assert_eq!(write(&mut buffer, &[70]), [30, 31, 32, 33]);
     assert_eq!(evict(&mut buffer).pages, [10]);

@@ -1,4 +1,4 @@
-//! Write buffers inside the drive: what leaves, seen from outside by which reads need the flash array.
+//! Write buffers inside the drive: evictions are observed from outside by the reads that need the flash array.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,11 +10,11 @@ use fathom_ssd::{Spec, Ssd};
 
 const PAGE: u64 = 4096;
 
-/// A drive of 64 clustered pages over two groups of blocks of eight, and a buffer of `pages`.
+/// A drive of 64 clustered pages in two groups of blocks of eight, with a buffer of `pages`.
 fn buffered(kind: MappingKind, policy: WritePolicy, pages: u64) -> Spec {
     let mut spec = base();
     spec.mapping.kind = kind;
-    // A block on one channel: two groups.
+    // A block on one channel, so there are two groups.
     spec.flash.planes_per_die = 2;
     spec.mapping.over_provisioning_percent = 100.0;
     spec.write_buffer = Some(WriteBuffer::new(policy, Bytes(pages * PAGE)));
@@ -25,7 +25,7 @@ fn page(op: Op, page: u64) -> Request {
     Request::new(page, op, page * PAGE, PAGE)
 }
 
-/// A drive on which every page was written once and is in flash.
+/// Creates a drive on which every page was written once and is in flash.
 fn written(spec: &Spec) -> Ssd {
     let mut drive = Ssd::new(spec, 1).unwrap();
     let all = 0..spec.capacity.0 / PAGE;
@@ -36,12 +36,12 @@ fn written(spec: &Spec) -> Ssd {
 
 fn write(drive: &mut Ssd, pages: &[u64]) {
     run(drive, 1, pages.iter().map(|&p| page(Op::Write, p)));
-    // What is on its way to the flash array gets there.
+    // Waits until the data on its way to the flash array has arrived.
     let later = fathom_base::Time(fathom_block::Device::now(drive).0 + 100_000_000);
     fathom_block::Device::wait(drive, later, &mut Vec::new());
 }
 
-/// Which of these pages are in the buffer: their reads need no flash operation.
+/// Returns the pages that are in the buffer: reading them needs no flash operation.
 fn inside(drive: &mut Ssd, pages: &[u64]) -> Vec<u64> {
     let mut found = Vec::new();
     for &p in pages {
@@ -54,7 +54,7 @@ fn inside(drive: &mut Ssd, pages: &[u64]) -> Vec<u64> {
     found
 }
 
-/// What is left of the pages written, after one more page needed room.
+/// Returns the pages that remain in the buffer after one more page needed room.
 fn left(kind: MappingKind, policy: WritePolicy, pages: &[u64], last: u64) -> Vec<u64> {
     let mut drive = written(&buffered(kind, policy, pages.len() as u64));
     write(&mut drive, pages);
@@ -73,12 +73,12 @@ fn the_geometry_is_what_the_tests_below_take_it_for() {
     );
 }
 
-/// A cache lets go what keeps both stations at work, two programs for each of them, and no more than half of what it holds.
-/// With page mapping they get them in turn; with block mapping the block tells the station.
+/// A cache evicts enough to keep both stations busy, two programs for each, and at most half of its contents. With page
+/// mapping the stations take turns; with block mapping the block determines the station.
 #[test]
 fn each_policy_lets_its_own_pages_go() {
     // Blocks of eight pages: 0 to 7, 8 to 15 and so on; even pages on one element, odd ones on the other. With block
-    // mapping 0 to 7 and 16 to 23 on one, 8 to 15 on the other.
+    // mapping, 0 to 7 and 16 to 23 are on one element, 8 to 15 on the other.
     let pages = [8, 10, 20, 9, 22, 0, 1, 2, 3];
     for (policy, page, block) in [
         // A full buffer is drained to its newest line.
@@ -86,10 +86,11 @@ fn each_policy_lets_its_own_pages_go() {
         (
             WritePolicy::Lru,
             vec![22, 0, 1, 2, 3],
-            // Of the oldest the fourth is one more for the station that has two, the fifth the second of the other.
+            // Of the oldest pages, the fourth is an extra one for the station that has two already, the fifth is the
+            // second of the other station.
             vec![0, 1, 2, 3],
         ),
-        // One block, padded; with block mapping that is one station, and the next block has the other.
+        // One block, padded; with block mapping it uses one station, and the next block the other.
         (
             WritePolicy::Bplru,
             vec![20, 22, 0, 1, 2, 3],
@@ -97,9 +98,9 @@ fn each_policy_lets_its_own_pages_go() {
         ),
         // 8 and 9, 10 and 1; with block mapping 20 and 8, 22 and 10.
         (WritePolicy::Epo, vec![20, 22, 0, 2, 3], vec![9, 0, 1, 2, 3]),
-        // The fullest block, and with block mapping the next one.
+        // The fullest block; with block mapping also the next one.
         (WritePolicy::LbClock, vec![8, 10, 20, 9, 22], vec![20, 22]),
-        // The stream, and with block mapping the oldest run: 9 has joined 8 since 10 came.
+        // The stream; with block mapping also the oldest run: 9 has joined 8 since 10 was written.
         (
             WritePolicy::Streams,
             vec![8, 10, 20, 9, 22],
@@ -113,7 +114,7 @@ fn each_policy_lets_its_own_pages_go() {
     }
 }
 
-/// FIFO takes a page twice; every other policy replaces it.
+/// FIFO stores a page twice; every other policy replaces it.
 #[test]
 fn only_a_buffer_takes_new_room_for_the_same_page() {
     for &policy in &WritePolicy::ALL[1..] {
@@ -125,7 +126,7 @@ fn only_a_buffer_takes_new_room_for_the_same_page() {
     }
 }
 
-/// Kim and Ahn, 3.2: what BPLRU writes can be switched in; random writes under LRU must be merged.
+/// Kim and Ahn, 3.2: blocks evicted by BPLRU become switch merges; random writes under LRU need other merges.
 #[test]
 fn padded_blocks_are_switched_not_merged() {
     let merges = |policy| {
@@ -146,7 +147,7 @@ fn padded_blocks_are_switched_not_merged() {
     assert!(merged > 100, "{merged}");
 }
 
-/// What pads a block is read and programmed: a whole block of eight pages for one page written.
+/// Padding pages are read and programmed: a whole block of eight pages for one written page.
 #[test]
 fn padding_costs_reads_and_programs() {
     let mut drive = written(&buffered(MappingKind::Page, WritePolicy::Bplru, 8));
@@ -155,12 +156,12 @@ fn padding_costs_reads_and_programs() {
     let after = drive.counters();
     let sectors = after.flash_sectors_programmed - before.flash_sectors_programmed;
     assert_eq!(sectors, 8 * PAGE / 512);
-    // Seven reads and eight programs, and nothing was collected.
+    // Seven reads and eight programs, and no garbage collection.
     assert_eq!(after.erases, before.erases);
     assert_eq!(after.flash_ops - before.flash_ops, 15);
 }
 
-/// A block of another size than the clustered block.
+/// The block size of a policy may differ from the clustered block.
 #[test]
 fn the_block_of_a_policy_can_be_set() {
     let mut spec = buffered(MappingKind::Page, WritePolicy::Bplru, 4);
@@ -169,11 +170,11 @@ fn the_block_of_a_policy_can_be_set() {
     let mut drive = written(&spec);
     write(&mut drive, &[9, 10, 8, 12, 14, 16]);
     write(&mut drive, &[40]);
-    // The blocks of 10 and of 8, of two pages each.
+    // Evicts the blocks of 10 and of 8, of two pages each.
     assert_eq!(inside(&mut drive, &[8, 9, 10, 12, 14, 16]), [12, 14, 16]);
 }
 
-/// A flush leaves nothing behind, whatever leaves together otherwise.
+/// A flush empties the buffer completely, regardless of its eviction batches.
 #[test]
 fn a_flush_empties_every_buffer() {
     for &policy in &WritePolicy::ALL[1..] {
@@ -187,7 +188,7 @@ fn a_flush_empties_every_buffer() {
     }
 }
 
-/// The pages that leave together are programmed together: of each element as many, as long as there are some.
+/// Pages of one eviction batch are programmed in parallel: equally many for each element, as long as there are some.
 #[test]
 fn a_batch_of_epo_keeps_every_element_busy() {
     let gone = |policy| {
@@ -207,12 +208,12 @@ fn a_batch_of_epo_keeps_every_element_busy() {
         gone.sort_unstable();
         gone
     };
-    // Two programs for each of four stations: two rounds over all elements, or the eight oldest.
+    // Two programs for each of four stations: two rounds over all elements with EPO, the eight oldest pages with LRU.
     assert_eq!(gone(WritePolicy::Epo), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(gone(WritePolicy::Lru), [0, 4, 8, 12, 16, 20, 24, 28]);
 }
 
-/// Parts of pages that could share a clustered page do not: they are for different elements.
+/// Partial pages that could share a clustered page do not, because they are for different elements.
 #[test]
 fn lines_of_a_batch_of_epo_share_no_program() {
     let mut spec = buffered(MappingKind::Page, WritePolicy::Epo, 1);
@@ -228,7 +229,7 @@ fn lines_of_a_batch_of_epo_share_no_program() {
     assert_eq!(drive.counters().flash_ops, before + 2);
 }
 
-/// Flash operations until what is written is in flash, on a drive whose pages hold data.
+/// Returns the flash operations until the written data is in flash, on a drive whose pages hold data.
 fn ops(buffer: impl FnOnce(&mut WriteBuffer), requests: &[(u64, u64)]) -> u64 {
     let mut spec = buffered(MappingKind::Page, WritePolicy::Fifo, 8);
     buffer(spec.write_buffer.as_mut().unwrap());
@@ -240,8 +241,8 @@ fn ops(buffer: impl FnOnce(&mut WriteBuffer), requests: &[(u64, u64)]) -> u64 {
     drive.counters().flash_ops - before
 }
 
-/// `parameter-aware-io` 4.3 finds that a second write hits only right behind the first. Whether the halves of a page that
-/// come one after the other make a whole one the paper leaves open.
+/// `parameter-aware-io` 4.3 finds that a second write hits only directly after the first. The paper leaves open whether
+/// the two halves of a page, written one after the other, make a whole page.
 #[test]
 fn a_buffer_combines_the_parts_of_a_page_or_forgets_them() {
     let halves = [(8 * PAGE, PAGE / 2), (8 * PAGE + PAGE / 2, PAGE / 2)];
@@ -290,7 +291,7 @@ fn a_full_buffer_is_drained_whole_or_as_far_as_room_is_needed() {
     assert!((840..860).contains(&last(true)), "{}", last(true));
 }
 
-/// `parameter-aware-io` 4.2.6: what is longer than the buffer pays for flash writes, though the buffer is empty.
+/// `parameter-aware-io` 4.2.6: a write that is longer than the buffer pays for flash writes, even if the buffer is empty.
 #[test]
 fn a_command_longer_than_the_buffer_waits_for_the_flash() {
     let programmed = |battery, oversize, pages| {
@@ -305,7 +306,7 @@ fn a_command_longer_than_the_buffer_waits_for_the_flash() {
     };
     assert_eq!(programmed(false, Oversize::WriteThrough, 9), 9);
     assert_eq!(programmed(false, Oversize::WriteThrough, 8), 0);
-    // A battery spares it nothing, and what the buffer held before goes with it.
+    // A battery makes no difference, and the previous contents of the buffer are drained too.
     assert!(programmed(true, Oversize::WriteThrough, 9) >= 9);
     let room = programmed(false, Oversize::Buffered, 9);
     assert!((1..9).contains(&room), "{room}");

@@ -1,4 +1,4 @@
-//! A modelled drive of every kind is a device.
+//! Modelled drives of every kind pass the conformance suite.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

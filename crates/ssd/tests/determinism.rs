@@ -1,4 +1,4 @@
-//! A run is a function of (spec, seed): to the byte, through forks and on threads.
+//! A run is a function of (spec, seed): identical to the byte, also on forks and on threads.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -28,7 +28,7 @@ fn noisy(kind: MappingKind, shape: &str) -> Spec {
     spec
 }
 
-/// Random requests from number `from` on; every completion.
+/// Sends random requests from number `from` on. Returns all completions.
 fn work(drive: &mut Ssd, from: u64, n: u64) -> Vec<Completion> {
     let mut rng = Rng::new(9, from);
     let sectors = drive.info().capacity_bytes / 512;
@@ -84,7 +84,7 @@ fn a_fork_goes_on_as_its_origin_does() {
     for kind in KINDS {
         let mut origin = Ssd::new(&noisy(kind, "lanes"), 3).unwrap().keep_data();
         work(&mut origin, 0, 1000);
-        // With requests in flight, which the work collects among its own.
+        // Forks the drive with requests in flight, which are collected with those of the work.
         for i in 0..8 {
             origin
                 .submit(Request::new(5000 + i, Op::Write, i * 512, 512))

@@ -1,4 +1,4 @@
-//! A map that lies in flash: what it costs, worked out by hand, and that it is never wrong.
+//! Mapping tables in flash: their cost, computed by hand, and their consistency.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,10 +10,10 @@ use fathom_ssd::spec::{MappingKind, Prefetch, ReadBuffer};
 use fathom_ssd::{MapCounts, Spec, Ssd};
 
 const UNIT: u64 = 512;
-/// Entries of a translation page of one unit.
+/// Number of entries of a translation page of one unit.
 const PAGE: u64 = UNIT / 4;
 
-/// One die whose pages are single units, and a cache of this many entries of 8 bytes.
+/// One die whose pages are single units, with a cache of `entries` entries of 8 bytes.
 fn single(entries: u64) -> Spec {
     let mut spec = base();
     (spec.flash.channels, spec.flash.pages_per_block) = (1, 64);
@@ -34,7 +34,7 @@ fn read(unit: u64) -> Request {
     Request::new(1, Op::Read, unit * UNIT, UNIT)
 }
 
-/// Reads and programs of the map, hits and misses so far.
+/// Returns reads and programs of the map, hits and misses so far.
 fn map(drive: &Ssd) -> (u64, u64, u64, u64) {
     let (counters, counts) = (drive.counters(), drive.map_counts());
     let MapCounts { hits, misses, .. } = counts;
@@ -71,7 +71,7 @@ fn a_map_that_fits_costs_nothing() {
     assert!(with.merges().collected > 100);
     let (reads, programs, hits, misses) = map(&with);
     assert_eq!((reads, programs, misses), (0, 0, 0));
-    // But for what was read while it was still on its way to the flash array.
+    // Except for units that were read while still on their way to the flash array.
     assert!(hits > 39_900 && hits <= 40_000);
     assert_eq!(without.map_counts(), MapCounts::default());
 }
@@ -83,23 +83,23 @@ fn map_traffic_is_what_a_hand_works_out() {
         run(&mut drive, 1, requests.iter().cloned());
         map(&drive)
     };
-    // No translation page exists: the directory says so, and the cache takes eight changed entries.
+    // There are no translation pages yet: the directory says so, and the cache takes eight changed entries.
     let first: Vec<Request> = (0..8).map(|p| write(p * PAGE)).collect();
     assert_eq!(after(&first), (0, 0, 8, 0));
-    // A ninth makes the oldest leave; its translation page is new and not read before.
+    // The ninth evicts the oldest entry; its translation page is new and is not read first.
     assert_eq!(after(&[write(8 * PAGE)]), (0, 1, 9, 0));
-    // Page 0 is read; entry 1 x 128 has to leave for it.
+    // Page 0 is read; entry 1 x 128 is evicted for it.
     assert_eq!(after(&[read(0)]), (1, 2, 9, 1));
     assert_eq!(after(&[read(0)]), (1, 2, 10, 1));
-    // Another entry of page 0: read again, for only entries are kept; 2 x 128 leaves.
+    // Another entry of page 0: read again, because only entries are cached; 2 x 128 is evicted.
     assert_eq!(after(&[write(1)]), (2, 3, 10, 2));
-    // Entries 3 x 128 to 8 x 128 leave for six of page 0 that were never written: six programs, six reads.
+    // Entries 3 x 128 to 8 x 128 are evicted for six entries of page 0 that were never written: six programs, six reads.
     let rest: Vec<Request> = (2..8).map(read).collect();
     assert_eq!(after(&rest), (8, 9, 10, 8));
-    // Entry 0 was asked for twice and is protected; entry 1 is the oldest on probation, and page 0 exists: it
-    // is read, written with the change, and read for entry 8.
+    // Entry 0 was used twice and is protected; entry 1 is the oldest on probation. Page 0 exists: it is read, written
+    // with the change, and read for entry 8.
     assert_eq!(after(&[read(8)]), (10, 10, 10, 9));
-    // The others leave unchanged: each miss is one read.
+    // The other entries are evicted unchanged: each miss is one read.
     let more: Vec<Request> = (9..15).map(read).collect();
     assert_eq!(after(&more), (16, 10, 10, 15));
     assert_eq!(after(&[read(0)]), (16, 10, 11, 15));
@@ -113,17 +113,17 @@ fn changed_entries_of_one_translation_page_are_written_together() {
     run(&mut drive, 1, [write(PAGE)]);
     assert_eq!(map(&drive), (0, 1, 9, 0));
     assert_eq!(drive.map_counts().written_back, 8);
-    // The other seven leave unchanged.
+    // The other seven entries are evicted unchanged.
     run(&mut drive, 1, (1..8).map(|p| write((p + 1) * PAGE)));
     assert_eq!(map(&drive), (0, 1, 16, 0));
-    // Page 0 exists now: a write to it reads it first. Entry 1 x 128, the oldest, leaves: page 1 is new.
+    // Page 0 exists now, so a write to it reads it first. Entry 1 x 128, the oldest, is evicted: page 1 is new.
     run(&mut drive, 1, [write(9)]);
     assert_eq!(map(&drive), (1, 2, 16, 1));
     assert_eq!(drive.map_counts().written_back, 9);
     assert_eq!(drive.map_counts().held_max, 1);
 }
 
-/// One request to an idle drive; its latency in nanoseconds.
+/// Sends one request to an idle drive. Returns its latency in nanoseconds.
 fn alone(drive: &mut Ssd, request: Request) -> u64 {
     let idle = drive.now() + Dur::ms(100);
     drive.wait(idle, &mut Vec::new());
@@ -144,7 +144,7 @@ fn a_miss_costs_one_flash_read_more_to_the_nanosecond() {
     spec.capacity = Bytes(64 * page * 200);
     let mut drive = Ssd::new(&spec, 1).unwrap();
     let at = |unit: u64, len: u64, op: Op| Request::new(1, op, unit * page, len);
-    // Entry 0 leaves the cache for the eight of page 1: 1024 entries each.
+    // Entry 0 is evicted for the eight entries of page 1: 1024 entries per page.
     run(&mut drive, 1, [at(0, page, Op::Write)]);
     run(&mut drive, 1, (0..8).map(|i| at(1024 + i, page, Op::Write)));
     run(&mut drive, 1, (0..7).map(|i| at(2 + i, page, Op::Read)));
@@ -157,11 +157,11 @@ fn a_miss_costs_one_flash_read_more_to_the_nanosecond() {
     let hit = read - of_map;
     assert_eq!(alone(&mut drive, at(0, page, Op::Read)), read);
     assert_eq!(alone(&mut drive, at(0, page, Op::Read)), hit);
-    // A write: the map, then the program.
+    // A write: first the map, then the program.
     let written = front + transfer(page, 1_000_000_000) + on_bus + 200_000;
     assert_eq!(alone(&mut drive, at(9, page, Op::Write)), written + of_map);
     assert_eq!(alone(&mut drive, at(9, page, Op::Write)), written);
-    // A part of a unit: the map, then the old data, then the program.
+    // A part of a unit: first the map, then the old data, then the program.
     run(&mut drive, 1, (0..8).map(|i| at(20 + i, page, Op::Read)));
     run(&mut drive, 1, (0..8).map(|i| at(30 + i, page, Op::Read)));
     let missed = drive.map_counts().misses;
@@ -171,20 +171,20 @@ fn a_miss_costs_one_flash_read_more_to_the_nanosecond() {
     assert_eq!(drive.map_counts().misses, missed + 1);
 }
 
-/// Gupta, Kim and Urgaonkar (ASPLOS 2009), section 3: a miss loads the translation page that has the entry, once. What asks
-/// for other entries of it meanwhile waits for that read, and so does the rest of a command, whenever it crosses the link.
+/// Gupta, Kim and Urgaonkar (ASPLOS 2009), section 3: a miss loads the translation page with the entry once. Requests for
+/// other entries of that page wait for this read, and so does the rest of a command, whenever it crosses the link.
 #[test]
 fn what_misses_on_one_translation_page_together_reads_it_once() {
     let fill = |drive: &mut Ssd| {
         run(drive, 1, (0..16 * PAGE).map(write));
-        // What leaves from now on is unchanged, and of other translation pages than those below.
+        // Later evictions are of unchanged entries, from other translation pages than those used below.
         run(drive, 1, (15 * PAGE..16 * PAGE).map(read));
     };
     let long = |op, page: u64| Request::new(1, op, page * PAGE * UNIT, 32 * UNIT);
     let writes = vec![write(0), write(9), write(20), write(40)];
     let reads = vec![read(0), read(9), read(20), read(40)];
     let mixed = vec![read(0), read(9), write(20), write(40)];
-    // A link on which the command of 32 units takes 164 us, far longer than the read of 26 us.
+    // On the slow link the command of 32 units takes 164 us, much longer than the read of 26 us.
     let slow = Rate::new(100_000_000);
     for (what, link, requests, misses) in [
         ("units of one write", None, vec![long(Op::Write, 0)], 32),
@@ -223,7 +223,7 @@ fn what_a_buffer_holds_needs_no_map() {
     let before = map(&drive);
     run(&mut drive, 1, (0..16).map(|p| read(p * PAGE)));
     assert_eq!(map(&drive), before);
-    // What is read ahead asks the map too.
+    // Read-ahead also uses the map.
     let stream = spec.read_buffer.as_mut().unwrap();
     (stream.min_request, stream.prefetch) = (
         Bytes(UNIT),
@@ -249,7 +249,7 @@ fn trim_forgets_translation_pages_that_say_nothing_more() {
     let trim = |first: u64, n: u64| Request::new(1, Op::Trim, first * UNIT, n * UNIT);
     let before = map(&drive);
     run(&mut drive, 1, [trim(0, PAGE)]);
-    // It is read once more, for the places of what is trimmed.
+    // It is read once more, to locate the trimmed units.
     assert_eq!(map(&drive), (before.0 + 1, before.1, before.2, before.3));
     run(&mut drive, 1, (0..8).map(|i| write(i * 8)));
     let (reads, programs, hits, misses) = map(&drive);
@@ -261,7 +261,7 @@ fn trim_forgets_translation_pages_that_say_nothing_more() {
     drive.check().unwrap();
 }
 
-/// Drives with eight and more translation pages and next to no cache.
+/// Drives with eight or more translation pages and a very small cache.
 fn mapped(shape: &str, buffer: &str) -> Spec {
     let mut spec = drive(MappingKind::Dftl, shape, buffer);
     spec.mapping.unit = Some(Bytes(512));
@@ -301,8 +301,8 @@ fn failing_programs_and_erases_lose_nothing() {
     }
 }
 
-/// The flash of a drive does not grow with what its map is kept in (Gupta, Kim and Urgaonkar, ASPLOS 2009, 4: the blocks
-/// of the map are blocks of the drive like any other): it takes from what is spare.
+/// Keeping the map in flash does not make the flash larger: the blocks of the map are ordinary blocks of the drive
+/// (Gupta, Kim and Urgaonkar, ASPLOS 2009, 4), and are taken from the spare blocks.
 #[test]
 fn a_map_in_flash_takes_no_more_flash() {
     let presets = fathom_ssd::presets::PRESETS
@@ -315,7 +315,7 @@ fn a_map_in_flash_takes_no_more_flash() {
         let page = units(&spec);
         spec.mapping.kind = MappingKind::Dftl;
         assert_eq!(units(&spec), page, "{}", preset.name);
-        // Where nothing is spare there must still be room for it.
+        // Without spare blocks there must still be room for the map.
         spec.mapping.over_provisioning_percent = 0.0;
         let g = fathom_ssd::Geometry::new(&spec);
         let room = g.cblocks_per_group - g.reserve_cblocks;

@@ -1,4 +1,4 @@
-//! How fast a write buffer gives to the flash array: as fast as the array takes it.
+//! The drain rate of a write buffer: as fast as the flash array.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -19,8 +19,8 @@ fn nvme() -> Spec {
     spec
 }
 
-/// Bytes a second that the array of a page-mapped drive programs at most: each die takes a clustered page over its bus
-/// and then programs it, one after the other.
+/// Returns the maximum program rate of the array of a page-mapped drive, in bytes per second: each die receives a
+/// clustered page over its bus and then programs it, one after the other.
 fn array_rate(spec: &Spec) -> f64 {
     let flash = &spec.flash;
     let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
@@ -29,7 +29,7 @@ fn array_rate(spec: &Spec) -> f64 {
     f64::from(dies) * page / (transfer_ns + flash.program.0 as f64) * 1e9
 }
 
-/// Bytes a second of writes of `len` at depth 64, of the second half of `total` bytes.
+/// Returns the rate of writes of `len` at queue depth 64 over the second half of `total` bytes, in bytes per second.
 fn write_rate(spec: &Spec, len: u64, total: u64, sequential: bool) -> f64 {
     let (mut drive, mut rng) = (Ssd::new(spec, 1).unwrap(), Rng::new(7, 0));
     let mut request = |i: u64| {
@@ -50,7 +50,7 @@ fn write_rate(spec: &Spec, len: u64, total: u64, sequential: bool) -> f64 {
 fn a_cache_does_not_throttle_the_flash_array() {
     let spec = nvme();
     let array = array_rate(&spec);
-    // 32 dies, 64 KiB in 82 us over the bus and 700 us in the array.
+    // 32 dies: 64 KiB takes 82 us over the bus and 700 us in the array.
     assert!((array - 2.68e9).abs() < 0.01e9, "{array}");
     for policy in WritePolicy::ALL {
         for capacity in [Bytes::mib(8), Bytes::mib(16), Bytes::mib(128)] {
@@ -73,7 +73,7 @@ fn a_cache_does_not_throttle_the_flash_array() {
     }
 }
 
-/// What a drive takes without a buffer it takes through one: 8 dies, 4 KiB pages, a buffer of 8 MiB.
+/// A buffer must not reduce the throughput of a drive: 8 dies, 4 KiB pages, a buffer of 8 MiB.
 fn eight_dies() -> Spec {
     let mut spec = common::base();
     let flash = &mut spec.flash;
@@ -86,7 +86,7 @@ fn eight_dies() -> Spec {
     spec
 }
 
-/// The rate without a buffer, and that with each policy as a share of it.
+/// Returns the rate with each policy, relative to the rate without a buffer.
 fn shares(mut spec: Spec, len: u64, sequential: bool) -> Vec<(WritePolicy, f64)> {
     spec.write_buffer = None;
     let without = write_rate(&spec, len, spec.capacity.0, sequential);
@@ -101,8 +101,8 @@ fn shares(mut spec: Spec, len: u64, sequential: bool) -> Vec<(WritePolicy, f64)>
         .collect()
 }
 
-/// The reference is the drive without a buffer. Where the block tells the die, neighbouring blocks keep all of them at
-/// work; where planes are programmed in step, a die takes as many pages as it has planes.
+/// The reference is the drive without a buffer. If the block determines the die, adjacent blocks keep all dies busy; if
+/// planes are programmed in step, a die takes as many pages as it has planes.
 #[test]
 fn a_cache_does_not_throttle_log_blocks_nor_planes() {
     for kind in [

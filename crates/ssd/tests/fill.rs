@@ -1,4 +1,4 @@
-//! A drive that was filled at once is the drive that requests have filled.
+//! A drive filled by [`Ssd::fill`] is equivalent to a drive filled by requests.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,7 +12,7 @@ use fathom_ssd::{Spec, Ssd, presets};
 const PIECE: u64 = 1 << 20;
 const DEPTH: usize = 32;
 
-/// Writes the drive in order from `from` on, and lets it rest.
+/// Writes the drive sequentially from `from` on, and waits.
 fn write_rest(drive: &mut Ssd, from: u64) {
     let info = drive.info().clone();
     let piece = PIECE.min(info.max_request_bytes);
@@ -30,7 +30,7 @@ fn write_rest(drive: &mut Ssd, from: u64) {
     }
 }
 
-/// Latencies of reads and writes at random, some of them in pieces of a sector, and what the flash did meanwhile.
+/// Returns the latencies of random reads and writes, some of them of single sectors, and the flash work during them.
 fn what_follows(drive: &mut Ssd) -> (Vec<Dur>, u64, u64) {
     let (start, info) = (drive.now(), drive.info().clone());
     let mut rng = Rng::new(7, 0);
@@ -55,7 +55,7 @@ fn what_follows(drive: &mut Ssd) -> (Vec<Dur>, u64, u64) {
     )
 }
 
-/// `None` where both are the same; else what differs.
+/// Returns what differs between the two drives; `None` if they are equal.
 fn difference(spec: &Spec) -> Option<String> {
     let mut by_requests = Ssd::new(spec, 1).unwrap();
     let mut at_once = by_requests.clone();
@@ -93,8 +93,8 @@ fn every_preset_is_filled_at_once_as_by_requests() {
     }
 }
 
-/// Which unit stands where follows from the order in which pages leave the buffer. Two policies let whole blocks go, of
-/// which the one that was written in order goes first; over page mapping their pages stand in another order then.
+/// The place of each unit follows from the eviction order. Two policies evict whole blocks, and first the block that was
+/// written in order; with page mapping, their pages are then placed in a different order.
 #[test]
 fn every_mapping_and_policy_is_filled_at_once_as_by_requests() {
     for kind in common::KINDS {

@@ -1,5 +1,5 @@
-//! The page-mapped log over block-mapped data, merge by merge: every count is worked out by hand from the rules
-//! that its module states, for blocks of eight pages.
+//! The page-mapped log over block-mapped data, merge by merge: all counts are computed by hand from the rules in the
+//! module's header, for blocks of eight pages.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,7 +12,7 @@ use fathom_ssd::{MergeCounts, Spec, Ssd};
 const PAGES: u64 = 8;
 const PAGE: u64 = 4096;
 
-/// One group of 16 data blocks and this many log blocks.
+/// One group of 16 data blocks and `log_blocks` log blocks.
 fn spec(kind: MappingKind, log_blocks: u32) -> Spec {
     let mut spec = base();
     (spec.mapping.kind, spec.mapping.log_blocks) = (kind, log_blocks);
@@ -20,7 +20,7 @@ fn spec(kind: MappingKind, log_blocks: u32) -> Spec {
     spec
 }
 
-/// A drive whose data blocks are all written.
+/// Creates a drive whose data blocks are all written.
 fn full_drive(kind: MappingKind, log_blocks: u32) -> Ssd {
     let mut drive = Ssd::new(&spec(kind, log_blocks), 1).unwrap();
     write(&mut drive, (0..16).flat_map(whole));
@@ -41,8 +41,8 @@ fn whole(b: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..PAGES).map(move |p| (b, p))
 }
 
-/// Full merges, victims whose units were copied within the log, units moved; nothing else since the drive was
-/// filled in order.
+/// Returns full merges, victims whose units were copied within the log, and units moved. Checks that there were no other
+/// merges since the sequential fill.
 fn counts(merges: MergeCounts) -> (u64, u64, u64) {
     assert_eq!((merges.switch, merges.partial), (16, 0));
     (merges.full, merges.collected, merges.moved_units)
@@ -69,7 +69,7 @@ fn a_log_block_in_order_of_two_data_blocks_is_merged_with_both() {
 
 #[test]
 fn more_than_half_a_block_is_merged_and_half_is_copied() {
-    // Pages of five blocks are valid in the log block, and of four blocks.
+    // The log block holds valid pages of five blocks in the first case, of four in the second.
     let mut drive = full_drive(MappingKind::Hybrid, 1);
     write(&mut drive, [0, 1, 2, 3, 4, 4, 4, 4].map(|b| (b, 1)));
     assert_eq!(counts(write(&mut drive, [(5, 1)])), (5, 0, 40));
@@ -80,17 +80,18 @@ fn more_than_half_a_block_is_merged_and_half_is_copied() {
 
 #[test]
 fn a_unit_has_one_second_chance_for_every_write() {
-    // Log block A is all valid, B holds two valid pages: B is cleaned, and its two pages go to C.
+    // Log block A is completely valid, B holds two valid pages: B is cleaned, and its two pages are copied to C.
     let mut drive = full_drive(MappingKind::Hybrid, 2);
     let a = (1..8).map(|p| (0, p)).chain([(1, 1)]);
     let b = [2, 2, 2, 2, 2, 2, 3, 3].map(|b| (b, 1));
     write(&mut drive, a.chain(b));
     assert_eq!(counts(write(&mut drive, [(4, 1)])), (0, 1, 2));
-    // C: the pages of 2 and 3, four of block 4, and block 3's again. Cleaned: block 2's page had its chance and
-    // its block is merged; those of 3, written since, and 4 are copied to D.
+    // C holds the pages of 2 and 3, four of block 4, and block 3's page again. When C is cleaned, block 2's page has been
+    // copied once already and its block is merged; the pages of 3 (written since) and 4 are copied to D.
     write(&mut drive, [4, 4, 4, 4, 3].map(|b| (b, 1)));
     assert_eq!(counts(write(&mut drive, [(5, 1)])), (1, 2, 12));
-    // D: the pages of 4 and 3, which had theirs, and six of block 5: two merges, and block 5's page is copied.
+    // D holds the pages of 4 and 3, which have been copied once, and six of block 5: two merges, and block 5's page is
+    // copied.
     write(&mut drive, [(5, 1); 5]);
     assert_eq!(counts(write(&mut drive, [(6, 1)])), (3, 3, 29));
 }
@@ -101,8 +102,8 @@ fn the_block_being_filled_is_completed_where_it_is_the_only_one() {
     (spec.mapping.unit, spec.mapping.partial_program) = (Some(Bytes::kib(1)), true);
     let mut drive = Ssd::new(&spec, 1).unwrap();
     write(&mut drive, whole(0));
-    // 29 of the 32 units of block 0 in order; the four of a page of block 1 find room for three. Three units
-    // complete the log block.
+    // 29 of the 32 units of block 0 in order; there is room for only three of the four units of a page of block 1. Three
+    // units complete the log block.
     write(&mut drive, whole(0).take(7));
     run(
         &mut drive,
@@ -119,8 +120,8 @@ fn the_block_being_filled_is_completed_where_it_is_the_only_one() {
     assert_eq!(merges, expected);
 }
 
-/// One page of each of four data blocks, written in turn. With two logs FAST has one for these and merges all
-/// four blocks for every eight writes. Here each log block is stale when its turn comes, and costs an erase.
+/// One page of each of four data blocks, written in turn. With two logs, FAST has one for these pages and merges all four
+/// blocks for every eight writes. Here each log block holds only stale pages when it is reclaimed, and costs one erase.
 #[test]
 fn a_few_hot_pages_cost_fast_a_merge_each_and_a_page_mapped_log_nothing() {
     let hot = |n: u64| (0..n).map(|i| (i % 4, 1));

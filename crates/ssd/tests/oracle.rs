@@ -1,7 +1,7 @@
-//! Times and counts against their closed forms.
+//! Times and counts compared with their closed forms.
 //!
-//! Every expected value is worked out here from the spec's numbers with integers of its own, not with the
-//! model's code: a transfer of n bytes at r bytes a second takes ceil(n * 10^9 / r) nanoseconds.
+//! All expected values are computed here from the numbers of the spec in integer arithmetic, without the model's code. A
+//! transfer of n bytes at r bytes per second takes ceil(n * 10^9 / r) nanoseconds.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,17 +13,17 @@ use fathom_ssd::{MergeCounts, Spec, Ssd};
 
 const KIB: u64 = 1024;
 
-/// Nanoseconds of a transfer.
+/// Returns the duration of a transfer in nanoseconds.
 fn transfer(bytes: u64, rate: Rate) -> u64 {
     (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate.bytes_per_second())) as u64
 }
 
-/// Everything before the flash array.
+/// Returns the time before the flash array is reached.
 fn front(spec: &Spec) -> u64 {
     spec.host.command_overhead.0 + spec.host.latency.0
 }
 
-/// One request to an idle drive; its latency in nanoseconds.
+/// Sends one request to an idle drive. Returns its latency in nanoseconds.
 fn alone(drive: &mut Ssd, op: Op, offset: u64, len: u64) -> u64 {
     let idle = drive.now() + Dur::ms(100);
     drive.wait(idle, &mut Vec::new());
@@ -31,7 +31,7 @@ fn alone(drive: &mut Ssd, op: Op, offset: u64, len: u64) -> u64 {
     done[0].latency().0
 }
 
-/// `channels` channels with one die of `planes` planes each, page-mapped, with clustered pages over all of it.
+/// `channels` channels with one die of `planes` planes each, page-mapped; clustered pages span all planes.
 fn striped(channels: u32, planes: u32, page: u64, bus: u64) -> Spec {
     let mut spec = base();
     let width = u64::from(channels * planes);
@@ -46,7 +46,7 @@ fn striped(channels: u32, planes: u32, page: u64, bus: u64) -> Spec {
     spec
 }
 
-/// `channels` x `dies` dies of one plane, a clustered page and block on each of them alone.
+/// `channels` x `dies` dies of one plane; each clustered page and block lies on a single die.
 fn independent(channels: u32, dies: u32, page: u64) -> Spec {
     let mut spec = base();
     (spec.flash.channels, spec.flash.dies_per_package) = (channels, dies);
@@ -68,7 +68,7 @@ fn unloaded_latencies_are_their_formulas_to_the_nanosecond() {
                 let spec = striped(channels, planes, page, bus);
                 let mut drive = Ssd::new(&spec, 1).unwrap();
                 let len = spec.flash.clustered_page.0;
-                // The planes of a die share its channel; the channels work at once.
+                // The planes of a die share its channel; the channels work in parallel.
                 let on_bus = transfer(page * u64::from(planes), spec.flash.bus);
                 let on_link = transfer(len, spec.host.bandwidth);
                 let written = front(&spec) + on_link + on_bus + spec.flash.program.0;
@@ -94,7 +94,7 @@ fn a_read_behind_an_erase_waits_for_all_of_it() {
     let (block, page) = (spec.flash.clustered_block.0, spec.flash.clustered_page.0);
     let mut drive = Ssd::new(&spec, 1).unwrap();
     run(&mut drive, 1, [Request::new(1, Op::Write, 0, block * 2)]);
-    // Trimming a whole block has it erased from when the command is through.
+    // Trimming a whole block starts its erase when the command has been processed.
     let erases = drive.counters().erases;
     let trim = Request::new(1, Op::Trim, 0, block);
     let read = Request::new(2, Op::Read, block, page);
@@ -117,10 +117,10 @@ fn a_partial_write_costs_one_read_of_the_rest_more() {
         let fresh = alone(&mut drive, Op::Write, 0, 512);
         let over = alone(&mut drive, Op::Write, 0, 512);
         let in_the_middle = alone(&mut drive, Op::Write, 3 * 512, 512);
-        // What is missing of the first page, and the other pages: on one channel one after another.
+        // The missing part of the first page and the other pages are read; on one channel one after another.
         let rest = if channels == 1 { page - 512 } else { 4 * KIB };
         let extra = spec.flash.read.0 + transfer(rest, spec.flash.bus);
-        // Two transfers and a program end on whole nanoseconds once each.
+        // Two transfers and a program are each rounded up to whole nanoseconds.
         assert_eq!(in_the_middle, over);
         assert_eq!(over, fresh + extra, "{channels} channels, {planes} planes");
         assert_eq!(
@@ -131,7 +131,7 @@ fn a_partial_write_costs_one_read_of_the_rest_more() {
     }
 }
 
-/// Bytes a second between the completions after the first fifth of the run.
+/// Returns the throughput in bytes per second between the completions, without the first fifth of the run.
 fn throughput(done: &[Completion], len: u64) -> f64 {
     let from = done.len() / 5;
     let time = done[done.len() - 1].completed.since(done[from].completed);
@@ -146,7 +146,7 @@ fn within(got: f64, bound: f64, percent: f64) {
     );
 }
 
-/// Sequential requests over the whole drive at its full depth.
+/// Sends sequential requests over the whole drive at its full queue depth.
 fn sequential(drive: &mut Ssd, spec: &Spec, op: Op, len: u64) -> f64 {
     let requests = (0..spec.capacity.0 / len).map(|i| Request::new(i, op, i * len, len));
     let done = run(drive, spec.host.queue_depth as usize, requests);
@@ -158,7 +158,7 @@ fn saturated_sequential_streams_reach_the_slowest_stage() {
     let (channels, dies, page) = (4u32, 4u32, 4 * KIB);
     for protocol in [Protocol::Sata, Protocol::Nvme] {
         for len in [4 * KIB, 64 * KIB] {
-            // Long enough for a hundredth to be more than the filling and emptying of the pipeline.
+            // Long enough that filling and draining the pipeline is less than a hundredth.
             let mut fast = independent(channels, dies, page);
             (fast.capacity, fast.host.queue_depth) = (Bytes(fast.capacity.0 * 8), 64);
             fast.host.protocol = protocol;
@@ -173,7 +173,7 @@ fn saturated_sequential_streams_reach_the_slowest_stage() {
             bus.flash.bus = rate(100_000_000);
             let mut die = fast.clone();
             (die.flash.read, die.flash.program) = (Dur::us(400), Dur::us(900));
-            // A die is taken from its command to the end of its operation. Die after die behind one channel.
+            // A die is occupied from its command to the end of its operation. The dies of a channel take turns.
             let of_die = |busy: Dur| {
                 let each = busy.0 + transfer(page, die.flash.bus);
                 (all_dies * page) as f64 / (each as f64 * 1e-9)
@@ -232,9 +232,9 @@ fn arbitration_moves_saturated_iops_as_derived() {
             let mut drive = Ssd::new(&spec, 1).unwrap();
             sequential(&mut drive, &spec, Op::Write, page);
             let got = sequential(&mut drive, &spec, Op::Read, page) / page as f64;
-            // Command first: a die senses while others transfer, so each page costs the channel one transfer
-            // and each die a sense and a transfer. In order: no die senses before all transfers that were
-            // booked are over, so that all of them take turns: one sense, then a transfer of each.
+            // Command first: a die senses while others transfer, so each page costs the channel one transfer and each die
+            // a sense and a transfer. In order: no die senses before all transfers that were booked have ended, so the
+            // dies proceed in rounds: one sense, then a transfer of each.
             let bound = match arbitration {
                 Arbitration::InOrder => dies as f64 * 1e6 / (read_us + dies * bus_us) as f64,
                 _ => (1e6 / bus_us as f64).min(dies as f64 * 1e6 / (read_us + bus_us) as f64),
@@ -276,10 +276,10 @@ fn a_write_buffer_holds_its_capacity_to_the_sector() {
 fn a_buffer_takes_room_for_a_second_write_and_a_cache_does_not() {
     let room = 64;
     for (policy, pages, programs) in [
-        // The same page over and over: both write it in place.
+        // The same page repeatedly: both policies overwrite it in place.
         (WritePolicy::Fifo, 1, false),
         (WritePolicy::Lru, 1, false),
-        // Two pages in turn: the buffer takes each as new.
+        // Two pages in turn: FIFO stores each as new.
         (WritePolicy::Fifo, 2, true),
         (WritePolicy::Lru, 2, false),
     ] {
@@ -326,12 +326,12 @@ fn a_read_buffer_holds_its_capacity_to_the_line() {
             pass(&mut drive)
         };
         assert_eq!(hits(lines), lines);
-        // In order of last use, one line too many misses every time.
+        // With least recently used replacement, one line too many makes every access miss.
         assert_eq!(hits(lines + 1), 0);
     }
 }
 
-/// A block-mapped drive with blocks of eight pages and this many log blocks.
+/// A block-mapped drive with blocks of eight pages and `log_blocks` log blocks.
 fn logged(log_blocks: u32) -> (Spec, u64, u64) {
     let mut spec = striped(2, 1, 2 * KIB, 400_000_000);
     (spec.mapping.kind, spec.mapping.log_blocks) = (MappingKind::Block, log_blocks);
@@ -358,18 +358,19 @@ fn merges_are_counted_as_they_must_be() {
     };
     write(&whole(0));
     assert_eq!(write(&whole(1)), expected);
-    // A beginning in order: when the log is wanted, the other five pages follow from the data block.
+    // The first pages in order: when the log is needed, the other five pages are copied from the data block.
     write(&[(0, 0), (0, 1), (0, 2)]);
     (expected.partial, expected.moved_units) = (1, 5);
     assert_eq!(write(&[(1, 3)]), expected);
-    // Out of order: all eight go to a new block. What comes then is in order and becomes the data block.
+    // Out of order: all eight pages go to a new block. The following writes are in order, and their log becomes the data
+    // block.
     (expected.full, expected.switch, expected.moved_units) = (1, 3, 13);
     assert_eq!(write(&whole(0)), expected);
-    // Eight writes to one page fill the log; the ninth has it merged.
+    // Eight writes to one page fill the log; the ninth causes its merge.
     assert_eq!(write(&[(1, 0); 8]), expected);
     (expected.full, expected.moved_units) = (2, 21);
     assert_eq!(write(&[(1, 0)]), expected);
-    // A block that was never written has nothing to move but the log's own page.
+    // A block that was never written has no pages to move except the log's own.
     (expected.partial, expected.moved_units) = (2, 28);
     assert_eq!(write(&[(5, 1)]), expected);
     (expected.full, expected.moved_units) = (3, 29);
@@ -409,7 +410,7 @@ fn the_log_that_was_written_least_recently_is_given_up() {
         1,
         writes.map(|at| Request::new(1, Op::Write, at, page)),
     );
-    // Block 1's log, out of order; block 0's, in order and opened first, would be a partial merge.
+    // Block 1's log is out of order; block 0's log, in order and opened first, would be a partial merge.
     let merges = drive.merges();
     assert_eq!((merges.full, merges.partial), (1, 0));
 }
@@ -435,8 +436,8 @@ fn write_amplification_of_uniform_writes_is_within_the_bound_of_greedy_collectio
         let host = after.host_sectors_written - before.host_sectors_written;
         let flash = after.flash_sectors_programmed - before.flash_sectors_programmed;
         let amplification = flash as f64 / host as f64;
-        // The block with the fewest valid pages has at most as many as the mean of all sealed ones; at most
-        // five blocks of each group are not sealed, and the rest holds all data.
+        // The block with the fewest valid pages has at most as many as the mean of all sealed blocks. At most five blocks
+        // of each group are not sealed, and the others hold all data.
         let sealed = f64::from((g.cblocks_per_group - 5) * g.groups * g.units_per_cblock);
         let bound = 1.0 / (1.0 - pages as f64 / sealed);
         assert!(
@@ -461,7 +462,7 @@ fn a_page_mapped_drive_keeps_at_most_twelve_bytes_for_a_physical_page() {
         );
         let pages = u64::from(drive.geometry().physical_units());
         let bytes = drive.state_bytes() as u64;
-        // The two maps alone are 4 bytes for a logical and 4 for a physical page.
+        // The two maps alone take 4 bytes per logical and 4 per physical page.
         assert!(
             bytes > 7 * pages && bytes <= 12 * pages,
             "{bytes} bytes for {pages} pages"

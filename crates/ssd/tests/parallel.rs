@@ -1,4 +1,4 @@
-//! Groups work by themselves: what one of them must move, and what it waits for, is no other's business.
+//! Groups work independently: merges and waits of one group do not delay the others.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,8 +12,8 @@ use fathom_ssd::{Spec, Ssd};
 const PAGE: u64 = 4096;
 const GROUPS: u64 = 16;
 
-/// Sixteen dies of one group each, with logs for one block of each, full and written once more at random, so that each
-/// new block that is written costs a merge.
+/// Sixteen dies of one group each, with logs for one block of each. The drive is full and has been written once more at
+/// random, so every newly written block costs a merge.
 fn spec(kind: MappingKind) -> Spec {
     let mut spec = common::base();
     spec.flash.channels = 16;
@@ -26,8 +26,8 @@ fn spec(kind: MappingKind) -> Spec {
     spec
 }
 
-/// Simulated time of writes that go round the groups, a page into another block each time, of which `depth` are under
-/// way.
+/// Returns the simulated time of writes that visit the groups in turn, each time a page of another block, with queue
+/// depth `depth`.
 fn time(kind: MappingKind, depth: usize) -> f64 {
     let (time, merged) = time_and_merges(&spec(kind), depth);
     assert!(merged > GROUPS * 20, "{kind:?}: {merged}");
@@ -46,7 +46,7 @@ fn time_and_merges(spec: &Spec, depth: usize) -> (f64, u64) {
     let start = drive.now();
     let before = drive.merges();
     let requests = (0..GROUPS * 60).map(|i| {
-        // The block `i` of the drive, and a page of it that is not the next one.
+        // Block `i` of the drive, and a page of it that does not continue the previous one.
         let page = i % (GROUPS * 16) * 32 + 7 + i / (GROUPS * 16) * 3;
         Request::new(i, Op::Write, page * PAGE, PAGE)
     });
@@ -57,14 +57,15 @@ fn time_and_merges(spec: &Spec, depth: usize) -> (f64, u64) {
 }
 
 /// Kim, Kim, Noh, Min and Cho, "A space-efficient flash translation layer for CompactFlash systems" (IEEE Trans. Consumer
-/// Electronics 48(2), 2002), give each log block to one data block; Ban's replacement blocks belong to one data block:
-/// a merge touches these blocks and no others, so that as many as there are dies go on at the same time.
+/// Electronics 48(2), 2002), assign each log block to one data block; Ban's replacement blocks belong to one data block.
+/// A merge touches these blocks and no others, so as many merges as there are dies can run in parallel.
 #[test]
 fn independent_blocks_merge_at_the_same_time() {
     for (kind, share) in [
         (MappingKind::Block, 0.9),
         (MappingKind::Replacement, 0.9),
-        // What a merge costs differs from group to group, and the next write to a slow one holds one of the sixteen.
+        // The cost of a merge differs between groups, and the next write to a slow group occupies one of the sixteen
+        // slots.
         (MappingKind::Superblock, 0.6),
     ] {
         let speedup = time(kind, 1) / time(kind, GROUPS as usize);
@@ -72,8 +73,8 @@ fn independent_blocks_merge_at_the_same_time() {
     }
 }
 
-/// A cache that chooses whole blocks, or a page of each element, has more to let go while one group merges: what it lets go is
-/// done about as fast as the same writes without a cache, sixteen of which are under way.
+/// A cache that evicts whole blocks, or a page of each element, can evict more while one group merges. Its evictions take
+/// about as long as the same writes without a cache at queue depth sixteen.
 #[test]
 fn a_cache_keeps_the_groups_at_work_whatever_it_chooses() {
     for kind in [MappingKind::Block, MappingKind::Replacement] {

@@ -1,5 +1,5 @@
-//! The power is cut at a random flash operation; nothing durable is lost, nothing comes back that was never written,
-//! and the drive goes on working. `suite.rs` cuts it at every n-th.
+//! The power is cut at a random flash operation. No durable data is lost, no data appears that was never written, and the
+//! drive continues to work. `suite.rs` cuts the power at every n-th operation.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -20,7 +20,7 @@ proptest! {
     }
 }
 
-/// The same with fixed seeds; and all that makes room does happen.
+/// The same with fixed seeds; checks that every way of reclaiming space occurs.
 #[test]
 fn every_way_of_making_room_is_met() {
     for kind in KINDS {
@@ -42,7 +42,7 @@ fn every_way_of_making_room_is_met() {
         }
         let met = match kind {
             kind if kind.is_paged() => vec![merges.collected],
-            // Partial merges are for the last of its log blocks alone.
+            // Partial merges occur for the last of its log blocks only.
             MappingKind::Hybrid => vec![merges.switch, merges.full, merges.collected],
             _ => vec![merges.switch, merges.partial, merges.full],
         };

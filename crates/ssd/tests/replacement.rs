@@ -1,4 +1,4 @@
-//! Replacement blocks: merges worked out by hand, and power cuts with chains of every length.
+//! Replacement blocks: merges computed by hand, and power cuts with chains of every length.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use fathom_block::{Op, Request};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{MergeCounts, Spec, Ssd};
 
-/// Blocks of eight pages that are single units, and this many replacement blocks.
+/// Blocks of eight pages that are single units, and `replacements` replacement blocks.
 fn chains(replacements: u32) -> Spec {
     let mut spec = drive(MappingKind::Replacement, "whole", "none");
     spec.mapping.log_blocks = replacements;
@@ -19,7 +19,7 @@ fn chains(replacements: u32) -> Spec {
     spec
 }
 
-/// Writes pages of blocks, one after another; merges so far.
+/// Writes pages of blocks, one after another. Returns the merges so far.
 fn write(drive: &mut Ssd, pages: &[(u64, u64)]) -> MergeCounts {
     let page = 4096;
     let requests =
@@ -37,32 +37,32 @@ fn whole(block: u64) -> Vec<(u64, u64)> {
 fn merges_are_counted_as_they_must_be() {
     let mut drive = Ssd::new(&chains(2), 1).unwrap();
     let mut expected = MergeCounts::default();
-    // What was never written goes into the data block itself, in any order.
+    // Units that were never written go into the data block itself, in any order.
     write(&mut drive, &whole(0));
     let mut backwards = whole(1);
     backwards.reverse();
     assert_eq!(write(&mut drive, &backwards), expected);
-    // All of it again, in any order: the replacement block has every unit.
+    // All units again, in any order: the replacement block has every unit.
     expected.switch = 1;
     assert_eq!(write(&mut drive, &backwards), expected);
-    // One replacement block for each of two data blocks; a third one that is new needs none.
+    // One replacement block for each of two data blocks; a third data block that is new needs none.
     let three = [(0, 0), (0, 1), (0, 2), (1, 3), (2, 5)];
     assert_eq!(write(&mut drive, &three), expected);
-    // A second version in the chain of block 0 wants a third: of two equal chains, the one written before the
-    // other is folded, and takes in the five units that it lacks.
+    // A second version in the chain of block 0 needs a third replacement block. Of two equal chains, the less recently
+    // written one is folded, and receives the five units that it lacks.
     (expected.partial, expected.moved_units) = (1, 5);
     assert_eq!(write(&mut drive, &[(0, 0)]), expected);
-    // Once more: now block 1's is the one written least recently.
+    // Once more: now block 1's chain is the least recently written.
     (expected.partial, expected.moved_units) = (2, 12);
     assert_eq!(write(&mut drive, &[(0, 0)]), expected);
-    // Both are block 0's: the longest chain is its own.
+    // Both replacement blocks belong to block 0: its own chain is the longest.
     (expected.partial, expected.moved_units) = (3, 19);
     assert_eq!(write(&mut drive, &[(0, 0)]), expected);
 }
 
 #[test]
 fn a_last_block_without_room_is_merged_into_a_new_one() {
-    // Eight units on a page that is programmed once.
+    // Eight units per page, and each page is programmed once.
     let mut spec = drive(MappingKind::Replacement, "padded", "none");
     spec.mapping.log_blocks = 1;
     let (block, page) = (spec.flash.clustered_block.0, spec.flash.clustered_page.0);
@@ -75,14 +75,14 @@ fn a_last_block_without_room_is_merged_into_a_new_one() {
     write(&mut drive, 0, block);
     write(&mut drive, block, block);
     assert_eq!(write(&mut drive, 1024, 1024), MergeCounts::default());
-    // The other seven units of that page cannot follow: the whole block goes into a new one.
+    // The other seven units of that page cannot be added: the whole block is copied to a new one.
     let full = MergeCounts {
         full: 1,
         moved_units: units,
         ..MergeCounts::default()
     };
     assert_eq!(write(&mut drive, block, page), full);
-    // A whole page leaves the other pages free: what lies elsewhere is taken in.
+    // A whole page leaves the other pages free: units that lie elsewhere are copied in.
     let partial = MergeCounts {
         partial: 1,
         moved_units: units + units - page / 1024,

@@ -1,4 +1,4 @@
-//! Streams of writes through a buffer: what comes out, when, and that it is the newest version of every page.
+//! Streams of writes through a buffer: the output, its times, and that it contains the newest version of every page.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -22,7 +22,7 @@ fn setup(policy: WritePolicy, capacity_pages: u32, elements: u32) -> PageBufferS
     }
 }
 
-/// Writes of (first page, pages), one a microsecond.
+/// Creates writes from (first page, pages), one per microsecond.
 fn writes(writes: &[(u32, u32)]) -> Vec<PageWrite> {
     let write = |(&(page, pages), at): (&(u32, u32), u64)| PageWrite {
         at: Time(at * 1000),
@@ -32,7 +32,7 @@ fn writes(writes: &[(u32, u32)]) -> Vec<PageWrite> {
     writes.iter().zip(0u64..).map(write).collect()
 }
 
-/// As (microsecond, W or R, first page, pages, batch).
+/// Returns the output as (microsecond, W or R, first page, pages, batch).
 fn reshaped(
     setup: &PageBufferSetup,
     input: &[(u32, u32)],
@@ -56,12 +56,12 @@ fn without_a_buffer_requests_go_on_whole() {
     assert_eq!(out, [(0, 'W', 3, 5, 0), (2, 'W', 3, 5, 1)]);
 }
 
-/// `epo` Figure 3: single pages, one of every queue, with the time of the page that needed the room.
+/// `epo` Figure 3: single pages, one of every queue, at the time of the page that needed the room.
 #[test]
 fn epo_sends_batches_of_single_pages() {
     let input = [(0, 4), (0, 1), (4, 2), (8, 1)];
     let out = reshaped(&setup(WritePolicy::Epo, 5, 4), &input, false);
-    // Page 4 is the fifth; 5 finds no room. Queue 0 has 0 and 4.
+    // Page 4 is the fifth; page 5 finds no room. Queue 0 holds 0 and 4.
     let batch = [
         (2, 'W', 0, 1, 0),
         (2, 'W', 1, 1, 0),
@@ -77,7 +77,7 @@ fn epo_sends_batches_of_single_pages() {
     );
 }
 
-/// The request leaves without the page that a later one wrote, as two runs.
+/// The request is evicted without the page that a later one wrote, as two runs.
 #[test]
 fn lru_sends_requests() {
     let out = reshaped(
@@ -88,8 +88,8 @@ fn lru_sends_requests() {
     assert_eq!(out, [(2, 'W', 0, 2, 0), (2, 'W', 3, 2, 0)]);
 }
 
-/// By hand: page 2 is written again and is the newest but for 20; 21 finds no room, and page 0 is the oldest. With the age of
-/// requests, all that is left of the first request leaves.
+/// By hand: page 2 is written again and is the newest except for 20; 21 finds no room, and page 0 is the oldest. With the
+/// age of requests, all remaining pages of the first request are evicted.
 #[test]
 fn lru_by_the_age_of_pages_sends_single_pages() {
     let input = [(0, 5), (2, 1), (20, 2), (30, 2)];
@@ -108,7 +108,7 @@ fn lru_by_the_age_of_pages_sends_single_pages() {
         by(WritePolicy::Lru, BufferAge::Request),
         [(2, 'W', 0, 2, 0), (2, 'W', 3, 2, 0)]
     );
-    // Page 2 is there twice, and 20 is the first that finds no room.
+    // Page 2 is stored twice, and 20 is the first that finds no room.
     assert_eq!(
         by(WritePolicy::Fifo, BufferAge::Page)[..2],
         [(2, 'W', 0, 1, 0), (2, 'W', 1, 1, 1)]
@@ -123,7 +123,8 @@ fn lru_by_the_age_of_pages_sends_single_pages() {
     }
 }
 
-/// By hand: five pages fit; the sixth takes room with a batch of four, and the seventh one of the three that are left over.
+/// By hand: five pages fit; the sixth needs room and causes a batch of four, the seventh uses one of the three places
+/// left.
 #[test]
 fn what_takes_room_and_what_frees_it() {
     let input = writes(&[(0, 4), (0, 1), (4, 2), (8, 1)]);
@@ -137,7 +138,7 @@ fn what_takes_room_and_what_frees_it() {
     assert_eq!(taken[..4], first);
     assert_eq!(taken[4..], [(3, 2), (3, 2), (4, 3)]);
     assert_eq!(epo.taken().count(), 0);
-    // A padded block frees what was in the buffer, and its reads nothing.
+    // A padded block frees the pages that were in the buffer; its reads free nothing.
     let input = writes(&[(1, 1), (3, 1), (12, 1)]);
     let bplru = Reshape::new(input.into_iter(), &setup(WritePolicy::Bplru, 2, 4), false).unwrap();
     assert_eq!(bplru.map(|out| out.frees).collect::<Vec<_>>(), [0, 0, 2]);
@@ -212,7 +213,7 @@ fn the_last_page_numbers_are_taken_and_what_lies_beyond_is_left_out() {
     }
 }
 
-/// A drive behind the buffer: what it holds, by page, and what is under way in the buffer.
+/// A drive behind the buffer: the contents of its flash by page, and the dirty pages in the buffer.
 #[derive(Default)]
 struct Behind {
     flash: BTreeMap<u32, u64>,
@@ -231,7 +232,7 @@ impl Behind {
         for page in pages {
             match self.dirty.remove(&page) {
                 Some(version) => assert!(self.flash.insert(page, version) < Some(version)),
-                // Padding: read before, so that what is there is written again.
+                // Padding: it was read before, so the same content is written again.
                 None => assert!(self.read.contains(&page), "{page} is written from nowhere"),
             }
         }
@@ -242,7 +243,7 @@ impl Behind {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// One page at a time, so that it is known which version a page has when it leaves.
+    /// One page at a time, so that the version of each evicted page is known.
     #[test]
     fn every_page_ends_as_its_newest_version(
         policy in proptest::sample::select(WritePolicy::ALL.to_vec()),
@@ -250,7 +251,7 @@ proptest! {
         elements in 1u32..6,
         pages in proptest::collection::vec(0u32..40, 1..200),
     ) {
-        // A buffer that takes a page twice has two versions of it at a time.
+        // A buffer that stores a page twice holds two versions of it.
         prop_assume!(policy != WritePolicy::Fifo);
         let queue = RefCell::new(VecDeque::new());
         let source = std::iter::from_fn(|| queue.borrow_mut().pop_front());
@@ -275,7 +276,7 @@ proptest! {
         prop_assert_eq!(behind.flash, newest);
     }
 
-    /// Of requests: nothing is lost, batches and times do not fall, and equal writes give an equal stream.
+    /// For whole requests: nothing is lost, batches and times do not decrease, and equal writes give equal streams.
     #[test]
     fn nothing_is_lost_on_the_way(
         policy in proptest::sample::select(WritePolicy::ALL.to_vec()),
@@ -293,7 +294,7 @@ proptest! {
         prop_assert_eq!((sum(Op::Write), sum(Op::Read)), (c.pages_written, c.pages_read));
         prop_assert_eq!(c.pages_written, c.evicted_pages + c.pages_read);
         prop_assert_eq!(c.batch_pages.values().sum::<u64>(), c.batches);
-        // Whatever was written leaves at that time or later.
+        // Every written page is evicted at the time of its write or later.
         let mut last = BTreeMap::new();
         for write in writes(&input) {
             last.extend((write.page..write.page + write.pages).map(|page| (page, write.at)));

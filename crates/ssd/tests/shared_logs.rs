@@ -1,5 +1,5 @@
-//! The mappings whose logs serve several data blocks, with more logs than the other suites give them, with blocks
-//! that are bad or go bad, and to the end of their life.
+//! Mappings whose logs serve several data blocks, with more logs than in the other suites, with blocks that are bad or go
+//! bad, and until the drive is worn out.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -51,7 +51,7 @@ fn nothing_is_lost_where_blocks_go_bad() {
     assert!(fails > 50, "{fails} programs and erases failed");
 }
 
-/// Sends one request; the bytes of a read.
+/// Sends one request. Returns the bytes of a read.
 fn one(drive: &mut Ssd, request: Request) -> Result<Option<Box<[u8]>>, IoErrorKind> {
     drive.submit(request).unwrap();
     let mut done = Vec::new();
@@ -82,7 +82,7 @@ fn a_worn_out_drive_refuses_writes_and_still_holds_its_data() {
                 assert!(writes < 100_000, "{} never wears out", spec.name);
                 held.insert(at, byte);
             };
-            // The blocks that its reserve can spare have gone bad, and one more.
+            // The blocks that the reserve can spare have gone bad, plus one.
             assert!(
                 drive.is_worn_out() && drive.bad_blocks() >= 3,
                 "{}",

@@ -1,4 +1,4 @@
-//! Drive files that make no drive are refused with the place, the key and what is allowed; none panics.
+//! Invalid drive files are refused with the position, the key and the allowed values; none causes a panic.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -38,14 +38,14 @@ fn background_work_that_never_ends_is_refused() {
             s.noise.background_duration = duration;
         }
     };
-    // The two dies work as one: half of its time is 1 ms of every 2 ms.
+    // The two dies form one station: half of its time is 1 ms of every 2 ms.
     let (key, allowed) = refused(noise(Dur::ms(2), Dur::us(1001)));
     assert_eq!(key, "noise.background_duration");
     assert!(allowed.contains("at most 1ms every 2ms"), "{allowed}");
     let mut spec = base();
     noise(Dur::ms(2), Dur::ms(1))(&mut spec);
     assert_eq!(spec.check(), Ok(()));
-    // So many events that time does not get on, and none at all.
+    // So many events that time does not advance, and none at all.
     let often = refused(noise(Dur::us(1), Dur::ZERO)).0;
     assert_eq!(often, "noise.background_interval");
     noise(Dur::ZERO, Dur::ms(2))(&mut spec);
@@ -79,7 +79,7 @@ fn times_that_no_run_outlives_are_refused() {
 #[test]
 fn more_units_than_can_be_numbered_are_refused() {
     assert_eq!(refused(|s| s.capacity = Bytes(1 << 62)).0, "capacity");
-    // The spare blocks alone are too many here, not the capacity.
+    // Here the spare blocks alone are too many, not the capacity.
     let wide = |s: &mut Spec| {
         (s.flash.channels, s.flash.packages_per_channel) = (256, 256);
         (s.flash.dies_per_package, s.flash.pages_per_block) = (64, 16_384);

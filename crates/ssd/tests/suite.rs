@@ -1,8 +1,8 @@
-//! Every mapping with every write buffer, every striping and every way of making room passes one check suite
-//! (`common/suite.rs`), and so do drives drawn at random and every case that once failed.
+//! Every mapping with every write buffer, every striping and every way of reclaiming space passes one check suite
+//! (`common/suite.rs`), and so do randomly drawn drives and all cases that once failed.
 //!
-//! This is the reduced form: `cargo xtask torture` cuts the power at every single flash operation, and draws drives for
-//! as long as it is told to.
+//! This is the reduced form: `cargo xtask torture` cuts the power at every single flash operation, and draws drives for a
+//! given time.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -36,7 +36,7 @@ fn every_order_of_striping() {
 
 #[test]
 fn drives_drawn_at_random() {
-    // What leaves a buffer as a whole block went round for ever on the last one, where a group waited for an erase.
+    // Evicting whole blocks looped forever on the last block if a group waited for an erase (seed 910).
     for seed in (0..120).chain([910]) {
         let every = 5;
         if let Err(failure) = check(&Case::spec(seed), Effort { seed, every }) {
@@ -45,7 +45,7 @@ fn drives_drawn_at_random() {
     }
 }
 
-/// Each of them is the shortest case of a fault, which its comment tells.
+/// Each case is the shortest one for a fault, which its comment explains.
 #[test]
 fn every_case_that_once_failed_passes() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");

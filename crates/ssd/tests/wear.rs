@@ -1,5 +1,5 @@
-//! What a page-mapped drive does besides placing pages: it evens out wear, keeps apart what is moved,
-//! collects in idle time, and lives with blocks that fail until it cannot hold its data any more.
+//! Functions of a page-mapped drive besides placing pages: wear levelling, separation of moved data, background garbage
+//! collection, and operation with failing blocks until the data no longer fits.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 const PAGE: u64 = 2048;
 
-/// Two groups of 64 and a few blocks of 16 pages.
+/// Two groups of 64 blocks plus spare ones, with 16 pages per block.
 fn plain(over: f64) -> Spec {
     let mut spec = common::base();
     spec.flash.pages_per_block = 16;
@@ -33,7 +33,7 @@ fn pages_of(spec: &Spec) -> u64 {
     spec.capacity.0 / PAGE
 }
 
-/// Fills the drive; then `writes` random pages, all but `cold` of them among the first `hot` of all pages.
+/// Fills the drive, then writes `writes` random pages; all except a share of `cold` go to the first `hot` of the pages.
 fn skewed(drive: &mut Ssd, spec: &Spec, writes: u64, hot: f64, cold: f64) {
     let pages = pages_of(spec);
     let few = (pages as f64 * hot) as u64;
@@ -47,7 +47,7 @@ fn skewed(drive: &mut Ssd, spec: &Spec, writes: u64, hot: f64, cold: f64) {
     drive.check().unwrap();
 }
 
-/// The highest erase count less the lowest one, of the group where that is most.
+/// Returns the difference between the highest and the lowest erase count of a group; the maximum over the groups.
 fn spread(drive: &Ssd) -> u32 {
     let per_group = drive.geometry().cblocks_per_group as usize;
     let groups = drive.erase_counts().chunks(per_group);
@@ -66,7 +66,7 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
         let mut spec = plain(20.0);
         (spec.gc.wear_gap, spec.gc.least_worn_first) = (gap, least_worn_first);
         let mut drive = Ssd::new(&spec, 1).unwrap();
-        // Nine tenths of the data are written once and never again.
+        // Nine tenths of the data are written only once.
         skewed(&mut drive, &spec, 80_000, 0.1, 0.0);
         (spread(&drive), amplification(&drive))
     };
@@ -78,11 +78,11 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
         assert!(loose > moved_without, "{loose} {moved_without}");
         for gap in [32, 8, 4] {
             let (with, moved) = wear(gap, first);
-            // Blocks that lag are emptied one for each that the host fills. While all of the 58 blocks of cold
-            // data lag at once, the others, at least 13, are erased twice for each step.
+            // One lagging block is emptied for each block that the host fills. While all 58 blocks of cold data lag at
+            // the same time, the others, at least 13, are erased twice per step.
             assert!(with > gap / 2 && with <= gap + 10, "{gap}: {with}");
-            // Between tight gaps the order may turn: what is moved into a block that was just emptied for wear soon
-            // moves again, and how often that happens differs.
+            // For small gaps the order may reverse: data moved into a block that was just emptied for wear levelling soon
+            // moves again, and how often this happens varies.
             assert!(gap == 32 || moved > loose, "{gap}: {moved} {loose}");
         }
     }
@@ -90,7 +90,8 @@ fn erase_counts_stay_together_where_they_are_to_and_only_there() {
     assert!(dynamic > 84, "cold data stays where it is: {dynamic}");
 }
 
-/// Erases, the most of a block, and write amplification of 128 MiB of which 13 MiB are written over and over.
+/// Returns erases, the maximum of a block, and the write amplification of 128 MiB of which 13 MiB are overwritten
+/// repeatedly.
 fn hot_tenth(gap: u32, least_worn_first: bool) -> (u64, u32, f64) {
     let mut spec = plain(10.0);
     spec.flash.page = Bytes(4096);
@@ -114,9 +115,9 @@ fn hot_tenth(gap: u32, least_worn_first: bool) -> (u64, u32, f64) {
     (all, *counts.iter().max().unwrap(), amplification(&drive))
 }
 
-/// Cold data that is moved lets a block rest until the others have been erased `gap` times more (Chang, ACM SAC 2007:
-/// the data of the least worn block goes to the most worn one, which then stays). So one block moved for every `gap`
-/// erases is enough: at most that share more of them, and the most worn block is near the mean.
+/// Cold data that is moved lets a block rest until the others have been erased `gap` more times (Chang, ACM SAC 2007: the
+/// data of the least worn block goes to the most worn one, which then stays). So one moved block per `gap` erases is
+/// enough: erases increase by at most that share, and the most worn block is near the mean.
 #[test]
 fn even_wear_costs_a_few_percent() {
     for first in [false, true] {
@@ -133,8 +134,8 @@ fn even_wear_costs_a_few_percent() {
     }
 }
 
-/// One group of 256 blocks of 75 pages, 10 % spare: `often` of the writes go to the rest of 1. The spread of erases, and
-/// write amplification.
+/// One group of 256 blocks of 75 pages, 10 % spare; a share `often` of the writes go to the first `1 - often` of the pages.
+/// Returns the spread of erases and the write amplification.
 fn often_written(gc: (u32, bool), often: f64, seed: u64) -> (u32, f64) {
     let mut spec = plain(10.0);
     spec.flash.channels = 1;
@@ -156,9 +157,9 @@ fn often_written(gc: (u32, bool), often: f64, seed: u64) -> (u32, f64) {
     (spread(&drive), amplification(&drive))
 }
 
-/// The most worn erased block is for the data that levelling moves, which stays (Chang, ACM SAC 2007, cold-data
-/// migration: into the head of the pool of the most worn). What collection moves is not that cold: it would wear the
-/// most worn blocks on, and levelling would run after them.
+/// The most worn erased block is reserved for data moved by wear levelling, which stays (Chang, ACM SAC 2007, cold-data
+/// migration: into the head of the pool of the most worn). Data moved by garbage collection is not that cold: it would
+/// wear the most worn blocks further, and wear levelling would have to follow.
 #[test]
 fn what_collection_moves_does_not_wear_the_most_worn_blocks() {
     for seed in [1, 2] {
@@ -176,8 +177,9 @@ fn what_collection_moves_does_not_wear_the_most_worn_blocks() {
     }
 }
 
-/// With one open block for everything and few spare ones, each victim leaves less than a block of room in what it was
-/// moved to, and never two erased blocks. A block that lags can then be emptied only before collection.
+/// With one open block for all data and few spare blocks, each victim leaves less than a block of room in the block that
+/// receives its data, and there are never two erased blocks. A lagging block can then be emptied only before garbage
+/// collection.
 #[test]
 fn erase_counts_stay_together_where_collection_leaves_no_room() {
     let wear = |over, gap, first| {
@@ -200,8 +202,8 @@ fn erase_counts_stay_together_where_collection_leaves_no_room() {
     }
 }
 
-/// Small blocks often hold equally much. If the first of them were always collected, levelling could not hold it back:
-/// it raises all others alike. To take the least worn one costs nothing.
+/// Small blocks often hold equally many valid pages. If the first of them were always collected, wear levelling could not
+/// compensate, because it raises all others alike. Choosing the least worn one of them costs nothing.
 #[test]
 fn of_equal_blocks_the_least_worn_one_is_collected() {
     let wear = |gap| {
@@ -227,8 +229,8 @@ fn of_equal_blocks_the_least_worn_one_is_collected() {
     }
 }
 
-/// One group of blocks of 64 pages; nine tenths of the writes go to a tenth of the data. The same number of blocks,
-/// however many are open.
+/// One group of blocks of 64 pages; nine tenths of the writes go to a tenth of the data. The number of blocks is the same
+/// for any number of open blocks.
 fn hot_and_cold(victim: Victim, separate: Separation) -> f64 {
     let mut spec = plain(15.0);
     spec.flash.channels = 1;
@@ -262,10 +264,10 @@ fn hot_and_cold(victim: Victim, separate: Separation) -> f64 {
     programmed as f64 / (after.host_sectors_written - before.host_sectors_written) as f64
 }
 
-/// Greedy collection empties blocks of the same number of valid pages, whatever they hold. Where hot and cold data
-/// share no block, each therefore has spare blocks in proportion to its size, and amplification is that of uniform
-/// writes; where they do, it is worse. A policy that lets cold blocks wait comes nearer to the best division of the
-/// spare blocks, and cannot be better.
+/// Greedy collection reclaims blocks with the same number of valid pages, regardless of their data. If hot and cold data
+/// share no block, each has spare blocks in proportion to its size, and the write amplification is that of uniform
+/// writes; if they share blocks, it is higher. A policy that lets cold blocks wait comes closer to the optimal division
+/// of the spare blocks, and cannot be better.
 #[test]
 fn hot_data_is_cheaper_to_collect_apart() {
     let spare = (83.0 - 2.5) / 512.0;
@@ -333,8 +335,8 @@ fn collecting_in_idle_time_makes_the_next_writes_faster() {
     let (without, none, collected) = burst(0.0);
     assert!(none == 0 && collected > 5, "{none} {collected}");
     let (with, some, later) = burst(10.0);
-    // A tenth of 88 blocks is nine, for each of two groups; 100 pages fill not quite four. What a block holds has to
-    // go somewhere, so that two may have to be collected for one that stays erased.
+    // A tenth of 88 blocks is nine, for each of two groups; 100 pages fill not quite four. The valid pages of a victim
+    // need room too, so two blocks may have to be collected for one that stays erased.
     assert!((10..=40).contains(&some) && later == 0, "{some} {later}");
     assert!(with < without, "{with} ns, without {without} ns");
 }
@@ -372,8 +374,8 @@ fn bytes_of(page: u64, version: u64) -> Box<[u8]> {
     words.repeat(PAGE as usize / 16).into_boxed_slice()
 }
 
-/// Writes random pages, each with a version, until the drive is worn out; then every page holds its last version,
-/// or one that failed later.
+/// Writes random pages, each with a version, until the drive is worn out. Then every page must hold its last version, or
+/// one that failed later.
 fn until_worn_out(spec: &Spec, seed: u64) -> u64 {
     let pages = spec.capacity.0 / PAGE;
     let mut drive = Ssd::new(spec, seed).unwrap().keep_data();
@@ -459,7 +461,7 @@ fn a_drive_whose_blocks_fail_keeps_its_data_until_it_cannot_be_written() {
     }
 }
 
-/// A drive whose erases often fail, with a battery behind its write buffer or with none.
+/// A drive whose erases often fail; the write buffer is optional and may have a battery.
 fn short_lived(buffer: Option<WriteBuffer>) -> Spec {
     let mut spec = plain(50.0);
     spec.capacity = Bytes(16 * 16 * PAGE);
@@ -468,8 +470,8 @@ fn short_lived(buffer: Option<WriteBuffer>) -> Spec {
     spec
 }
 
-/// Writes and reads, 8 of each at a time: what failed when the drive wore out, and the version that each page was
-/// acknowledged with.
+/// Writes and reads, 8 of each at a time. Returns the completions that failed when the drive wore out, and the last
+/// acknowledged version of each page.
 fn beside_reads(drive: &mut Ssd, seed: u64) -> (Vec<Completion>, Vec<u64>) {
     let pages = drive.info().capacity_bytes / PAGE;
     let mut rng = Rng::new(seed, 0);
@@ -572,7 +574,7 @@ fn blocks_that_are_bad_from_the_start_take_no_room_from_the_host() {
     spec.faults.factory_bad_percent = 0.0;
     let mut drive = Ssd::new(&spec, 1).unwrap();
     skewed(&mut drive, &spec, 10_000, 1.0, 0.0);
-    // They come on top of what is spare.
+    // Bad blocks are in addition to the spare blocks.
     assert!(
         (with / amplification(&drive) - 1.0).abs() < 0.03,
         "{with} {}",

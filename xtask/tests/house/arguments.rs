@@ -1,7 +1,7 @@
-//! What functions take.
+//! The arguments of functions.
 //!
-//! A tuple of different types is several arguments in one. It has no names at the call, and clippy's limit on arguments does not
-//! see it. A pair of one type, such as a range, is one thing.
+//! A tuple of different types is several arguments in one. It has no names at the call, and clippy's limit on the number
+//! of arguments does not count its parts. A pair of one type, such as a range, is acceptable.
 
 use crate::members;
 use crate::source::{Source, Which};
@@ -24,7 +24,7 @@ fn no_function_takes_a_tuple_of_different_types() {
     );
 }
 
-/// Every parameter that is a tuple of different types or a reference to one, each with the name of its function.
+/// Returns every parameter that is a tuple of different types, or a reference to one, with the name of its function.
 fn mixed_tuples(source: &Source) -> Vec<(String, String)> {
     let words = source.words(Which::Shipped);
     let mut found = Vec::new();
@@ -46,7 +46,7 @@ fn mixed_tuples(source: &Source) -> Vec<(String, String)> {
     found
 }
 
-/// The type of a parameter, or nothing for `self`; references are taken off.
+/// Returns the type of a parameter without references; nothing for `self`.
 fn type_of<'a, 'b>(parameter: &'a [&'b str]) -> &'a [&'b str] {
     let colon = depths(parameter).position(|(word, depth)| word == ":" && depth == 0);
     let mut rest = colon.map_or(&parameter[..0], |colon| &parameter[colon + 1..]);
@@ -66,20 +66,21 @@ fn is_mixed_tuple(words: &[&str]) -> bool {
     types.iter().any(|one| *one != types[0])
 }
 
-/// What stands between the commas that are in no brackets; nothing after the last one.
+/// Splits words at the commas outside of brackets; nothing follows a trailing comma.
 fn list<'a, 'b>(words: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]> {
     let mut depths = depths(words);
     let parts = words.split(move |_| depths.next() == Some((",", 0)));
     parts.filter(|part| !part.is_empty())
 }
 
-/// What is in the group that these words begin with.
+/// Returns the contents of the group that these words start with.
 fn inner<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let end = depths(words).position(|(_, depth)| depth == 0);
     &words[1..end.unwrap_or(words.len())]
 }
 
-/// Each word with the number of brackets that are open after it. Those of types count, the arrows `->` and `=>` do not.
+/// Returns each word with the number of brackets that are open after it. Brackets of types count, the arrows `->` and
+/// `=>` do not.
 fn depths<'a, 'b>(words: &'a [&'b str]) -> impl Iterator<Item = (&'b str, i32)> + use<'a, 'b> {
     let mut depth = 0;
     let mut before = "";

@@ -1,4 +1,4 @@
-//! What depends on what.
+//! The dependencies between crates.
 
 use crate::source::{Source, Which};
 use crate::sources::{PURE, shipped};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// Which crates of the house a crate may name, in its tests too. A new crate gets a line here.
+/// The crates of the workspace that each crate may depend on, also in its tests. A new crate needs a line here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("block", &["base"]),
@@ -45,10 +45,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// The models: what a probe must not know.
+/// The models, which a probe must not know.
 const MODELS: [&str; 4] = ["ssd", "disksim", "hdd", "model"];
 
-/// Sources of randomness that no seed rules.
+/// Sources of random numbers that are not controlled by a seed.
 const RANDOM: [&str; 5] = ["rand", "fastrand", "getrandom", "oorandom", "rand_pcg"];
 
 #[test]
@@ -78,7 +78,7 @@ fn no_crate_knows_what_is_higher() {
     }
 }
 
-/// Said apart from the table, so that nobody opens the black box by a line in it.
+/// Stated separately from the table, so that a line in the table cannot give measuring crates access to the models.
 #[test]
 fn what_measures_or_reports_never_reaches_a_model() {
     let members = members();
@@ -94,7 +94,7 @@ fn what_measures_or_reports_never_reaches_a_model() {
     );
 }
 
-/// Every crate of the house that `name` needs, its tests included, directly or not.
+/// Returns all crates of the workspace on which `name` depends, directly or indirectly, including its tests.
 fn reaches(members: &[Member], name: &str) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut next = vec![(name.to_owned(), true)];
@@ -113,7 +113,7 @@ fn reaches(members: &[Member], name: &str) -> BTreeSet<String> {
     reached
 }
 
-/// What needs files or threads stays out of the crates that a page in a browser will have.
+/// Crates that must run in a browser do not depend on anything that needs files or threads.
 #[test]
 fn the_pure_crates_compile_for_the_browser() {
     const TARGET: &str = "wasm32-unknown-unknown";
@@ -152,7 +152,7 @@ fn randomness_comes_from_base_alone() {
     }
 }
 
-/// What is shipped with a crate uses its dependencies, and its tests use those that are for them alone.
+/// The shipped code of a crate uses its dependencies, and its tests use its dev-dependencies.
 #[test]
 fn every_dependency_is_used() {
     for member in members() {

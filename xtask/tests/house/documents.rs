@@ -1,4 +1,4 @@
-//! The documents at the front: what they point at exists.
+//! The front documents: the targets of their links exist, and their language is plain.
 
 use crate::{files, members, root};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn every_link_leads_somewhere() {
     assert!(links > 20, "only {links} links were found");
 }
 
-/// Ways of speaking that a reader has to read twice, and what is meant.
+/// Phrases that a reader has to read twice, and the plain wording.
 const RIDDLES: &[(&str, &str)] = &[
     ("has waited too long", "expired requests"),
     ("as keep the latency low", "to meet a latency target"),
@@ -54,7 +54,7 @@ const RIDDLES: &[(&str, &str)] = &[
     ("leaves first", "evicts"),
 ];
 
-/// The same, in the documents alone.
+/// Further phrases, forbidden in the documents only.
 const RIDDLES_OF_DOCUMENTS: &[(&str, &str)] = &[
     ("answers to answers", "depends on completions"),
     ("are held to", "are compared with"),
@@ -81,7 +81,7 @@ const RIDDLES_OF_DOCUMENTS: &[(&str, &str)] = &[
     ("with no more to lend", "is empty"),
 ];
 
-/// In what a user reads: the documents, and the texts and help of the programs.
+/// Applies to everything that a user reads: the documents, and the texts and help of the programs.
 #[test]
 fn nothing_is_said_in_riddles() {
     let sources = members()
@@ -95,7 +95,7 @@ fn nothing_is_said_in_riddles() {
     sources.for_each(|path| lacks(&path, RIDDLES));
 }
 
-/// No line of the file has one of the riddles.
+/// Checks that no line of the file contains one of the phrases.
 fn lacks(path: &Path, riddles: &[(&str, &str)]) {
     let text = std::fs::read_to_string(path).unwrap();
     for (riddle, meant) in riddles {
@@ -108,7 +108,7 @@ fn lacks(path: &Path, riddles: &[(&str, &str)]) {
     }
 }
 
-/// Where the links and pictures of a Markdown text lead, those to other sites left out.
+/// Returns the targets of links and images in a Markdown text, without those on other sites.
 fn targets(text: &str) -> Vec<&str> {
     text.split("](")
         .skip(1)
@@ -117,7 +117,7 @@ fn targets(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The headings of a Markdown file as their links name them.
+/// Returns the headings of a Markdown file in the form used by links.
 fn anchors(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.lines()

@@ -1,6 +1,6 @@
-//! The invariants of the house: what depends on what, and what the sources do not contain.
+//! The rules of this repository: dependencies between crates, and constructs that the sources must not contain.
 //!
-//! ARCHITECTURE.md says why each of them holds.
+//! ARCHITECTURE.md explains the reason for each rule.
 
 #![allow(clippy::unwrap_used)] // A helper that fails is a failed test.
 #![allow(clippy::print_stderr)] // A test that is skipped says why.
@@ -20,16 +20,16 @@ use std::process::Command;
 
 /// A crate of the workspace.
 struct Member {
-    /// Its name without `fathom-`.
+    /// Name without `fathom-`.
     name: String,
     dir: PathBuf,
     dependencies: Vec<Dependency>,
 }
 
 struct Dependency {
-    /// As cargo knows it.
+    /// Name as known to cargo.
     name: String,
-    /// For tests and benchmarks only.
+    /// True for a dev-dependency.
     dev: bool,
 }
 
@@ -40,7 +40,7 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Every crate of the workspace, as `cargo metadata` tells.
+/// Returns every crate of the workspace, from `cargo metadata`.
 fn members() -> Vec<Member> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -76,7 +76,7 @@ fn member(package: &Value) -> Member {
     }
 }
 
-/// Every file below `dir` whose name ends in `.extension`, in order of path.
+/// Returns every file below `dir` whose name ends in `.extension`, in order of path.
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(dir) else {

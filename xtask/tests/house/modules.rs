@@ -1,13 +1,13 @@
-//! Which file of a crate uses which, and the circles among them.
+//! Dependencies between the files of a crate, and cycles among them.
 //!
-//! An import counts for the file that defines the item, through whatever modules it is re-exported. A `mod` line and a
-//! re-export by themselves are no use, and code that only tests compile does not count. Calls of methods are not seen.
+//! An import counts as a use of the file that defines the item, through any number of re-exports. A `mod` line or a
+//! re-export alone is not a use, and code compiled only for tests does not count. Method calls are not detected.
 
 use crate::source::{Source, Which, children_of};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Words that begin an item; its name follows.
+/// Keywords that start an item; its name follows.
 const ITEMS: [&str; 9] = [
     "fn",
     "struct",
@@ -32,10 +32,10 @@ pub(crate) struct Modules {
 
 #[derive(Default)]
 struct Module {
-    /// Which of the files it is in.
+    /// Index of its file.
     file: usize,
     items: BTreeSet<String>,
-    /// Name here, and the path that it stands for.
+    /// Local name, and the path that it stands for.
     imports: BTreeMap<String, Vec<String>>,
     /// Imports and paths in code.
     uses: Vec<Vec<String>>,
@@ -43,12 +43,12 @@ struct Module {
 
 enum Found {
     Module(Place),
-    /// The file that defines it.
+    /// An item, with the file that defines it.
     Item(usize),
 }
 
 impl Modules {
-    /// The crate whose root is this file.
+    /// Reads the crate with this root file.
     pub(crate) fn read(root: &Path) -> Modules {
         let mut modules = Modules::default();
         modules.file(root, Vec::new(), &|path| {
@@ -76,7 +76,7 @@ impl Modules {
         }
     }
 
-    /// Takes in the code of one module, and gives those of its children that have files of their own.
+    /// Scans the code of one module. Returns the child modules that have files of their own.
     fn scan(&mut self, words: &[&str], file: usize, place: Place) -> Vec<Place> {
         let mut module = Module {
             file,
@@ -132,7 +132,7 @@ impl Modules {
             at += 1;
         }
         module.uses.extend(paths(&code));
-        // What is re-exported is a use where the code names it too.
+        // A re-export counts as a use if the code also names the item.
         let used = re_exported
             .into_iter()
             .filter(|(name, _)| is_named(&code, name));
@@ -141,7 +141,7 @@ impl Modules {
         children
     }
 
-    /// What a path means in a module. `None` for what is of another crate.
+    /// Resolves a path in a module. Returns `None` for items of other crates.
     fn resolve(&self, place: &Place, path: &[String], depth: usize) -> Option<Found> {
         let mut at = place.clone();
         let mut own = false;
@@ -154,14 +154,14 @@ impl Modules {
                 _ if self.modules.contains_key(&child(&at, word)) => at.push(word.clone()),
                 _ if module.items.contains(word) => return Some(Found::Item(module.file)),
                 _ => match module.imports.get(word) {
-                    // A name that stands for itself is a crate's.
+                    // A name that stands for itself is that of a crate.
                     Some(path) if depth < 16 && (path[0] != *word || nth > 0) => {
                         match self.resolve(&at, path, depth + 1)? {
                             Found::Module(place) => at = place,
                             item @ Found::Item(_) => return Some(item),
                         }
                     }
-                    // A macro's item.
+                    // An item defined by a macro.
                     None if own => return Some(Found::Item(module.file)),
                     _ => return None,
                 },
@@ -171,7 +171,7 @@ impl Modules {
         Some(Found::Module(at))
     }
 
-    /// From each file to those that it uses, with the names that it uses.
+    /// Returns, for each file, the files that it uses and the names it uses from them.
     fn edges(&self) -> BTreeMap<usize, BTreeMap<usize, BTreeSet<String>>> {
         let mut edges: BTreeMap<_, BTreeMap<_, BTreeSet<_>>> = BTreeMap::new();
         for (place, module) in &self.modules {
@@ -191,7 +191,7 @@ impl Modules {
         edges
     }
 
-    /// One shortest circle of each group of files that use each other: a line for each file, with what it uses.
+    /// Returns one shortest cycle for each group of files that use each other: one line per file, with the names it uses.
     pub(crate) fn circles(&self) -> Vec<Vec<String>> {
         let edges = self.edges();
         let mut seen = BTreeSet::new();
@@ -219,7 +219,7 @@ impl Modules {
     }
 }
 
-/// The shortest way from a file back to it.
+/// Returns the shortest path from a file back to itself.
 fn circle<T>(edges: &BTreeMap<usize, BTreeMap<usize, T>>, file: usize) -> Option<Vec<usize>> {
     let mut before = BTreeMap::new();
     let mut queue = VecDeque::from([file]);
@@ -248,7 +248,8 @@ fn child(place: &[String], name: &str) -> Place {
     child
 }
 
-/// Whether code names an item: a type anywhere, a function where it is called and no variable or method has its name.
+/// Returns true if code names an item: a type anywhere, or a function where it is called, unless a variable or method has
+/// the same name.
 fn is_named(code: &[&str], name: &str) -> bool {
     let mut places = (1..code.len()).filter(|at| code[*at] == name);
     if name.starts_with(char::is_uppercase) {
@@ -265,7 +266,7 @@ fn is_named(code: &[&str], name: &str) -> bool {
     called
 }
 
-/// The index of what closes the group that these words begin with.
+/// Returns the index of the bracket that closes the group that these words start with.
 fn closing(words: &[&str]) -> usize {
     let mut depth = 0;
     for (at, word) in words.iter().enumerate() {
@@ -281,7 +282,7 @@ fn closing(words: &[&str]) -> usize {
     words.len()
 }
 
-/// The names that a tree of a `use` brings, each with its path; a `*` brings none.
+/// Collects the names that the tree of a `use` imports, each with its path; a `*` imports none.
 fn use_tree(words: &[&str], before: &[String], found: &mut Vec<(String, Vec<String>)>) {
     let mut path = before.to_vec();
     let mut at = 0;
@@ -310,7 +311,7 @@ fn use_tree(words: &[&str], before: &[String], found: &mut Vec<(String, Vec<Stri
     }
 }
 
-/// What stands between the commas that are in no inner braces.
+/// Splits words at the commas outside of inner braces.
 fn branches<'a, 'b>(words: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]> {
     let mut depth = 0;
     words.split(move |word| {
@@ -323,7 +324,7 @@ fn branches<'a, 'b>(words: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]>
     })
 }
 
-/// Every `a::b::c` of a code.
+/// Returns every `a::b::c` in the code.
 fn paths(words: &[&str]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -392,7 +393,7 @@ fn a_parent_that_uses_its_child_and_is_used_by_it_is_a_circle() {
             "{used}"
         );
     }
-    // To declare and to re-export a child is no use, and tests do not count.
+    // Declaring and re-exporting a child is not a use, and tests do not count.
     let lib = "mod a; pub use a::f; pub struct Up; #[cfg(test)] mod tests { use super::a::f; }";
     assert!(circles_of(&[("lib.rs", lib), child]).is_empty());
 }

@@ -1,4 +1,4 @@
-//! How large files and structs are, how files hang together, and what of a crate is public.
+//! Size of files and structs, cycles between files, and the public items of a crate.
 
 use crate::modules::Modules;
 use crate::source::{Source, Which};
@@ -7,11 +7,11 @@ use crate::{files, members, root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Lines of a file, and of one that only tests compile.
+/// Maximum number of lines of a file, and of a file that is compiled only for tests.
 const LINES_MAX: usize = 400;
 const TEST_LINES_MAX: usize = 600;
 
-/// Fields of a struct that holds state.
+/// Maximum number of fields of a struct that holds state.
 const FIELDS_MAX: usize = 20;
 
 #[test]
@@ -72,8 +72,8 @@ fn no_struct_holds_too_much() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Structs of more than `most` fields, each with their number. One that derives `Deserialize` mirrors a file's format
-/// and has as many as the format has.
+/// Returns the structs with more than `most` fields, with their number of fields. A struct that derives `Deserialize`
+/// mirrors a file format and is exempt.
 fn large_structs(source: &Source, most: usize) -> Vec<(String, usize)> {
     let words = source.words(Which::Shipped);
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ fn large_structs(source: &Source, most: usize) -> Vec<(String, usize)> {
     found
 }
 
-/// How many fields the struct has whose name these words follow.
+/// Returns the number of fields of the struct whose name precedes these words.
 fn fields(words: &[&str]) -> usize {
     let (mut depth, mut fields) = (0, 0);
     for (at, word) in words.iter().enumerate() {
@@ -113,7 +113,7 @@ fn fields(words: &[&str]) -> usize {
 #[test]
 fn what_is_public_has_a_user_outside() {
     let members = members();
-    // Programs use a crate as others do, tests do not.
+    // Programs use a crate like other crates do; tests do not count.
     let programs = |dir: &Path| ["benches", "examples"].map(|name| dir.join(name));
     let mut others = words_below(&[root().join("examples"), root().join("fuzz")]);
     for member in &members {
@@ -145,7 +145,7 @@ fn what_is_public_has_a_user_outside() {
     );
 }
 
-/// Every word of the code in these directories, tests left out.
+/// Returns every word of the code in these directories, without tests.
 fn words_below(dirs: &[PathBuf]) -> BTreeSet<String> {
     let files = dirs.iter().flat_map(|dir| files(dir, "rs"));
     files
@@ -153,7 +153,7 @@ fn words_below(dirs: &[PathBuf]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The words in the documentation of a crate's root: its list of what it offers, and its example.
+/// Returns the words in the documentation of a crate's root: the items it lists, and those of its example.
 fn documented(text: &str) -> BTreeSet<String> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("//!"));
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -163,7 +163,7 @@ fn documented(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Public items that nobody uses. What stands in the signature of a used one is used.
+/// Returns the public items that nobody uses. Items in the signature of a used item count as used.
 fn unused<'a>(
     sources: impl Iterator<Item = &'a Source>,
     mut used: BTreeSet<String>,
@@ -181,7 +181,8 @@ fn unused<'a>(
     items.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Every `pub` item of a file and the words of its signature: a function's up to its body, the whole of another item.
+/// Returns every `pub` item of a file with the words of its signature: a function up to its body, any other item
+/// completely.
 fn public(source: &Source) -> Vec<(String, BTreeSet<String>)> {
     let words = source.words(Which::Shipped);
     let mut found = Vec::new();
@@ -198,7 +199,7 @@ fn public(source: &Source) -> Vec<(String, BTreeSet<String>)> {
         let kinds = [
             "fn", "struct", "enum", "union", "trait", "type", "const", "static",
         ];
-        // `$` stands in a macro.
+        // `$` occurs in macros.
         if !kinds.contains(kind) || *name == "$" {
             continue;
         }

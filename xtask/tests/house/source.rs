@@ -1,29 +1,29 @@
-//! One Rust file as tokens, so that a word in a comment or in a text is no finding.
+//! A Rust file as tokens, so that words in comments and strings are not found.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
 
-/// A file's tokens, those inside of groups included, with their lines.
+/// The tokens of a file with their lines, including those inside of groups.
 pub(crate) struct Source {
     tokens: Vec<Token>,
-    /// Files that only tests compile.
+    /// Files that are compiled only for tests.
     pub(crate) test_files: Vec<PathBuf>,
 }
 
 struct Token {
     text: String,
     line: usize,
-    /// In an item that only tests compile.
+    /// True inside of an item that is compiled only for tests.
     test: bool,
 }
 
-/// Which tokens to look at.
+/// Selects tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
-    /// Not those in `#[cfg(test)]` items.
+    /// Only tokens outside of `#[cfg(test)]` items.
     Shipped,
-    /// Only those in `#[cfg(test)]` items.
+    /// Only tokens inside of `#[cfg(test)]` items.
     Tests,
 }
 
@@ -34,7 +34,7 @@ impl Source {
         let dir = path.parent().unwrap();
         let children = children_of(path);
         for file in &mut source.test_files {
-            // `#[path]` starts at the file's directory, a plain `mod` at that of its children.
+            // `#[path]` is relative to the file's directory, a plain `mod` to that of its children.
             let start = if file.extension().is_some() {
                 dir
             } else {
@@ -98,13 +98,13 @@ impl Source {
             .collect()
     }
 
-    /// Every token of the file.
+    /// Returns every token of the file.
     pub(crate) fn words(&self, which: Which) -> Vec<&str> {
         let shown = self.shown(which);
         shown.into_iter().map(|token| &*token.text).collect()
     }
 
-    /// Every word of the file.
+    /// Returns every identifier of the file.
     pub(crate) fn identifiers(&self, which: Which) -> Vec<String> {
         self.shown(which)
             .iter()
@@ -117,7 +117,7 @@ impl Source {
             .collect()
     }
 
-    /// Lines in which these tokens stand one after another.
+    /// Returns the lines in which this sequence of tokens occurs.
     pub(crate) fn find(&self, sequence: &[&str], which: Which) -> Vec<usize> {
         self.shown(which)
             .windows(sequence.len())
@@ -126,7 +126,7 @@ impl Source {
             .collect()
     }
 
-    /// Lines that name the module `std::NAME`, in a path or in a `use` with braces.
+    /// Returns the lines that name the module `std::NAME`, in a path or in a `use` with braces.
     pub(crate) fn find_std(&self, name: &str, which: Which) -> Vec<usize> {
         let mut lines = self.find(&["std", ":", ":", name], which);
         let tokens = self.shown(which);
@@ -157,7 +157,7 @@ impl Source {
     }
 }
 
-/// Where the modules below a file's module have their files.
+/// Returns the directory of the files of a module's child modules.
 pub(crate) fn children_of(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap();
     match ["mod", "lib", "main"].iter().any(|own| stem == *own) {
@@ -166,7 +166,7 @@ pub(crate) fn children_of(path: &Path) -> PathBuf {
     }
 }
 
-/// `#[cfg(test)]`, `#[cfg(all(test, ...))]`, `#[test]`.
+/// Matches `#[cfg(test)]`, `#[cfg(all(test, ...))]` and `#[test]`.
 fn is_test_attribute(trees: &[TokenTree]) -> bool {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = trees else {
         return false;
@@ -178,7 +178,7 @@ fn is_test_attribute(trees: &[TokenTree]) -> bool {
             .any(|test| text == *test || (test.ends_with(',') && text.starts_with(test)))
 }
 
-/// Up to the end of the item that begins here with its attributes.
+/// Returns the number of tokens up to the end of the item that starts here with its attributes.
 fn item_length(trees: &[TokenTree]) -> usize {
     let end = trees.iter().position(|tree| match tree {
         TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -188,7 +188,7 @@ fn item_length(trees: &[TokenTree]) -> usize {
     end.map_or(trees.len(), |end| end + 1)
 }
 
-/// What `mod name;` or `#[path = "file.rs"] mod name;` stands for; a plain name has no extension.
+/// Returns the file of `mod name;` or `#[path = "file.rs"] mod name;`; a plain name has no extension.
 fn file_of_module(trees: &[TokenTree]) -> Option<PathBuf> {
     let texts: Vec<String> = trees.iter().map(ToString::to_string).collect();
     let [.., keyword, name, end] = texts.as_slice() else {

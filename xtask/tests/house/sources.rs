@@ -1,4 +1,4 @@
-//! What the sources do not contain.
+//! Constructs that the sources must not contain.
 
 use crate::source::{Source, Which};
 use crate::{files, members};
@@ -11,16 +11,16 @@ pub(crate) const PURE: [&str; 15] = [
     "workload", "run", "stats", "probe", "report",
 ];
 
-/// What a pure crate does not reach for: the clock, files, the environment, the network, processes and threads.
+/// Standard library modules that a pure crate must not use: clock, files, environment, network, processes and threads.
 const OUTSIDE: [&str; 6] = ["time", "fs", "env", "net", "process", "thread"];
 
-/// Crates that speak to people.
+/// Crates that may print.
 const SPEAKS: [&str; 2] = ["cli", "xtask"];
 
-/// Crates that may be unsafe.
+/// Crates that may contain `unsafe`.
 const UNSAFE: [&str; 1] = ["hostio"];
 
-/// The sources of a crate that it ships, each with its path.
+/// Returns the shipped sources of a crate, each with its path.
 pub(crate) fn shipped(dir: &std::path::Path) -> Vec<(PathBuf, Source)> {
     let sources: Vec<(PathBuf, Source)> = files(&dir.join("src"), "rs")
         .into_iter()
@@ -66,7 +66,7 @@ fn nothing_below_the_command_line_prints() {
                 let lines = source.find(&[name, "!"], Which::Shipped);
                 assert!(lines.is_empty(), "{}:{lines:?}: {name}!", path.display());
             }
-            // With an argument it is where another program's output goes.
+            // With an argument, it redirects the output of another program.
             for name in ["stdout", "stderr"] {
                 let lines = source.find(&[name, "(", ")"], Which::Shipped);
                 assert!(lines.is_empty(), "{}:{lines:?}: {name}()", path.display());

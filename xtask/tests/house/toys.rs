@@ -1,9 +1,9 @@
-//! One addition of each kind, made to a copy of the workspace: that it compiles with as many files and lines as
-//! CONTRIBUTING.md promises.
+//! Adds one extension of each kind to a copy of the workspace, and checks that it compiles and that it needs as many
+//! files and lines as CONTRIBUTING.md promises.
 //!
-//! `tests/toys` has a file for each kind. An addition is something that is there once more, under another name: files
-//! and lines are copied and `names` replaced in them, so that an addition stays right when the original changes. What
-//! would be a copy of much (a crate) has a `text` instead.
+//! `tests/toys` has one file per kind. An extension duplicates something that exists under another name: files and lines
+//! are copied and `names` are replaced in them, so that the extension stays valid when the original changes. Large copies
+//! (a crate) are replaced by a `text`.
 
 use crate::{files, root};
 use serde_json::Value;
@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 struct Toy {
-    /// The heading of its recipe.
+    /// Heading of its recipe.
     recipe: String,
-    /// The crate that must compile with it, and those that it names.
+    /// The crate that must compile with it, together with the crates that it depends on.
     package: String,
-    /// Path and text.
+    /// Path and text of each file.
     files: Vec<(PathBuf, String)>,
     lines: Vec<Line>,
 }
 
-/// What is added to a file before the first line that contains `like`: `text`, or that line and the `count - 1` after it
-/// under other names.
+/// Lines to add to a file before the first line that contains `like`: either `text`, or a copy of that line and the
+/// `count - 1` lines after it, with the names replaced.
 struct Line {
     path: PathBuf,
     like: String,
@@ -31,7 +31,7 @@ struct Line {
 }
 
 impl Toy {
-    /// What the file says, over the sources in `root`.
+    /// Parses the file of an extension; `read` returns the sources of the workspace.
     fn parse(text: &str, read: &dyn Fn(&Path) -> String) -> Toy {
         let table: toml::Table = text.parse().unwrap();
         let toy = serde_json::to_value(table).unwrap();
@@ -65,7 +65,7 @@ impl Toy {
         }
     }
 
-    /// What CONTRIBUTING.md says of its size.
+    /// Returns the size as stated in CONTRIBUTING.md.
     fn promise(&self) -> String {
         let counted = |n: usize, what: &str| {
             let word = [
@@ -80,7 +80,7 @@ impl Toy {
 }
 
 impl Line {
-    /// The text of its file with it.
+    /// Returns the text of the file after the addition.
     fn added_to(&self, file: &str) -> String {
         let at = file.lines().position(|line| line.contains(&self.like));
         let shown = self.path.display();
@@ -139,7 +139,7 @@ fn an_addition_of_each_kind_compiles() {
     let dirs = ["crates", "xtask", "examples", "docs", "papers"];
     let mut wanted: Vec<PathBuf> = dirs.iter().flat_map(|dir| files_below(dir)).collect();
     wanted.extend(manifests);
-    // What was added or has gone since the last time.
+    // Removes files that were added or have disappeared since the last run.
     for dir in dirs {
         for path in every_file(&copy.join(dir)) {
             let kept = path.strip_prefix(&copy).unwrap();
@@ -176,7 +176,7 @@ fn an_addition_of_each_kind_compiles() {
     assert!(status.unwrap().success(), "{} holds it", copy.display());
 }
 
-/// Every file of the repository in a directory, from its root.
+/// Returns the files of a directory of the repository, relative to its root.
 fn files_below(dir: &str) -> Vec<PathBuf> {
     let found = every_file(&root().join(dir));
     let relative = |path: &PathBuf| path.strip_prefix(root()).unwrap().to_owned();
@@ -194,7 +194,7 @@ fn every_file(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Leaves a file alone that is so already: cargo compiles what is newer.
+/// Does not touch a file that is already up to date, because cargo compiles newer files.
 fn write(path: &Path, text: &[u8]) {
     if std::fs::read(path).is_ok_and(|old| old == text) {
         return;

@@ -1,10 +1,11 @@
-//! The macros behind the lists.
+//! The macros that define lists of names and structures of settings.
 
-/// A list of names and the enum that has one variant for each.
+/// Defines a list of names and an enum with one variant for each.
 ///
-/// `enum E of KIND in LIST` has names alone, and can have a value for each, which a function of the enum gives. `enum E by
-/// "tag" of KIND in LIST` has settings for each, which a file has beside `tag = "name"`; `each` is then a macro that does the same
-/// with the settings of whichever it is. Their structures are made by [`keys!`](crate::keys).
+/// `enum E of KIND in LIST` has names only; optionally a value for each, returned by a function of the enum. `enum E by
+/// "tag" of KIND in LIST` has settings for each variant, which a file contains next to `tag = "name"`. It also defines
+/// the macro `each`, which evaluates an expression with the settings of whichever variant a value has. The structures of
+/// the settings are defined with [`keys!`](crate::keys).
 #[macro_export]
 macro_rules! names {
     ($(#[$meta:meta])* $vis:vis enum $enum:ident of $kind:ident in $list:ident, $fn_vis:vis fn $value_of:ident -> $type:ty {
@@ -18,7 +19,7 @@ macro_rules! names {
         }
 
         impl $enum {
-            /// What the list has for it.
+            /// Returns the value that the list has for it.
             $fn_vis fn $value_of(self) -> $type {
                 match self { $(Self::$variant => $value,)+ }
             }
@@ -39,15 +40,15 @@ macro_rules! names {
         }
 
         impl $enum {
-            /// All of them, in the order in which they are listed.
+            /// All variants, in listing order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// What it is called.
+            /// Returns its name.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its entry in the list.
+            /// Returns its entry in the list.
             pub fn named(self) -> &'static $crate::registry::Named {
                 &$list[self as usize]
             }
@@ -68,7 +69,7 @@ macro_rules! names {
             }
         }
 
-        /// All of them, in order.
+        /// All entries, in order.
         pub const $list: &[$crate::registry::Named] =
             &[$($crate::registry::Named::new(&$kind, $name, $about)),+];
     };
@@ -87,7 +88,7 @@ macro_rules! names {
         }
 
         impl $enum {
-            /// What it is called.
+            /// Returns its name.
             pub const fn name(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $name,)+ }
             }
@@ -101,7 +102,7 @@ macro_rules! names {
             }
         }
 
-        /// All of them, in order.
+        /// All entries, in order.
         pub const $list: &[$crate::registry::Named] = &[$({
             const ABOUT: $crate::registry::About = $about.keys(<$config>::KEYS);
             let settings = match ABOUT.settings {
@@ -120,8 +121,8 @@ macro_rules! names {
     };
 }
 
-/// A structure of settings that says its keys: `KEYS` has each field with its comment. Where every field has a default behind
-/// `=`, it has that [`Default`], and a file may leave any of them out.
+/// Defines a structure of settings together with `KEYS`, which contains each field with its doc comment. If every field
+/// has a default after `=`, the structure gets that [`Default`], and a file may omit any field.
 #[macro_export]
 macro_rules! keys {
     ($(#[$($meta:tt)*])* $vis:vis struct $name:ident {
@@ -157,7 +158,7 @@ macro_rules! keys {
         impl $name {
             const DASHES: bool = false $(|| $crate::dashes!($($meta)*))*;
 
-            /// What can be set.
+            /// The settings that can be given.
             pub const KEYS: &'static [$crate::registry::Key] = &[$($crate::registry::Key {
                 field: stringify!($field),
                 dashes: Self::DASHES,
@@ -167,7 +168,7 @@ macro_rules! keys {
     };
 }
 
-/// Whether an attribute says that files have `-` for `_`: `rename_all` is the first that it says.
+/// Evaluates to true if an attribute makes files use `-` for `_`; `rename_all` must be the first part of the attribute.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dashes {
@@ -179,7 +180,7 @@ macro_rules! dashes {
     };
 }
 
-/// The text of an attribute that is a comment; of any other, nothing.
+/// Evaluates to the text of a doc attribute; to the empty string for any other attribute.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! comment {

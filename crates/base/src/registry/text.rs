@@ -1,4 +1,4 @@
-//! Names, and names with settings, as a user writes them.
+//! Parsing of names, and of names with settings, as users write them.
 
 use super::Named;
 use crate::near::{did_you_mean, meant, nearest};
@@ -7,21 +7,21 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use toml::{Table, Value};
 
-/// A text that names nothing of a kind, or has settings that cannot be.
+/// The error for an unknown name, or a name with invalid settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// What it was to be one of, such as `scheduler`.
+    /// The kind that was expected, such as `scheduler`.
     pub kind: &'static str,
-    /// What was said.
+    /// The text as given.
     pub said: String,
-    /// What is wrong with the settings; `None` where the name is not known.
+    /// The problem with the settings; `None` if the name is unknown.
     pub problem: Option<String>,
     /// The nearest names, best first.
     pub near: Vec<String>,
 }
 
 impl BadName {
-    /// No thing of a list, which has at least one, has this name.
+    /// Creates the error for an unknown name. `list` must not be empty.
     pub fn unknown<'a>(said: &str, list: impl IntoIterator<Item = &'a Named>) -> Self {
         let mut list = list.into_iter().peekable();
         let kind = list.peek().map_or("", |named| named.kind.one);
@@ -36,7 +36,7 @@ impl BadName {
 }
 
 impl BadName {
-    /// What is wrong, without what is near.
+    /// Returns the message without suggestions.
     pub fn message(&self) -> String {
         match &self.problem {
             Some(problem) => format!("`{}` is no {}: {problem}", self.said, self.kind),
@@ -57,15 +57,15 @@ impl fmt::Display for BadName {
 
 impl std::error::Error for BadName {}
 
-/// The thing of that name in a list.
+/// Returns the thing of that name in a list.
 pub fn find<'a>(list: &'a [Named], name: &str) -> Option<&'a Named> {
     list.iter().find(|named| named.name == name)
 }
 
-/// Reads `NAME,KEY=VALUE,...`: one of a list, with settings.
+/// Parses `NAME,KEY=VALUE,...`: a thing of a list with settings.
 ///
 /// # Errors
-/// [`BadName`]: what was said, and what is near, or what is wrong with a setting.
+/// Returns [`BadName`] with the text and the nearest names, or with the problem of a setting.
 pub fn parse<T: DeserializeOwned>(list: &[Named], tag: &str, text: &str) -> Result<T, BadName> {
     let name = text.split(',').next().unwrap_or_default().trim();
     let unknown = BadName::unknown(name, list);
@@ -83,11 +83,11 @@ pub fn parse<T: DeserializeOwned>(list: &[Named], tag: &str, text: &str) -> Resu
     })
 }
 
-/// `NAME,KEY=VALUE,...` as a file has it, with the name under `tag`. A value is TOML, or else text without quotes; a key
-/// without one is left out.
+/// Converts `NAME,KEY=VALUE,...` to the form used in files, with the name under `tag`. A value is TOML, or otherwise
+/// unquoted text; a key without a value is left out.
 ///
 /// # Errors
-/// Which setting has no `=`.
+/// Returns the setting that has no `=`.
 pub fn table(tag: &str, text: &str) -> Result<Table, String> {
     let mut parts = text.split(',');
     let mut table = Table::new();
@@ -103,7 +103,7 @@ pub fn table(tag: &str, text: &str) -> Result<Table, String> {
     Ok(table)
 }
 
-/// A value as the command line has it: TOML, or else text without its quotes.
+/// Parses a value from the command line: TOML, or otherwise unquoted text.
 pub fn value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>();
     parsed
@@ -112,7 +112,7 @@ pub fn value(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// The settings of a thing where nothing is said but what its example, or its name, says.
+/// Returns the default settings of a thing: those of its example or, without one, of its name.
 pub fn settings<T>(example: &str, name: &str) -> Table
 where
     T: Serialize + std::str::FromStr,
@@ -122,7 +122,7 @@ where
     made.map_or_else(|_| Table::new(), |made| table_of(&made))
 }
 
-/// Settings as a table; empty for what TOML cannot say.
+/// Converts settings to a table; empty if TOML cannot express them.
 pub fn table_of(settings: &impl Serialize) -> Table {
     Table::try_from(settings).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Quantities as text, in configuration files and arguments.
+//! Parsing and formatting of quantities in configuration files and arguments.
 //!
-//! Text carries its unit (`45us`, `16KiB`, `300MB/s`, `3Gbps`, `400MT/s`) and is refused without one.
+//! The text must state its unit (`45us`, `16KiB`, `300MB/s`, `3Gbps`, `400MT/s`); a bare number is refused.
 
 use super::{Bytes, Dur, Rate};
 use serde::de::{self, Visitor};
@@ -9,45 +9,45 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// A quantity whose text cannot be read.
+/// The error for the text of a quantity that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// Not a number with a unit.
+    /// The text is not a number with a unit.
     #[error("`{text}` is not {what}: write a number with its unit, such as {example}")]
     Text {
-        /// What was found.
+        /// The text.
         text: String,
-        /// What was wanted.
+        /// The kind of quantity that was expected.
         what: &'static str,
-        /// One that is right.
+        /// A valid example.
         example: &'static str,
     },
-    /// A number alone.
+    /// The text is a number without a unit.
     #[error("`{text}` has no unit: give one, such as {example}")]
     NoUnit {
-        /// What was found.
+        /// The text.
         text: String,
         /// The same number with a unit.
         example: String,
     },
-    /// A number with a unit that no value can hold.
+    /// The value is outside of the range of the type.
     #[error("`{text}` is out of range: write {range}")]
     Range {
-        /// What was found.
+        /// The text.
         text: String,
-        /// Which there are.
+        /// The valid range.
         range: &'static str,
     },
 }
 
-/// A kind of quantity: its units, and its words for messages.
+/// A kind of quantity: its units, and its wording in messages.
 struct Kind {
     what: &'static str,
-    /// The unit that a bare number is most likely meant in.
+    /// The most likely unit of a bare number.
     unit: &'static str,
     example: &'static str,
     range: &'static str,
-    /// Each with what one of it is in nanoseconds, bytes or bytes per second.
+    /// Name and size of each unit, in nanoseconds, bytes or bytes per second.
     units: &'static [(&'static str, f64)],
 }
 
@@ -66,7 +66,7 @@ const DUR: Kind = Kind {
     ],
 };
 
-/// A letter alone is a power of 1024, as fio (HOWTO, "Parameter types", `kb_base=1024`) and coreutils ("Block size") read it.
+/// A single letter is a power of 1024, as in fio (HOWTO, "Parameter types", `kb_base=1024`) and coreutils ("Block size").
 const BYTES: Kind = Kind {
     what: "a length",
     unit: "B",
@@ -120,7 +120,7 @@ impl Kind {
             return UnitError::NoUnit {
                 text: bare.to_owned(),
                 example: match self.unit {
-                    // Bytes one by one are seldom meant.
+                    // A length in single bytes is rarely intended.
                     "B" => format!("{bare}B or {}", self.example),
                     unit => format!("{bare}{unit}"),
                 },
@@ -168,7 +168,7 @@ impl FromStr for Dur {
 
 impl FromStr for Bytes {
     type Err = UnitError;
-    /// `4G` is 4 GiB.
+    /// Parses a length; `4G` is 4 GiB.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         parse(text, &BYTES).map(Bytes)
     }
@@ -176,7 +176,7 @@ impl FromStr for Bytes {
 
 impl FromStr for Rate {
     type Err = UnitError;
-    /// A `MT/s` is one byte per transfer, as on an eight-bit flash channel; `Gbps` is the line rate of a
+    /// Parses a rate. `MT/s` is one byte per transfer, as on an eight-bit flash channel; `Gbps` is the line rate of a
     /// SATA link with its 8b/10b coding (3Gbps carries 300 MB/s).
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let rate = parse(text, &RATE)?;
@@ -238,7 +238,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Reads a quantity from its text; a number alone is told that it lacks its unit.
+/// Deserializes a quantity from its text; the error for a bare number says that the unit is missing.
 struct Text<T> {
     kind: &'static Kind,
     of: PhantomData<T>,

@@ -1,9 +1,9 @@
-//! How a device can break the contract.
+//! Breaches of the contract.
 
 use crate::{IoErrorKind, Op, RequestId};
 use fathom_base::{Dur, Time};
 
-/// A device that is none: which rule, when and how.
+/// The report of a device that does not conform: which rule, when and how.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{device}` breaks the rule `{rule}` after {request} requests (seed {seed}): {breach}")]
 pub struct Violation {
@@ -11,19 +11,19 @@ pub struct Violation {
     pub device: String,
     /// The part of the suite: `clock`, `queue`, `refusals`, `order`, `bytes`, `flush`, `trim` or `random`.
     pub rule: &'static str,
-    /// The seed that shows it again.
+    /// The seed that reproduces it.
     pub seed: u64,
-    /// Requests that this part had offered.
+    /// Number of requests that this part had offered.
     pub request: u64,
-    /// What happened.
+    /// The breach.
     #[source]
     pub breach: Breach,
 }
 
-/// What a device did that a device does not.
+/// A breach of the contract by a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
-    /// Not the device's fault: the options leave too little room.
+    /// Not a fault of the device: the region of the options is too small.
     #[error(
         "the region must lie on the device and hold {need} logical blocks, it holds {have}: widen Options::region"
     )]
@@ -36,38 +36,38 @@ pub enum Breach {
     /// Time went backwards.
     #[error("the clock went back from {} ns to {} ns", from.0, to.0)]
     ClockBackwards {
-        /// Before.
+        /// Time before.
         from: Time,
-        /// After.
+        /// Time after.
         to: Time,
     },
-    /// Simulated time passed where none may.
+    /// Simulated time passed during a call that must not take time.
     #[error("{during} moved the simulated clock from {} ns to {} ns", from.0, to.0)]
     ClockMoved {
-        /// During which call.
+        /// The call.
         during: &'static str,
-        /// Before.
+        /// Time before.
         from: Time,
-        /// After.
+        /// Time after.
         to: Time,
     },
-    /// `wait` of a model went past its end.
+    /// The `wait` of a model went past its end.
     #[error("wait until {} ns went on to {} ns", until.0, now.0)]
     Overshot {
-        /// Where it should have stopped.
+        /// Requested end of the wait.
         until: Time,
-        /// Where it stopped.
+        /// Actual end of the wait.
         now: Time,
     },
-    /// `wait` came back before its end with nothing.
+    /// `wait` returned before its end without completions.
     #[error("wait until {} ns brought nothing and came back at {} ns", until.0, now.0)]
     EarlyReturn {
-        /// When it should have come back.
+        /// Requested end of the wait.
         until: Time,
-        /// When it did.
+        /// Actual end of the wait.
         now: Time,
     },
-    /// `wait` changed what was in the list already.
+    /// `wait` changed existing entries of the list.
     #[error("wait did not append to the list of completions: it changed what was there")]
     ListChanged,
     /// Nothing completed.
@@ -75,56 +75,56 @@ pub enum Breach {
     Lost {
         /// The oldest request in flight.
         id: RequestId,
-        /// How long nothing completed.
+        /// How long nothing completed, on the device's clock.
         patience: Dur,
     },
-    /// A request completed that is not in flight.
+    /// A request completed that was not in flight.
     #[error("request {} completed, which is not in flight: twice, or never submitted", id.0)]
     NotInFlight {
-        /// Which.
+        /// The request.
         id: RequestId,
     },
-    /// A request completed as something else.
+    /// A request completed with a different operation.
     #[error("request {} is a {asked} and completed as a {got}", id.0)]
     WrongOp {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// What it was.
+        /// The operation of the request.
         asked: Op,
-        /// What the completion says.
+        /// The operation in the completion.
         got: Op,
     },
-    /// The time of submission is wrong.
+    /// The submission time is wrong.
     #[error("request {} was submitted from {} to {} ns and its completion says {} ns", id.0, from.0, to.0, got.0)]
     WrongSubmitted {
-        /// Which.
+        /// The request.
         id: RequestId,
         /// The clock before it was submitted.
         from: Time,
         /// The clock after it was submitted.
         to: Time,
-        /// What the completion says.
+        /// The time in the completion.
         got: Time,
     },
-    /// The time of completion is impossible.
+    /// The completion time is impossible.
     #[error("request {} completed at {} ns, which is not from {} to {} ns", id.0, got.0, from.0, to.0)]
     WrongCompleted {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// The earliest that it could be: its submission and the completion before it; a model's clock.
+        /// Earliest valid time: its submission and the previous completion; for a model, its clock.
         from: Time,
-        /// The latest: the clock.
+        /// Latest valid time: the clock.
         to: Time,
-        /// What the completion says.
+        /// The time in the completion.
         got: Time,
     },
-    /// Completions of one instant came apart.
+    /// Completions of one instant were delivered separately.
     #[error("request {} completed at the instant of the batch before it and came later", id.0)]
     Apart {
-        /// Which.
+        /// The request.
         id: RequestId,
     },
-    /// Equal requests overtook each other.
+    /// Identical requests overtook each other.
     #[error("requests {} and {}, equal and of one instant, completed in the other order", first.0, second.0)]
     Overtaken {
         /// Submitted first.
@@ -132,64 +132,64 @@ pub enum Breach {
         /// Completed first.
         second: RequestId,
     },
-    /// More in flight than the device says it takes.
+    /// The device accepted more requests than its queue depth.
     #[error("it took a request with {depth} in flight, which is its queue depth")]
     QueueOverrun {
-        /// The depth of its queue.
+        /// Its queue depth.
         depth: u32,
     },
-    /// Fewer in flight than the device says it takes.
+    /// The device was busy with fewer requests than its queue depth.
     #[error("it was busy with {in_flight} requests in flight and a queue depth of {depth}")]
     BusyEarly {
         /// Requests in flight.
         in_flight: usize,
-        /// The depth of its queue.
+        /// Its queue depth.
         depth: u32,
     },
-    /// The request that was handed back is not the one that was submitted.
+    /// The returned request is not the one that was submitted.
     #[error("it was busy and handed back another request than {}", id.0)]
     BusyChanged {
-        /// Which.
+        /// The request.
         id: RequestId,
     },
-    /// A request ended as it must not.
+    /// A request ended with the wrong result.
     #[error("request {} ({op} of {len} bytes at {offset}) must end with {expected:?} and ended with {got:?}", id.0)]
     WrongResult {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// What it was.
+        /// Its operation.
         op: Op,
-        /// Where, in bytes.
+        /// Its offset, in bytes.
         offset: u64,
-        /// How much, in bytes.
+        /// Its length, in bytes.
         len: u64,
-        /// How it must end: `Some(None)` with any error.
+        /// The expected result; `Err(None)` stands for any error.
         expected: Result<(), Option<IoErrorKind>>,
-        /// How it ended.
+        /// The actual result.
         got: Result<(), IoErrorKind>,
     },
-    /// The error tells of another request.
+    /// The error describes another request.
     #[error("the error of request {} tells of another operation, offset or length", id.0)]
     WrongError {
-        /// Which.
+        /// The request.
         id: RequestId,
     },
-    /// A completion has data where it must have none, none where it must have some, or of another length.
+    /// A completion has data where it must have none, no data where it must have some, or data of the wrong length.
     #[error("request {} completed with {got:?} bytes of data and must have {expected:?}", id.0)]
     DataLength {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// Bytes that it must have.
+        /// Expected length of the data, in bytes.
         expected: Option<u64>,
-        /// Bytes that it has.
+        /// Actual length of the data, in bytes.
         got: Option<u64>,
     },
-    /// A read brought other bytes than were written.
+    /// A read returned other bytes than those written last.
     #[error("request {} read other bytes at offset {offset} than were written there last", id.0)]
     WrongData {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// The first block that differs, in bytes.
+        /// Offset of the first block that differs, in bytes.
         offset: u64,
     },
 }

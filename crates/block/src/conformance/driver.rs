@@ -1,29 +1,29 @@
-//! Sends requests to a device and looks at all that comes back.
+//! Sends requests to a device and checks all responses.
 
 use super::{Breach, Options, Report};
 use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag};
 use fathom_base::{Dur, Rng, Time};
 use std::collections::BTreeMap;
 
-/// Logical blocks that the fixed requests need.
+/// Number of logical blocks that the fixed requests need.
 const REGION_BLOCKS_MIN: u64 = 16;
 
-/// How a request must end.
+/// The expected result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
-    /// Well.
+    /// It succeeds.
     Success,
-    /// With this error.
+    /// It fails with this error.
     Error(IoErrorKind),
-    /// With an error.
+    /// It fails with any error.
     AnyError,
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Zero,
-    /// The bytes of the write with this stamp, which no other write of the suite has.
+    /// The bytes of the write with this stamp; every write of the suite has its own stamp.
     Stamp(u64),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Sent {
     pub(super) from: Time,
     pub(super) to: Time,
     pub(super) expect: Expect,
-    /// For each block of a read: what it must hold, where that is known.
+    /// Expected content of each block of a read; `None` if unknown.
     pub(super) holds: Vec<Option<Content>>,
 }
 
@@ -47,15 +47,15 @@ pub(super) struct Driver<'a, D> {
     pub(super) report: &'a mut Report,
     pub(super) in_flight: BTreeMap<RequestId, Sent>,
     offered: u64,
-    /// Added to a request's number it gives the stamp of its bytes.
+    /// Added to a request's number to form the stamp of its bytes.
     salt: u64,
     now: Time,
     pub(super) last_completed: Time,
-    /// By logical block number; what is absent is unknown.
+    /// Expected content by logical block number; absent blocks are unknown.
     shadow: BTreeMap<u64, Content>,
 }
 
-/// The bytes of one logical block.
+/// Returns the bytes of one logical block.
 pub(super) fn pattern(content: Content, block: u64, bytes: usize) -> Vec<u8> {
     let Content::Stamp(stamp) = content else {
         return vec![0; bytes];
@@ -70,8 +70,8 @@ pub(super) fn pattern(content: Content, block: u64, bytes: usize) -> Vec<u8> {
 }
 
 impl<'a, D: Device> Driver<'a, D> {
-    /// `part` tells the parts of the suite apart: their bytes differ, so that what one leaves on a medium is not what
-    /// the next must find.
+    /// Creates a driver for the part number `part` of the suite. The parts write different bytes, so that data left on
+    /// the medium by one part is not mistaken for data of the next.
     pub(super) fn new(device: D, options: &'a Options, part: u64, report: &'a mut Report) -> Self {
         let (info, now) = (device.info().clone(), device.now());
         Self {
@@ -88,7 +88,7 @@ impl<'a, D: Device> Driver<'a, D> {
         }
     }
 
-    /// Requests offered so far.
+    /// Returns the number of requests offered so far.
     pub(super) fn sent(&self) -> u64 {
         self.offered
     }
@@ -101,23 +101,23 @@ impl<'a, D: Device> Driver<'a, D> {
         u64::from(self.info.logical_block_bytes).max(1)
     }
 
-    /// The first block of the region.
+    /// Returns the first block of the region.
     fn first_block(&self) -> u64 {
         self.options.region.start.div_ceil(self.block_bytes())
     }
 
-    /// Whole blocks of the region.
+    /// Returns the number of whole blocks of the region.
     pub(super) fn region_blocks(&self) -> u64 {
         let end = self.options.region.end.min(self.info.capacity_bytes) / self.block_bytes();
         end.saturating_sub(self.first_block())
     }
 
-    /// The most blocks of one read or write in the region.
+    /// Returns the maximum number of blocks of one read or write in the region.
     pub(super) fn request_blocks_max(&self) -> u64 {
         (self.info.max_request_bytes / self.block_bytes()).min(self.region_blocks())
     }
 
-    /// The offset of a block, counted from the start of the region, in bytes.
+    /// Returns the byte offset of a block, which is counted from the start of the region.
     pub(super) fn offset(&self, block: u64) -> u64 {
         (self.first_block() + block) * self.block_bytes()
     }
@@ -134,8 +134,8 @@ impl<'a, D: Device> Driver<'a, D> {
         self.report.skipped.insert(rule, why);
     }
 
-    /// A request for blocks of the region, or as many as one request may have; a write carries new bytes where the
-    /// device keeps them.
+    /// Creates a request for blocks of the region, truncated to the maximum length of a request. A write carries new
+    /// bytes if the device keeps bytes.
     pub(super) fn request(&mut self, op: Op, block: u64, blocks: u64) -> Request {
         let blocks = match op {
             Op::Read | Op::Write => blocks.min(self.request_blocks_max()),
@@ -145,7 +145,7 @@ impl<'a, D: Device> Driver<'a, D> {
         self.raw(op, offset, len)
     }
 
-    /// The same at any offset and of any length.
+    /// Creates a request like [`Driver::request`], with any offset and length.
     pub(super) fn raw(&mut self, op: Op, offset: u64, len: u64) -> Request {
         let mut request = Request::new(self.offered + 1, op, offset, len);
         request.tag = Tag {
@@ -170,7 +170,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Content::Stamp(self.salt.wrapping_add(id.0))
     }
 
-    /// Reads the clock.
+    /// Reads the clock and checks that it does not go backwards.
     fn tick(&mut self) -> Result<Time, Breach> {
         let (from, to) = (self.now, self.device.now());
         if to < from {
@@ -180,7 +180,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(to)
     }
 
-    /// Now and a little later.
+    /// Returns the current time plus `by`.
     pub(super) fn after(&mut self, by: Dur) -> Result<Time, Breach> {
         Ok(self.tick()? + by)
     }
@@ -193,7 +193,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(())
     }
 
-    /// Offers a request; whether it was taken.
+    /// Offers a request. Returns true if the device accepted it.
     pub(super) fn offer(&mut self, request: Request, expect: Expect) -> Result<bool, Breach> {
         self.offered += 1;
         let copy = request.clone();
@@ -229,7 +229,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(true)
     }
 
-    /// Lets a request have its effect on the shadow; what it must read.
+    /// Applies a request to the shadow. Returns the expected content for a read.
     fn apply(&mut self, request: &Request, expect: Expect) -> Vec<Option<Content>> {
         if expect != Expect::Success || !self.options.keeps_bytes {
             return Vec::new();
@@ -255,18 +255,18 @@ impl<'a, D: Device> Driver<'a, D> {
         }
     }
 
-    /// Whether `more` requests can be offered without one of them being too many.
+    /// Returns true if `more` requests can be offered without exceeding the queue depth, or nothing is in flight.
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.in_flight.is_empty() || self.in_flight.len() + more <= self.info.queue_depth as usize
     }
 
-    /// Sends a right request to a queue with room and waits until nothing is in flight.
+    /// Sends a valid request and waits until nothing is in flight.
     pub(super) fn run(&mut self, request: Request) -> Result<(), Breach> {
         self.offer(request, Expect::Success)?;
         self.drain()
     }
 
-    /// Waits for everything in flight.
+    /// Waits until nothing is in flight.
     pub(super) fn drain(&mut self) -> Result<(), Breach> {
         while !self.in_flight.is_empty() {
             self.wait_some()?;
@@ -285,7 +285,7 @@ impl<'a, D: Device> Driver<'a, D> {
         }
     }
 
-    /// Waits for everything, and then for what must not come.
+    /// Waits until nothing is in flight, and a little longer to detect completions that must not come.
     pub(super) fn settle(&mut self) -> Result<(), Breach> {
         self.drain()?;
         let until = self.after(Dur::ms(1))?;
@@ -293,7 +293,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(())
     }
 
-    /// [`Device::wait`], and every rule about it.
+    /// Calls [`Device::wait`] and checks all rules about it.
     pub(super) fn wait(&mut self, until: Time) -> Result<Vec<Completion>, Breach> {
         let before = self.tick()?;
         let done = self.collect(until)?;
@@ -350,7 +350,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(())
     }
 
-    /// Reads every block of the region whose content is known.
+    /// Reads every block of the region with known content.
     pub(super) fn verify(&mut self) -> Result<(), Breach> {
         self.drain()?;
         let known: Vec<u64> = self.shadow.keys().copied().collect();
@@ -365,7 +365,7 @@ impl<'a, D: Device> Driver<'a, D> {
         Ok(())
     }
 
-    /// Whether a request for these blocks of the region would meet another in flight, one of them changing bytes.
+    /// Returns true if a request overlaps one in flight and at least one of them is a write or a trim.
     pub(super) fn conflicts(&self, request: &Request) -> bool {
         let changes = |op| matches!(op, Op::Write | Op::Trim);
         self.in_flight.values().any(|sent| {

@@ -1,25 +1,27 @@
-//! What the suite is told and what it tells.
+//! Options and report of the suite.
 
 use fathom_base::Dur;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What to ask of a device, and what it may be asked.
+/// What to check, and what the device may be asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Fixes every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Random requests to send, beside a few hundred fixed ones; also the deepest queue that is filled to the brim.
+    /// Number of random requests to send, in addition to a few hundred fixed ones; also the largest queue depth that is
+    /// filled completely.
     pub operations: u64,
     /// The bytes of the device that may be read and written: at least sixteen logical blocks.
     pub region: Range<u64>,
-    /// Whether a read must bring what was written.
+    /// True if reads must return the bytes that were written.
     pub keeps_bytes: bool,
-    /// Whether what was trimmed must read as zero; otherwise it may read as anything.
+    /// True if trimmed blocks must read as zero; otherwise they may read as anything.
     pub trim_zeroes: bool,
-    /// Whether right requests may fail, as under a layer that injects errors. What a failed write leaves is unknown.
+    /// True if valid requests may fail, as below a layer that injects errors. The content after a failed write is
+    /// unknown.
     pub may_fail: bool,
-    /// The longest, on the device's clock, that may pass without a completion while requests are in flight.
+    /// Longest time without a completion while requests are in flight, on the device's clock.
     pub patience: Dur,
 }
 
@@ -39,13 +41,13 @@ impl Default for Options {
     }
 }
 
-/// What was asked of a device that conforms.
+/// Summary of a run on a conforming device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Requests that completed.
+    /// Number of completed requests.
     pub requests: u64,
-    /// Bytes that were read and compared with what they must be.
+    /// Number of bytes read and compared with their expected content.
     pub bytes_compared: u64,
-    /// Rules that were not looked at, and why.
+    /// Rules that were not checked, with the reason.
     pub skipped: BTreeMap<&'static str, &'static str>,
 }

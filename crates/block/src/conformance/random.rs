@@ -1,16 +1,16 @@
-//! Random requests against the shadow, several in flight.
+//! Random requests checked against the shadow, with several in flight.
 
 use super::Breach;
 use super::driver::{Driver, Expect};
 use crate::{Device, Op, Request};
 use fathom_base::{Dur, Rng};
 
-/// Blocks that most requests fall on, so that they meet.
+/// Number of blocks that most requests address, so that they overlap.
 const HOT_BLOCKS: u64 = 96;
-/// The longest of the longer requests, in blocks.
+/// Maximum length of the longer requests, in blocks.
 const LONG_BLOCKS: u64 = 64;
 
-/// Random reads, writes, trims and flushes; no two that meet are in flight at once, unless both read.
+/// Random reads, writes, trims and flushes. Overlapping requests are in flight together only if both are reads.
 pub(super) fn random<D: Device>(driver: &mut Driver<'_, D>) -> Result<(), Breach> {
     let mut rng = Rng::new(driver.options.seed, 0);
     let depth = u64::from(driver.info.queue_depth.clamp(1, 16));

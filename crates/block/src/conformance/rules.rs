@@ -1,4 +1,4 @@
-//! The fixed parts of the suite, one function for each.
+//! The fixed parts of the suite, one function each.
 
 use super::Breach;
 use super::driver::{Driver, Expect};
@@ -7,7 +7,7 @@ use fathom_base::{Dur, Time};
 
 type Check = Result<(), Breach>;
 
-/// Time passes in `wait` alone, forwards, as far as it is told and no further.
+/// Time passes only in `wait`, only forwards, and never past the requested end.
 pub(super) fn clock<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     driver.wait(Time::ZERO)?;
     for step in [Dur(0), Dur(1), Dur::us(100)] {
@@ -22,7 +22,7 @@ pub(super) fn clock<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         driver.wait(Time::MAX)?;
     }
     driver.drain()?;
-    // An identifier is free again once its request is done.
+    // An identifier may be reused once its request is done.
     driver.offer(read, Expect::Success)?;
     let mut step = Dur(1);
     while driver.in_flight() > 0 && step < driver.options.patience {
@@ -35,7 +35,7 @@ pub(super) fn clock<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     Ok(())
 }
 
-/// The queue takes as many as it says, hands back the next unchanged, and takes it after a completion.
+/// The queue accepts as many requests as its depth, returns the next one unchanged, and accepts it after a completion.
 pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let depth = u64::from(driver.info.queue_depth);
     if depth > driver.options.operations {
@@ -44,12 +44,12 @@ pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     }
     for _ in 0..2 {
         for n in 0..depth {
-            // Not where the write goes: nothing orders a read and a write in flight on a real drive.
+            // Avoids the block of the write below: a real drive does not order a read and a write in flight.
             let block = 1 + n % (driver.region_blocks() - 1);
             let read = driver.request(Op::Read, block, 1);
             driver.offer(read, Expect::Success)?;
         }
-        // The driver holds both against the device: taking these, and handing back something else.
+        // The driver reports either fault: accepting this request, or returning a different one.
         let op = if driver.info.read_only {
             Op::Read
         } else {
@@ -64,7 +64,8 @@ pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     driver.verify()
 }
 
-/// A wrong request is taken, completes with the right error, changes nothing and leaves no trace in the queue.
+/// An invalid request is accepted, completes with the right error, changes nothing and does not occupy the queue
+/// afterwards.
 pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let writes = !driver.info.read_only;
     if writes {
@@ -72,14 +73,14 @@ pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         driver.run(write)?;
     }
     for (request, expect) in wrong(driver) {
-        // As many as the queue is deep would fill it if each left something behind.
+        // Repeated as often as the queue is deep: it would fill up if each request left something behind.
         for _ in 0..u64::from(driver.info.queue_depth).clamp(1, 64) {
             driver.offer(request.clone(), expect)?;
             driver.drain()?;
         }
         driver.verify()?;
     }
-    // Side by side with right ones.
+    // Mixed with valid requests.
     let mix = wrong(driver);
     for (n, (mut request, expect)) in (0..).zip(mix) {
         while !driver.has_room(2) {
@@ -97,7 +98,7 @@ pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     queue(driver)
 }
 
-/// Requests that must fail. None of them, if done in spite of all, writes outside of the region.
+/// Returns requests that must fail. None of them writes outside of the region, even if it is executed by mistake.
 fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
     use IoErrorKind::{Misaligned, OutOfRange, ReadOnly, Unsupported};
     let block = driver.block_bytes();
@@ -115,7 +116,7 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
         list.push((Op::Read, start, too_long, Misaligned));
     }
     if max >= block * 2 {
-        // The end of this one is past the end of all numbers.
+        // The end of this request exceeds 64 bits.
         list.push((Op::Read, far, block * 2, OutOfRange));
         list.push((Op::Read, past - block, block * 2, OutOfRange));
     }
@@ -140,7 +141,7 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
             list.push((Op::Trim, start, block, Unsupported));
         }
     }
-    // The largest device there can be leaves no numbers past its end.
+    // The largest possible device leaves no offsets past its end.
     list.retain(|&(_, offset, len, kind)| {
         let on_device = offset.checked_add(len).is_some_and(|end| end <= capacity);
         kind != OutOfRange || !(on_device || offset % block > 0)
@@ -149,7 +150,7 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
     for (op, offset, len, kind) in list {
         wrong.push((driver.raw(op, offset, len), Expect::Error(kind)));
     }
-    // A buffer that does not fit its request: reading past its end would be the worst of errors.
+    // Data that is shorter than the request: the device must not read past its end.
     if driver.options.keeps_bytes && !driver.info.read_only && max >= block * 2 {
         let mut short = driver.raw(Op::Write, start, block);
         short.len = block * 2;
@@ -158,12 +159,12 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
     wrong
 }
 
-/// Equal requests of one instant are served in the order in which they came.
+/// Identical requests of one instant are served in order of submission.
 pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let depth = driver.info.queue_depth.clamp(1, 16);
     let mut in_order: Vec<Completion> = Vec::new();
     for _ in 0..depth {
-        // Of one process: a layer may be fair to several.
+        // All of one process: a layer may be fair to several processes.
         let mut read = driver.request(Op::Read, 1, 1);
         read.tag.process = 0;
         driver.offer(read, Expect::Success)?;
@@ -185,7 +186,7 @@ pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         driver.skip("order: writes", why);
         return Ok(());
     }
-    // On a real drive nothing orders two writes in flight; in a model the last one wins, and a read sees it.
+    // A real drive does not order two writes in flight; in a model the last one wins, and a read must see it.
     for n in 0..depth / 2 {
         let write = driver.request(Op::Write, u64::from(n) % 3, 2);
         driver.offer(write, Expect::Success)?;
@@ -195,14 +196,14 @@ pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     driver.verify()
 }
 
-/// A block reads as it was written last, whatever the lengths and borders of the requests.
+/// A block reads as it was written last, regardless of the lengths and boundaries of the requests.
 pub(super) fn bytes<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     if driver.info.read_only {
         driver.skip("bytes", "the device is read-only");
         let read = driver.request(Op::Read, 0, u64::MAX);
         return driver.run(read);
     }
-    // The whole, its middle, its borders, a block; then what straddles them.
+    // All blocks, the middle, the boundaries, one block; then ranges across these boundaries.
     let writes = [(0, 16), (4, 8), (0, 1), (15, 1), (7, 1), (3, 2), (11, 3)];
     for (block, blocks) in writes {
         let write = driver.request(Op::Write, block, blocks);
@@ -213,7 +214,7 @@ pub(super) fn bytes<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         let read = driver.request(Op::Read, block, blocks);
         driver.run(read)?;
     }
-    // The longest request is still a right one, and so is the last block of the region.
+    // The longest request and the last block of the region are valid, too.
     for op in [Op::Write, Op::Read] {
         let long = driver.request(op, 0, u64::MAX);
         driver.run(long)?;
@@ -223,7 +224,7 @@ pub(super) fn bytes<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     Ok(())
 }
 
-/// A flush completes with nothing before it, after writes and among them.
+/// A flush completes if no write preceded it, after writes, and between writes.
 pub(super) fn flush<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let flush = |driver: &mut Driver<'_, D>| driver.raw(Op::Flush, 0, 0);
     for _ in 0..2 {
@@ -253,7 +254,7 @@ pub(super) fn flush<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     driver.verify()
 }
 
-/// A trim ends well and leaves its neighbours alone; what was trimmed can be written again.
+/// A trim succeeds and leaves neighbouring blocks unchanged; trimmed blocks can be written again.
 pub(super) fn trim<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     if driver.info.read_only || !driver.info.trim {
         driver.skip("trim", "the device does not trim");

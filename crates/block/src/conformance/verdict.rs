@@ -1,4 +1,4 @@
-//! Every rule about a completion.
+//! Checks of a completion.
 
 use super::Breach;
 use super::driver::{Driver, Expect, Sent, pattern};
@@ -6,7 +6,7 @@ use crate::{Completion, Device, Op};
 use fathom_base::Time;
 
 impl<D: Device> Driver<'_, D> {
-    /// Every rule about a completion.
+    /// Checks a completion against all rules.
     pub(super) fn finish(&mut self, completion: &Completion, now: Time) -> Result<(), Breach> {
         let id = completion.id;
         let Some(sent) = self.in_flight.remove(&id) else {

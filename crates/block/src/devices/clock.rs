@@ -1,9 +1,9 @@
-//! A modelled clock with a bounded queue of what will complete when.
+//! A modelled clock with a bounded queue of completions.
 
 use crate::{Busy, Completion, DeviceInfo, IoError, Request};
 use fathom_base::{Dur, EventQueue, Time};
 
-/// Time, and everything in flight in order of (time, submission).
+/// The time, and the requests in flight in order of (time, submission).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     now: Time,
@@ -15,7 +15,7 @@ impl Clock {
         self.now
     }
 
-    /// Gives the request back where the queue is full.
+    /// Returns the request to the caller as [`Busy`] if the queue is full.
     pub(super) fn admit(&self, info: &DeviceInfo, request: Request) -> Result<Request, Busy> {
         if self.pending.len() >= info.queue_depth as usize {
             return Err(Busy(request));
@@ -23,7 +23,7 @@ impl Clock {
         Ok(request)
     }
 
-    /// Lets a request complete after `latency`.
+    /// Schedules the completion of a request after `latency`.
     pub(super) fn complete(
         &mut self,
         request: &Request,
@@ -39,7 +39,7 @@ impl Clock {
         self.pending.push(completed, completion);
     }
 
-    /// [`crate::Device::wait`] of a model: jumps.
+    /// Implements [`crate::Device::wait`] for a model: jumps to the next completion or to `until`.
     pub(super) fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         let until = until.max(self.now);
         match self.pending.next_at() {

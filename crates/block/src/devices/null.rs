@@ -1,13 +1,13 @@
-//! The null device: completes everything after a fixed time and keeps nothing.
+//! The null device: completes everything after a fixed time and stores nothing.
 //!
-//! With a latency of zero, whatever time a stack above it takes is the stack's own. A read brings no data. It checks
-//! requests as every device does, and completes a wrong one with the error after the same time.
+//! With a latency of zero, any time that a stack above it takes is the stack's own. A read returns no data. It checks
+//! requests like every device, and completes an invalid one with the error after the same time.
 
 use super::clock::Clock;
 use crate::{Busy, Completion, Device, DeviceInfo, Request};
 use fathom_base::{Dur, Time};
 
-/// Completes everything after a fixed time; keeps no bytes.
+/// Completes everything after a fixed time; stores no bytes.
 #[derive(Clone, Debug)]
 pub struct NullDevice {
     info: DeviceInfo,
@@ -16,8 +16,8 @@ pub struct NullDevice {
 }
 
 impl NullDevice {
-    /// A device that tells `info` about itself (its time is modelled, whatever `info` says) and completes everything
-    /// after `latency`.
+    /// Creates a device with the properties `info` (its time is always modelled) that completes everything after
+    /// `latency`.
     pub fn new(info: DeviceInfo, latency: Dur) -> Self {
         Self {
             info: DeviceInfo {

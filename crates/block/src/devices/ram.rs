@@ -1,7 +1,7 @@
-//! The RAM device: keeps bytes, completes everything after a fixed time.
+//! The RAM device: stores bytes, completes everything after a fixed time.
 //!
-//! Requests take effect in the order of submission. What was never written, or was trimmed, reads as zero. Nothing is
-//! lost and nothing is cached, so that a flush only takes its time.
+//! Requests take effect in order of submission. Blocks that were never written, or were trimmed, read as zero. Nothing is
+//! lost or cached, so a flush only takes its time.
 
 use super::clock::Clock;
 use crate::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request};
@@ -11,24 +11,24 @@ use std::ops::Range;
 
 const PAGE_BYTES: usize = 4096;
 
-/// Keeps bytes in memory, 4 KiB at a time as they are written; completes everything after a fixed time.
+/// Stores bytes in memory, in pages of 4 KiB allocated on first write; completes everything after a fixed time.
 #[derive(Clone, Debug)]
 pub struct RamDevice {
     info: DeviceInfo,
     latency: Dur,
     clock: Clock,
-    /// By page number; a page that is absent is all zero.
+    /// By page number; absent pages are all zero.
     pages: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// One page's part of a request: the page, the range within it, the range within the request.
+/// The part of a request within one page: the page, the range within it, the range within the request.
 struct Part {
     page: u64,
     within: Range<usize>,
     of_request: Range<usize>,
 }
 
-/// The parts of `len` bytes at `offset`, in order.
+/// Splits `len` bytes at `offset` into the parts of each page, in order.
 fn parts(offset: u64, len: u64) -> impl Iterator<Item = Part> {
     let page_bytes = PAGE_BYTES as u64;
     let end = offset + len;
@@ -44,8 +44,8 @@ fn parts(offset: u64, len: u64) -> impl Iterator<Item = Part> {
 }
 
 impl RamDevice {
-    /// A device that tells `info` about itself (its time is modelled, whatever `info` says) and completes everything
-    /// after `latency`.
+    /// Creates a device with the properties `info` (its time is always modelled) that completes everything after
+    /// `latency`.
     pub fn new(info: DeviceInfo, latency: Dur) -> Self {
         Self {
             info: DeviceInfo {
@@ -71,7 +71,7 @@ impl RamDevice {
                     return Err(request.error(IoErrorKind::Misaligned));
                 }
                 Some(data) => self.write(offset, data),
-                // Only time matters to the submitter: what was there stays.
+                // The submitter measures only time: the content stays unchanged.
                 None => {}
             },
             Op::Trim => self.trim(offset, len),
@@ -100,7 +100,7 @@ impl RamDevice {
         }
     }
 
-    /// Goes over the pages that exist, not over the range: a whole device can be trimmed at once.
+    /// Visits the pages that exist, not the whole range, so a whole device can be trimmed at once.
     fn trim(&mut self, offset: u64, len: u64) {
         let page_bytes = PAGE_BYTES as u64;
         let end = offset + len;

@@ -1,8 +1,8 @@
-//! Errors: makes chosen requests fail, to see what stands above a device do with it.
+//! Error injection: makes chosen requests fail, to test the code above a device.
 //!
-//! A fault before the device fails at once and the device never hears of the request; a fault after it lets the device
-//! do the work, in the device's time, and then lies about the result: a write that failed so has changed the medium.
-//! Which requests fail is a function of the faults, the seed and the order of submission alone.
+//! A fault before the device fails the request at once, and the device never receives it. A fault after the device lets
+//! the device execute the request in its own time, and then reports an error: a failed write has then changed the medium.
+//! Which requests fail depends only on the faults, the seed and the order of submission.
 
 use super::held::Held;
 use crate::{
@@ -11,34 +11,34 @@ use crate::{
 use fathom_base::{Rng, Time};
 use std::collections::BTreeMap;
 
-/// Which of the requests that a fault is about fail.
+/// Selects which of the matching requests fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum When {
-    /// The n-th, counted from one, and no other.
+    /// Only the n-th, counted from one.
     Nth(u64),
     /// Each with this probability, from 0 to 1.
     Chance(f64),
 }
 
-/// Where a request fails.
+/// The stage at which a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// On the way to the device: it never gets there and completes at once.
+    /// Before the device: it never receives the request, which completes at once.
     Before,
-    /// On the way back: it was done.
+    /// After the device: the request was executed.
     After,
 }
 
-/// A rule by which requests fail.
+/// A rule that selects failing requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The kinds of request that it is about; only these are counted.
+    /// The matching operations; only these are counted.
     pub ops: Vec<Op>,
-    /// Which of them.
+    /// Which of them fail.
     pub when: When,
-    /// Where.
+    /// The stage of the failure.
     pub stage: Stage,
-    /// With which error.
+    /// The error.
     pub kind: IoErrorKind,
 }
 
@@ -52,7 +52,7 @@ pub struct Faulty<D> {
 }
 
 impl<D: Device> Faulty<D> {
-    /// Lets requests to `inner` fail; where several faults hit one request, the first of the list decides.
+    /// Adds faults to `inner`. If several faults match one request, the first in the list applies.
     pub fn new(inner: D, faults: Vec<Fault>, seed: u64) -> Self {
         Self {
             held: Held::new(inner),
@@ -62,17 +62,18 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    /// The device below.
+    /// Returns the inner device.
     pub fn inner(&self) -> &D {
         &self.held.inner
     }
 
-    /// What hits the next request. Changes nothing: the device below may yet be busy.
+    /// Returns the fault of the next request. Changes no state, because the inner device may be busy.
     fn decide(&self, op: Op) -> Option<(Stage, IoErrorKind)> {
         let hit = |(index, (fault, seen)): &(usize, &(Fault, u64))| match fault.when {
             _ if !fault.ops.contains(&op) => false,
             When::Nth(n) => seen.checked_add(1) == Some(n),
-            // One stream for each fault and request, so that a request refused by a busy device draws the same again.
+            // One random stream per fault and request, so that a request refused by a busy device draws the same number
+            // again.
             When::Chance(p) => Rng::new(self.seed ^ ((*index as u64) << 56), *seen).chance(p),
         };
         let (_, (fault, _)) = self.faults.iter().enumerate().find(hit)?;

@@ -1,9 +1,9 @@
-//! Completions that are held back: what a layer needs whose completions are not the inner device's.
+//! Held completions, for layers that change the results or times of the inner device's completions.
 
 use crate::{Busy, Completion, Device, Request};
 use fathom_base::{EventQueue, Time};
 
-/// A device, and the completions that it gave but that are not due yet.
+/// A device, and its completions that are not due yet.
 #[derive(Clone, Debug)]
 pub(super) struct Held<D> {
     pub(super) inner: D,
@@ -22,12 +22,12 @@ impl<D: Device> Held<D> {
         }
     }
 
-    /// Whether the queue is full. What is held back still counts: the submitter has not seen it complete.
+    /// Returns true if the queue is full. Held requests count, because the submitter has not seen them complete.
     pub(super) fn is_full(&self) -> bool {
         self.in_flight >= self.inner.info().queue_depth as usize
     }
 
-    /// Passes a request on.
+    /// Passes a request on to the inner device.
     pub(super) fn submit(&mut self, request: Request) -> Result<(), Busy> {
         if self.is_full() {
             return Err(Busy(request));
@@ -37,13 +37,13 @@ impl<D: Device> Held<D> {
         Ok(())
     }
 
-    /// Completes a request, at the time that the completion says, that never reached the inner device.
+    /// Adds the completion of a request that never reached the inner device; it is due at its completion time.
     pub(super) fn complete(&mut self, completion: Completion) {
         self.in_flight += 1;
         self.hold(completion);
     }
 
-    /// [`Device::wait`], where `change` may alter a completion and put off its time.
+    /// Implements [`Device::wait`]. `change` may alter each completion and delay its time.
     pub(super) fn wait(
         &mut self,
         until: Time,
@@ -68,7 +68,7 @@ impl<D: Device> Held<D> {
             if self.release(now, done) || now >= until {
                 return;
             }
-            // An inner device that has lost a request must not turn this into an endless loop.
+            // Prevents an endless loop if the inner device has lost a request.
             if nothing_came && (target == Time::MAX || now == before) {
                 return;
             }
@@ -79,7 +79,7 @@ impl<D: Device> Held<D> {
         self.due.push(completion.completed, completion);
     }
 
-    /// Hands out what is due at `now`; whether there was anything.
+    /// Moves the completions due at `now` to `done`. Returns true if there were any.
     fn release(&mut self, now: Time, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
         while self.due.next_at().is_some_and(|at| at <= now) {

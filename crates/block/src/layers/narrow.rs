@@ -1,12 +1,12 @@
-//! A smaller depth: the device has fewer requests at a time than it takes.
+//! A smaller queue depth: limits the number of requests in flight to a device.
 //!
-//! It holds nothing back: what is too much is handed back ([`Busy`]), as a device does whose queue is shorter.
+//! It queues nothing: excess requests are returned ([`Busy`]), as by a device with a shorter queue.
 
 use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Request};
 use fathom_base::Time;
 use std::num::NonZeroU32;
 
-/// A device that takes at most so many requests at a time.
+/// A device with a limited number of requests in flight.
 #[derive(Clone, Debug)]
 pub struct Narrow<D> {
     inner: D,
@@ -15,7 +15,7 @@ pub struct Narrow<D> {
 }
 
 impl<D: Device> Narrow<D> {
-    /// At most `depth` requests at a time, and at most what `inner` takes.
+    /// Limits the requests in flight to `depth`, and to the queue depth of `inner`.
     pub fn new(inner: D, depth: NonZeroU32) -> Self {
         let info = DeviceInfo {
             queue_depth: inner.info().queue_depth.min(depth.get()),
@@ -28,7 +28,7 @@ impl<D: Device> Narrow<D> {
         }
     }
 
-    /// The device below.
+    /// Returns the inner device.
     pub fn inner(&self) -> &D {
         &self.inner
     }

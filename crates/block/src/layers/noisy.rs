@@ -1,8 +1,8 @@
-//! Noise: every request takes longer by a time that a source of latencies says.
+//! Noise: delays every request by a time from a source of latencies.
 //!
-//! The source is asked once for each request that is taken, in order of submission; what it says is added after the device is
-//! done, so that requests in flight are delayed side by side. Over a device that takes no time, the source's latencies are
-//! all there is: a drive without a mechanism.
+//! The source is queried once for each accepted request, in order of submission. The delay is added after the device has
+//! completed the request, so that requests in flight are delayed independently. Over a device with zero latency, the
+//! source determines the whole latency: a drive without a mechanism.
 
 use super::held::Held;
 use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Request, RequestId};
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 /// A source of latencies.
 pub trait Latencies {
-    /// How much longer a request takes that is submitted at `now`; `len` is zero for a flush.
+    /// Returns the delay of a request submitted at `now`; `len` is zero for a flush.
     fn next(&mut self, op: Op, len: u64, now: Time) -> Dur;
 }
 
-/// A device whose requests take longer.
+/// A device whose requests are delayed.
 #[derive(Clone, Debug)]
 pub struct Noisy<D, L> {
     held: Held<D>,
@@ -24,7 +24,7 @@ pub struct Noisy<D, L> {
 }
 
 impl<D: Device, L: Latencies> Noisy<D, L> {
-    /// Adds what `latencies` says to the requests of `inner`.
+    /// Adds the delays of `latencies` to the requests of `inner`.
     pub fn new(inner: D, latencies: L) -> Self {
         Self {
             held: Held::new(inner),
@@ -33,12 +33,12 @@ impl<D: Device, L: Latencies> Noisy<D, L> {
         }
     }
 
-    /// The device below.
+    /// Returns the inner device.
     pub fn inner(&self) -> &D {
         &self.held.inner
     }
 
-    /// The source of latencies.
+    /// Returns the source of latencies.
     pub fn latencies(&self) -> &L {
         &self.latencies
     }

@@ -1,4 +1,4 @@
-//! What the tests share: small devices, one that behaves like a real drive, and a source of latencies.
+//! Shared helpers: small devices, one that behaves like a real drive, and a source of latencies.
 
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::modelled_info;
@@ -7,7 +7,7 @@ use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, RamDevice, Request}
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A mebibyte of RAM behind a queue of eight.
+/// A mebibyte of RAM with queue depth 8.
 pub(crate) fn ram(latency: Dur) -> RamDevice {
     let info = DeviceInfo {
         queue_depth: 8,
@@ -16,8 +16,8 @@ pub(crate) fn ram(latency: Dur) -> RamDevice {
     RamDevice::new(info, latency)
 }
 
-/// A device whose time passes also in `submit`, whose `wait` wakes late, and which so brings completions of several
-/// instants at once: a real drive, without one.
+/// A device like a real drive: time also passes in `submit`, and `wait` returns late, with completions of several
+/// instants at once.
 pub(crate) struct RealLike<D> {
     inner: D,
     info: DeviceInfo,
@@ -80,7 +80,7 @@ impl<D: Device> Device for RealLike<D> {
     }
 }
 
-/// A device, and what it was sent: kind, place and length.
+/// A device that records the requests it receives: operation, offset and length.
 pub(crate) struct Watched<D>(pub(crate) D, pub(crate) Rc<RefCell<Vec<(Op, u64, u64)>>>);
 
 impl<D: Device> Device for Watched<D> {
@@ -103,8 +103,8 @@ impl<D: Device> Device for Watched<D> {
     }
 }
 
-/// Latencies that tell which request they are of: 1 us for the first, 2 us for the second, ... up to 40 us; and what was
-/// asked.
+/// Latencies that identify their request: 1 us for the first, 2 us for the second, and so on up to 40 us. Also records
+/// the queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbered {
     pub(crate) asked: Vec<(Op, u64, Time)>,

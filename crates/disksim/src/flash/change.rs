@@ -1,10 +1,10 @@
-//! What changes in the flash: pages are written, blocks opened, emptied and erased.
+//! Changes of the flash contents: writing pages, opening blocks, moving data and erasing.
 
 use super::super::shape::Shape;
 use super::{Flash, NO_CANDIDATE, Open, Slot};
 
 impl Flash {
-    /// Takes the old copy of a page out of account.
+    /// Invalidates the old copy of a page.
     #[inline]
     pub(crate) fn invalidate(&mut self, shape: &Shape, element: u32, place: u32) {
         let (slot, page) = (place / shape.pages, place % shape.pages);
@@ -14,8 +14,8 @@ impl Flash {
         *score -= i16::from(*score != NO_CANDIDATE);
     }
 
-    /// Writes a page into the open block of a plane, or of the element where `plane` is `None`, and says whether that
-    /// was the block's last. `None`: there is no free block left.
+    /// Writes a page into the open block of a plane, or of the element if `plane` is `None`. Returns whether the block is
+    /// now full, or `None` if there is no free block.
     #[inline]
     pub(crate) fn append(
         &mut self,
@@ -59,7 +59,7 @@ impl Flash {
         Some(true)
     }
 
-    /// Opens the next free block of a plane; false where there is none.
+    /// Opens the next free block of a plane. Returns false if there is none.
     pub(super) fn open_in_plane(&mut self, shape: &Shape, element: u32, plane: u32) -> bool {
         let first = element * shape.slots() + plane * shape.blocks;
         let index = (element * shape.planes + plane) as usize;
@@ -73,7 +73,7 @@ impl Flash {
         true
     }
 
-    /// Opens the next free block of an element; false where there is none.
+    /// Opens the next free block of an element. Returns false if there is none.
     pub(super) fn open_anywhere(&mut self, shape: &Shape, element: u32) -> bool {
         let cursor = self.tally[element as usize].cursor;
         let Some(slot) = self.next_free(element * shape.slots(), shape.slots(), cursor) else {
@@ -86,7 +86,7 @@ impl Flash {
         true
     }
 
-    /// The first free one of `n` slots from `first`, searched from `cursor` round.
+    /// Returns the first free slot among the `n` slots from `first`, searching from `cursor` and wrapping around.
     fn next_free(&self, first: u32, n: u32, cursor: u32) -> Option<u32> {
         let slots = &self.slots[first as usize..(first + n) as usize];
         let (before, after) = slots.split_at(cursor as usize);
@@ -116,12 +116,12 @@ impl Flash {
         }
     }
 
-    /// Takes the block in a slot out of the candidates and of the account, before its pages move.
+    /// Removes the block in a slot from the candidates, before its pages are moved.
     pub(crate) fn begin_cleaning(&mut self, shape: &Shape, element: u32, slot: u32) {
         self.score[(element * shape.slots() + slot) as usize] = NO_CANDIDATE;
     }
 
-    /// Erases the block in a slot, which is done at `millis`.
+    /// Erases the block in a slot; the erase ends at `millis`.
     pub(crate) fn erase(&mut self, shape: &Shape, element: u32, slot: u32, millis: f64) {
         let index = (element * shape.slots() + slot) as usize;
         let tally = &mut self.tally[element as usize];
@@ -136,13 +136,13 @@ impl Flash {
         }
     }
 
-    /// Milliseconds are counted from so many later on.
+    /// Shifts stored times after the origin of time has moved by `millis` milliseconds.
     pub(crate) fn begin_anew(&mut self, millis: f64) {
         self.erased_at.iter_mut().for_each(|at| *at -= millis);
     }
 
-    /// Moves all of a sealed block, page by page, into the free block of another slot of the same plane, which becomes
-    /// as old as the first. Leaves the first without valid pages, and says how many there were.
+    /// Moves all valid pages of a sealed block into the free block of another slot of the same plane, which inherits the
+    /// age of the first. Returns the number of pages moved; the first block has no valid pages afterwards.
     pub(crate) fn migrate(&mut self, shape: &Shape, element: u32, from: u32, to: u32) -> u32 {
         let (base, pages) = (element * shape.slots(), shape.pages);
         let (source, target) = ((base + from) as usize, (base + to) as usize);

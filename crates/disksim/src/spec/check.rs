@@ -1,14 +1,14 @@
-//! Whether a drive can be built: every value in its range, every part whole.
+//! Validation of a drive file: ranges of the values and divisibility of the parts.
 
 use super::{Pool, Spec};
 use fathom_base::Dur;
 use fathom_base::{BadValue, want};
 
 impl Spec {
-    /// Whether such a drive can be built.
+    /// Checks that such a drive can be built.
     ///
     /// # Errors
-    /// [`BadValue`] for the first value that cannot be.
+    /// Returns [`BadValue`] for the first invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_counts()?;
         self.check_shape()?;

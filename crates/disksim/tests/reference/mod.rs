@@ -1,4 +1,4 @@
-//! The reference runs of the simulator that `ms-ssd` models: reading them, running ours, comparing.
+//! The runs of the reference simulator of `ms-ssd`: reading them, running our model, comparing.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "not every user needs all of it")]
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// The folder of the runs, if it is there.
+/// Returns the directory of the runs, if it exists.
 pub(crate) fn folder() -> Option<PathBuf> {
     let folder = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -20,11 +20,11 @@ pub(crate) fn folder() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// A run of the reference.
+/// One run of the reference.
 pub(crate) struct Case {
     pub name: String,
     pub spec: Spec,
-    /// Cleanings, write amplification and mean response (ms), as the reference counts them.
+    /// Number of cleanings, write amplification and mean response (ms) according to the reference.
     pub cleanings: u64,
     pub waf: Option<f64>,
     pub mean_ms: f64,
@@ -40,7 +40,7 @@ fn text(name: &str) -> String {
     text
 }
 
-/// The cases of the summary, in its order.
+/// Returns the cases of the summary, in its order.
 pub(crate) fn cases() -> Vec<Case> {
     let text = std::fs::read_to_string(folder().unwrap().join("summary.json")).unwrap();
     let all: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
@@ -92,7 +92,7 @@ fn spec(name: &str, cfg: &serde_json::Value) -> Spec {
     spec
 }
 
-/// A request as the reference saw it; times in nanoseconds.
+/// A request as recorded by the reference; times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub arrival: f64,
@@ -109,7 +109,7 @@ fn ns(ms: &str) -> f64 {
     ms.parse::<f64>().unwrap() * 1e6
 }
 
-/// What the reference made of each request.
+/// Returns the requests recorded by the reference.
 pub(crate) fn seen(name: &str) -> Vec<Seen> {
     let text = text(&format!("{name}.csv.zst"));
     let rows = text.lines().skip(1).map(fields);
@@ -122,7 +122,7 @@ pub(crate) fn seen(name: &str) -> Vec<Seen> {
     .collect()
 }
 
-/// Start (ns), element and cost (ns) of each cleaning of the reference.
+/// Returns start (ns), element and cost (ns) of each cleaning pass of the reference.
 pub(crate) fn seen_cleanings(name: &str) -> Vec<(f64, u32, f64)> {
     let text = text(&format!("{name}.gc.csv.zst"));
     let rows = text.lines().skip(1).map(fields);
@@ -130,15 +130,15 @@ pub(crate) fn seen_cleanings(name: &str) -> Vec<(f64, u32, f64)> {
         .collect()
 }
 
-/// What our drive made of a case.
+/// The result of our model for a case.
 pub(crate) struct Ours {
-    /// By sequence number.
+    /// Completions by sequence number.
     pub completed: Vec<Completion>,
     pub cleanings: Vec<(f64, u32, f64)>,
     pub counters: Counters,
 }
 
-/// Runs the requests of a case.
+/// Runs the requests of a case on our model.
 pub(crate) fn run(case: &Case) -> Ours {
     let mut drive = MsSsd::new(&case.spec).unwrap().keep_cleanings();
     let text = text(&format!("{}.trace.zst", case.name));
@@ -167,18 +167,18 @@ pub(crate) fn run(case: &Case) -> Ours {
     }
 }
 
-/// How ours differs from the reference.
+/// The differences between our model and the reference.
 #[derive(Debug, Default)]
 pub(crate) struct Difference {
     pub requests: usize,
     pub ours: usize,
-    /// The largest, in nanoseconds.
+    /// Largest difference, in nanoseconds.
     pub largest_ns: f64,
-    /// Requests beyond 2 ns.
+    /// Number of requests that differ by more than 2 ns.
     pub beyond: usize,
-    /// The first of those by arrival: our completion and the reference's (ns).
+    /// The first of them by arrival: our completion time (ns) and the reference's request.
     pub first: Vec<(f64, Seen)>,
-    /// Passes of cleaning that are not at the same time, in the same element, of the same cost.
+    /// Number of cleaning passes that differ in time, element or cost.
     pub cleanings_beyond: usize,
     pub first_cleaning: Option<String>,
     pub mean_ms: f64,
@@ -186,7 +186,7 @@ pub(crate) struct Difference {
 
 type ByAddress = BTreeMap<u64, (Vec<f64>, Vec<Seen>)>;
 
-/// Compares completion times for each address as sorted lists.
+/// Compares completion times per address as sorted lists.
 pub(crate) fn compare(ours: &Ours, seen: &[Seen], cleanings: &[(f64, u32, f64)]) -> Difference {
     let mut difference = Difference {
         requests: seen.len(),
@@ -220,7 +220,7 @@ pub(crate) fn compare(ours: &Ours, seen: &[Seen], cleanings: &[(f64, u32, f64)])
         .first
         .sort_by(|a, b| a.1.arrival.total_cmp(&b.1.arrival));
     difference.first.truncate(5);
-    // The reference keeps no list for gangs.
+    // The reference writes no list of cleanings for gangs.
     let listed = if cleanings.is_empty() {
         0
     } else {

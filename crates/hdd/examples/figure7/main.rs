@@ -1,4 +1,4 @@
-//! The table behind `irbw` Figure 7, as Markdown: sequential and random throughput by request size, for both disks.
+//! Prints the table behind `irbw` Figure 7 as Markdown: sequential and random throughput by request size, for both disks.
 
 mod measure;
 

@@ -1,7 +1,7 @@
 //! Throughput of one process that sends requests of one size, one after another: `irbw` Figure 7.
 //!
-//! Sequential requests run at places spread evenly over the disk, random ones go to multiples of their size anywhere on
-//! it, so that both see every zone alike. Writes count until they are on the medium.
+//! Sequential requests run at places spread evenly over the disk, random ones go to any multiple of their size, so that
+//! both use all zones equally. The time of writes includes a flush to the medium.
 
 #![allow(clippy::unwrap_used, reason = "shared by a test and an example")]
 
@@ -9,15 +9,15 @@ use fathom_base::{Rng, Time};
 use fathom_block::{Device, Op, Request};
 use fathom_hdd::{Hdd, Spec};
 
-/// Places at which a sequential run starts.
+/// Number of places at which a sequential run starts.
 const PLACES: u64 = 16;
 /// Bytes of a sequential run at one place, if that makes 8 to 4096 requests.
 const RUN_BYTES: u64 = 64 << 20;
 
-/// Megabytes (10^6) a second.
+/// Throughput in megabytes (10^6 bytes) per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Bytes of a request.
+    /// Size of a request in bytes.
     pub(crate) size: u64,
     pub(crate) sequential_read: f64,
     pub(crate) sequential_write: f64,
@@ -26,13 +26,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// How many times faster sequential reads are.
+    /// Returns the ratio of sequential to random read throughput.
     pub(crate) fn read_ratio(&self) -> f64 {
         self.sequential_read / self.random_read
     }
 }
 
-/// One size on fresh disks.
+/// Measures one size, on new disks.
 pub(crate) fn row(spec: &Spec, size: u64, seed: u64) -> Row {
     let disk = || Hdd::new(spec, seed).unwrap();
     Row {
@@ -52,12 +52,12 @@ fn one(disk: &mut Hdd, op: Op, offset: u64, len: u64) {
 fn sequential(mut disk: Hdd, op: Op, size: u64) -> f64 {
     let requests = (RUN_BYTES / size).clamp(8, 4096);
     let step = disk.info().capacity_bytes / PLACES;
-    // In the middle of equal parts: at their beginnings the outer, faster zones would count for more.
+    // In the middle of equal parts: starts at their beginnings would favour the faster outer zones.
     let first = (step - requests * size) / 2;
     let (mut bytes, mut seconds) = (0, 0.0);
     for place in 0..PLACES {
         let start = (first + step * place) / size * size;
-        // The way there is no part of the run.
+        // The seek to the start is not part of the run.
         one(&mut disk, op, start, 512);
         one(&mut disk, Op::Flush, 0, 0);
         let begin = disk.now();
@@ -75,7 +75,8 @@ fn random(mut disk: Hdd, op: Op, size: u64, seed: u64) -> f64 {
     let places = disk.info().capacity_bytes / size;
     let requests = ((64 << 20) / size).clamp(200, 8000);
     let mut rng = Rng::new(seed, 7);
-    // One somewhere in each equal part of the disk, the parts in random order: the zones get their share.
+    // One request at a random position in each equal part of the disk, in random order of the parts, so that all zones
+    // are covered evenly.
     let mut parts: Vec<u64> = (0..requests).collect();
     rng.shuffle(&mut parts);
     for part in parts {
@@ -86,8 +87,8 @@ fn random(mut disk: Hdd, op: Op, size: u64, seed: u64) -> f64 {
     (requests * size) as f64 / disk.now().since(Time::ZERO).as_secs_f64() / 1e6
 }
 
-/// The request size at which sequential reads are `times` times faster than random ones, in bytes: where the line
-/// between two rows, both axes logarithmic, crosses it.
+/// Returns the request size in bytes at which sequential reads are `times` times faster than random ones, by logarithmic
+/// interpolation between two rows.
 pub(crate) fn size_of_ratio(rows: &[Row], times: f64) -> Option<f64> {
     let crossing = rows
         .windows(2)

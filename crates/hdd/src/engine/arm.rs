@@ -1,9 +1,9 @@
-//! The arm: what it does now and what it does next.
+//! The arm: its current work and the choice of the next work.
 //!
-//! In this order: what it has begun for a request, to its end; requests, by the scheduling of the disk; reading ahead;
-//! the write cache. Where somebody waits for the write cache (for room, or a flush) it takes turns with the requests,
-//! a track of neighbouring sectors at most for each. Reading ahead gives way to anything else at once, but a seek or
-//! head switch that it has begun is finished first.
+//! Priorities, highest first: the rest of the current request; waiting requests, in the order of the disk's scheduling;
+//! read-ahead; the write cache. If a write or a flush waits for the write cache, destaging alternates with requests, at
+//! most one track of adjacent sectors at a time. Read-ahead is interrupted at once by anything else, but a seek or head
+//! switch that it has started is completed first.
 
 use super::state::{Piece, Purpose, Stream};
 use super::{Event, Hdd};
@@ -12,7 +12,7 @@ use crate::spec::Scheduling;
 use fathom_block::Op;
 
 impl Hdd {
-    /// When the arm would be on the track of `place`, and when the sector would begin there.
+    /// Returns when the arm could be on the track of `place`, and when the sector would start there.
     fn reach(&self, place: &Place, write: bool, ready: Phase) -> (Phase, Phase) {
         let arrive = self.arm_free() + self.g.parts(self.arm.movement(place, write));
         (arrive, place.next_start(arrive.max(ready)))
@@ -84,10 +84,10 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// The head has read up to `end`.
+    /// Records that the head has read up to `end`.
     fn have_read(&mut self, piece: &Piece, end: u64) {
         let Some(stream) = &mut self.arm.stream else {
-            // Without a cache nobody sees a piece before its end.
+            // Without a cache a piece has no effect before its end.
             let whole = end == piece.end;
             self.counters.medium_sectors_read += if whole { end - piece.first } else { 0 };
             return;
@@ -116,7 +116,7 @@ impl Hdd {
         if piece.end < end {
             self.start(Purpose::Read(id), piece.end, end, 0);
         } else {
-            // What others wait for may have been read for this one.
+            // Other requests may wait for sectors that were read for this one.
             let mut waiting = std::mem::take(&mut self.waiting);
             waiting.retain(|&other| !self.answered(other));
             self.waiting = waiting;
@@ -135,7 +135,7 @@ impl Hdd {
         }
     }
 
-    /// Goes on with the neighbouring dirty sectors of the same track.
+    /// Continues with the adjacent dirty sectors of the same track.
     fn destage_on(&mut self, piece: &Piece) {
         let next = self.dirty.as_ref().and_then(|dirty| dirty.next());
         if let Some((first, end)) = next
@@ -146,7 +146,7 @@ impl Hdd {
         }
     }
 
-    /// Decides what the arm does, if it is free to do something else.
+    /// Chooses the next work of the arm, if it is free or can be interrupted.
     pub(super) fn dispatch(&mut self) {
         if let Some(piece) = self.arm.piece {
             let idle = self.waiting.is_empty() && !self.pressed();
@@ -175,7 +175,7 @@ impl Hdd {
         self.start(Purpose::Destage, first, end, 0);
     }
 
-    /// Which of the waiting requests comes next.
+    /// Returns the index of the waiting request to serve next.
     fn choose(&self) -> Option<usize> {
         if self.arm.scheduling == Scheduling::Fcfs || self.waiting.len() < 2 {
             return (!self.waiting.is_empty()).then_some(0);
@@ -213,8 +213,8 @@ impl Hdd {
         self.start(Purpose::Read(id), first, end, 0);
     }
 
-    /// A read from `first` has come as far as `end`: the head may read on behind it, if it is about to come by there. What
-    /// was found in another segment, or among what is to be written, lies elsewhere.
+    /// A read that started at `first` has got as far as `end`: extends the read-ahead behind it if the head is about to
+    /// pass there. Sectors that were found in another segment or in the write cache lie elsewhere, and do not extend it.
     pub(super) fn follow(&mut self, first: u64, end: u64) {
         let limit = (end + self.read_ahead).min(self.g.sectors());
         if let Some(stream) = &mut self.arm.stream
@@ -224,7 +224,8 @@ impl Hdd {
         }
     }
 
-    /// Lets a waiting read have what the head is reading ahead, if it comes to it.
+    /// Lets a waiting read use the current read-ahead, if it will reach the wanted sectors. Returns true if there is such
+    /// a read.
     fn join(&mut self, piece: Piece) -> bool {
         let considered = match self.arm.scheduling {
             Scheduling::Fcfs => 1,
@@ -255,7 +256,7 @@ impl Hdd {
         true
     }
 
-    /// Brings what was read up to now into the cache.
+    /// Adds the sectors read so far to the cache.
     pub(super) fn catch_up(&mut self) {
         if let Some(piece) = self.arm.piece
             && self.arm.stream.is_some()

@@ -1,9 +1,9 @@
-//! The disk: events in order of time, and what each of them sets in motion.
+//! The disk: processes events in order of time and their consequences.
 //!
-//! An event exists only where something ends: a command is through the controller, the head has passed a piece of a
+//! An event exists only where something ends: the controller has processed a command, the head has passed a piece of a
 //! track, data has crossed the link, a request is complete. The arm does one thing at a time, in pieces of at most
-//! [`PIECE_SECTORS`]; after each of them it is decided what comes next. Requests that meet are served in the order in
-//! which they came.
+//! [`PIECE_SECTORS`]; after each piece its next work is chosen. Overlapping requests are served in the order in which
+//! they arrived.
 
 mod arm;
 mod state;
@@ -25,16 +25,16 @@ use fathom_block::{
 use state::{Active, Arm};
 use std::collections::VecDeque;
 
-/// The most sectors that the head passes before it is looked at again, and that a read sends at once as they come off
-/// the medium: 8 KiB, the longest data frame of Serial ATA (2048 double words).
+/// Maximum number of sectors in a piece, the unit of head movement and of transfers that a read sends while data comes
+/// off the medium: 8 KiB, the longest data frame of Serial ATA (2048 double words).
 pub(crate) const PIECE_SECTORS: u64 = 16;
 
-/// What can happen. Numbers are indices of requests.
+/// The events. Numbers are indices of requests, except in `Passed`.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The controller is through with a command.
+    /// The controller has processed a command.
     Command(u32),
-    /// The head has passed the piece of this number.
+    /// The head has passed the piece with this number.
     Passed(u32),
     /// Sectors of a cached write have crossed the link.
     Arrived { id: u32, sectors: u32 },
@@ -52,40 +52,40 @@ impl simulated::Event for Event {
     }
 }
 
-/// What the disk has done so far.
+/// The work that the disk has done since it was new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Sectors written by the host.
     pub host_sectors_written: u64,
     /// Sectors read by the host.
     pub host_sectors_read: u64,
-    /// Movements of the arm from one cylinder to another.
+    /// Seeks: movements of the arm to another cylinder.
     pub seeks: u64,
-    /// Time of those, settling included.
+    /// Total seek time, including settling.
     pub seek_time: Dur,
-    /// Changes of the head on one cylinder.
+    /// Switches to another head on the same cylinder.
     pub head_switches: u64,
-    /// Time spent waiting for a sector to come round, after the arm had settled.
+    /// Rotational delay: total time spent waiting for a sector to arrive under the head after the arm had settled.
     pub rotation_wait: Dur,
     /// Sectors read from the medium.
     pub medium_sectors_read: u64,
     /// Sectors written to the medium.
     pub medium_sectors_written: u64,
-    /// Sectors read from the medium that no request had asked for yet.
+    /// Sectors read ahead: read from the medium before a request asked for them.
     pub read_ahead_sectors: u64,
-    /// Reads that were wholly in memory.
+    /// Reads served completely from memory.
     pub cache_hits: u64,
-    /// Reads whose beginning was in memory, or that the head was already reading.
+    /// Reads whose first sectors were in memory, or were already being read ahead.
     pub partial_hits: u64,
-    /// Reads that had to go to the medium for everything.
+    /// Reads served completely from the medium.
     pub cache_misses: u64,
-    /// Times that a cached write found no room.
+    /// Number of times that a cached write found no room.
     pub write_stalls: u64,
-    /// Events handled.
+    /// Events processed by the simulation.
     pub events: u64,
 }
 
-/// A modelled disk. `Clone` forks it with everything that it holds.
+/// A modelled disk. `Clone` forks it with its complete state.
 #[derive(Clone, Debug)]
 pub struct Hdd {
     info: DeviceInfo,
@@ -94,7 +94,7 @@ pub struct Hdd {
     link: Link,
     active: Slab<Active>,
     sequence: u64,
-    /// Requests that wait for an earlier one which they meet, in order.
+    /// Requests held back by an earlier overlapping request, in order.
     held: Vec<u32>,
     /// Requests that wait for the arm, in order.
     waiting: Vec<u32>,
@@ -102,9 +102,9 @@ pub struct Hdd {
     segments: Option<Segments>,
     read_ahead: u64,
     dirty: Option<Dirty>,
-    /// Cached writes that have not booked the link for all of their data, and flushes, in order.
+    /// Flushes, and cached writes that have not booked the link for all of their data, in order.
     incoming: VecDeque<u32>,
-    /// The front of `incoming` has been counted as a stall.
+    /// True if the first entry of `incoming` has been counted as a stall.
     stalled: bool,
     store: Option<Store>,
     counters: Counters,
@@ -112,10 +112,10 @@ pub struct Hdd {
 }
 
 impl Hdd {
-    /// A disk at rest with its head on the outermost track, at an angle drawn from the seed.
+    /// Creates a disk at rest with its head on the outermost track, at an angle drawn from the seed.
     ///
     /// # Errors
-    /// [`SpecError::Value`] where no such disk can be built.
+    /// Returns [`SpecError::Value`] if no such disk can be built.
     pub fn new(spec: &Spec, seed: u64) -> Result<Hdd, SpecError> {
         spec.check()?;
         let start = Rng::new(seed, 1).below(TURN);
@@ -143,24 +143,24 @@ impl Hdd {
         })
     }
 
-    /// From now on the disk keeps the bytes that are written and gives them back; writes without data write zeros.
-    /// Costs memory for what is written; for a disk that was never written.
+    /// Makes the disk store the bytes that are written from now on, and return them to reads; writes without data write
+    /// zeros. Uses memory for all written data. Only for a disk that was never written.
     pub fn keep_data(mut self) -> Self {
         self.store = Some(Store::default());
         self
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub fn geometry(&self) -> &Geometry {
         &self.g
     }
 
-    /// The seek curve.
+    /// Returns the seek curve.
     pub fn seek_curve(&self) -> &SeekCurve {
         &self.arm.curve
     }
 
-    /// What the disk has done so far.
+    /// Returns the counters of the work that the disk has done since it was new.
     pub fn counters(&self) -> Counters {
         Counters {
             rotation_wait: self.g.duration(self.rotation_wait),
@@ -177,7 +177,7 @@ impl Hdd {
         }
     }
 
-    /// Whether an earlier request is in flight that this one meets.
+    /// Returns true if an earlier request in flight overlaps this one.
     fn must_wait(&self, id: u32) -> bool {
         let Some(this) = self.active.get(id) else {
             return false;
@@ -211,8 +211,8 @@ impl Hdd {
         self.release_held();
     }
 
-    /// Counts what a request did, and moves its bytes. Nothing that it meets is under way, so that now is as good as
-    /// any moment since it began.
+    /// Counts the work of a request and moves its bytes. No overlapping request is in progress, so the bytes may be moved
+    /// at any time between its start and its completion.
     fn account(&mut self, request: &Request) -> Option<Box<[u8]>> {
         let (offset, len) = (request.offset, request.len);
         match request.op {
@@ -259,7 +259,7 @@ fn info_of(spec: &Spec) -> DeviceInfo {
     }
 }
 
-/// Flash counters that stay 0.
+/// The flash counters are all 0.
 impl Subject for Hdd {
     fn stats(&self) -> Option<DriveStats> {
         Some(DriveStats::default())

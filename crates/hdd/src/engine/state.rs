@@ -1,4 +1,4 @@
-//! What the disk keeps of a request in flight, of the piece under the head and of its arm.
+//! State of the requests in flight, of the piece under the head, and of the arm.
 
 use crate::geometry::{Phase, Place, TURN, Track};
 use crate::seek::SeekCurve;
@@ -11,15 +11,15 @@ use fathom_block::{Op, Request};
 pub(super) struct Active {
     pub(super) request: Request,
     pub(super) submitted: Time,
-    /// In order of submission.
+    /// Sequence number, in order of submission.
     pub(super) sequence: u64,
-    /// The first sector that it needs from the medium, or has not written there.
+    /// First sector that it needs from the medium, or still has to write to it.
     pub(super) wanted: u64,
-    /// Sectors for which the link is booked.
+    /// Sectors whose transfer over the link is booked.
     pub(super) booked: u64,
     /// Sectors of a cached write that have crossed the link.
     pub(super) arrived: u64,
-    /// The earliest that the first sector of an uncached write may meet the medium, so that none comes too late.
+    /// Earliest phase at which an uncached write may start on the medium without running out of data.
     pub(super) ready: Phase,
 }
 
@@ -36,7 +36,7 @@ impl Active {
         self.request.len / SECTOR_BYTES
     }
 
-    /// Whether it matters which of the two comes first.
+    /// Returns true if the requests overlap and at least one of them is a write.
     pub(super) fn meets(&self, other: &Active) -> bool {
         let (a, b) = (&self.request, &other.request);
         let touch = a.offset < b.end() && b.offset < a.end();
@@ -44,39 +44,39 @@ impl Active {
     }
 }
 
-/// Why the head passes over sectors.
+/// The reason for passing over sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// For the request of this number.
+    /// A read of the request with this index.
     Read(u32),
-    /// For the uncached write of this number.
+    /// An uncached write of the request with this index.
     Write(u32),
-    /// For a read that may come.
+    /// Read-ahead.
     Ahead,
-    /// For the write cache.
+    /// Destaging of the write cache.
     Destage,
 }
 
-/// Sectors of one track that the head goes to and passes over.
+/// Sectors of one track that the head seeks to and passes over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) purpose: Purpose,
     pub(super) first: u64,
     pub(super) end: u64,
     pub(super) place: Place,
-    /// When the arm is on the track, settled.
+    /// Phase at which the arm has settled on the track.
     pub(super) arrive: Phase,
-    /// When the first sector begins.
+    /// Phase at which the first sector starts.
     pub(super) start: Phase,
 }
 
 impl Piece {
-    /// When its last sector has passed.
+    /// Returns the phase at which its last sector has passed.
     pub(super) fn over(&self) -> Phase {
         self.start + self.place.span(self.end - self.first)
     }
 
-    /// The end of what has passed by then.
+    /// Returns the end of the sectors that have passed by a phase.
     pub(super) fn passed_by(&self, phase: Phase) -> u64 {
         let elapsed = phase.saturating_sub(self.start).min(Phase::from(TURN) * 2);
         let rate = Phase::from(self.place.sectors_per_track);
@@ -89,37 +89,37 @@ impl Piece {
     }
 }
 
-/// A run of sectors that is read into a segment.
+/// A run of sectors being read into a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     pub(super) segment: usize,
-    /// The next sector.
+    /// Next sector.
     pub(super) at: u64,
-    /// Where reading ahead ends.
+    /// End of the read-ahead.
     pub(super) limit: u64,
 }
 
-/// The arm: what it can do, where it is and what it does.
+/// The arm: its parameters, position and current work.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     pub(super) curve: SeekCurve,
     pub(super) head_switch: Dur,
     pub(super) write_settle: Dur,
     pub(super) scheduling: Scheduling,
-    /// Where the head is, or is going.
+    /// Track of the head, or its target.
     pub(super) track: Track,
-    /// When the arm became free.
+    /// Phase at which the arm became free.
     pub(super) free: Phase,
-    /// The write cache had the arm before the requests.
+    /// True if the write cache used the arm before the requests.
     pub(super) destaged_last: bool,
     pub(super) piece: Option<Piece>,
-    /// The number of the latest piece; the end of an earlier one means nothing.
+    /// Number of the latest piece; the ends of earlier pieces are ignored.
     pub(super) piece_number: u32,
     pub(super) stream: Option<Stream>,
 }
 
 impl Arm {
-    /// At rest on the outermost track.
+    /// Creates an arm at rest on the outermost track.
     pub(super) fn new(spec: &Spec, start: Phase) -> Self {
         Self {
             curve: spec.seek_curve(),
@@ -135,7 +135,7 @@ impl Arm {
         }
     }
 
-    /// How long it takes to another track.
+    /// Returns the time of the movement to another track.
     pub(super) fn movement(&self, to: &Place, write: bool) -> Dur {
         let (from, to) = (self.track, to.track);
         if from == to {

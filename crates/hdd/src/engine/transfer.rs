@@ -1,4 +1,4 @@
-//! What a request does besides moving the arm: memory hits, the link, the write cache, flushes.
+//! The parts of a request that do not move the arm: memory hits, the link, the write cache, flushes.
 
 use super::{Event, Hdd, PIECE_SECTORS};
 use crate::geometry::{Phase, slot_start};
@@ -14,7 +14,7 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// Sends what is in memory of the rest of a read, from its beginning on; whether that is all of it.
+    /// Sends the leading part of the rest of a read that is in memory. Returns true if that is all of it.
     pub(super) fn answered(&mut self, id: u32) -> bool {
         let Some(active) = self.active.get(id).filter(|a| a.request.op == Op::Read) else {
             return false;
@@ -27,7 +27,7 @@ impl Hdd {
         if cached == end {
             self.follow(first, end);
         }
-        // A read counts once: as a hit, or where its beginning is the first that was there.
+        // Each read is counted once, when its first sector is served.
         self.counters.cache_hits += u64::from(from == first && cached == end);
         self.counters.partial_hits += u64::from(from == first && cached < end);
         if let Some(active) = self.active.get_mut(id) {
@@ -37,7 +37,7 @@ impl Hdd {
         cached == end
     }
 
-    /// The end of what is in memory of `first..end`, from its beginning on.
+    /// Returns the end of the leading part of `first..end` that is in memory.
     fn cached_until(&mut self, first: u64, end: u64) -> u64 {
         let mut at = first;
         while at < end {
@@ -51,7 +51,7 @@ impl Hdd {
         at.min(end)
     }
 
-    /// Sectors of a read are ready to cross the link.
+    /// Transfers sectors of a read over the link.
     pub(super) fn send(&mut self, id: u32, sectors: u64) {
         let (_, at) = self.link.transfer(sectors * SECTOR_BYTES, self.clock.now);
         let Some(active) = self.active.get_mut(id) else {
@@ -82,8 +82,8 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// An uncached write crosses the link while the arm moves. It may meet the medium once its first sector is there
-    /// and the rest comes no later than the fastest that the medium could take it.
+    /// Books the transfer of an uncached write, which crosses the link while the arm moves. The write may start on the
+    /// medium once its first sector has arrived, if the remaining data arrives no later than the medium could take it.
     fn book_uncached(&mut self, id: u32) {
         let Some(active) = self.active.get_mut(id) else {
             return;
@@ -97,7 +97,7 @@ impl Hdd {
         active.booked = active.sectors();
     }
 
-    /// Lets cached writes onto the link as far as there is room, and completes flushes whose turn it is.
+    /// Admits cached writes to the link while there is room, and completes flushes whose turn it is.
     pub(super) fn admit(&mut self) {
         while let Some(&id) = self.incoming.front() {
             let (Some(dirty), Some(active)) = (&mut self.dirty, self.active.get_mut(id)) else {
@@ -150,8 +150,8 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// What was read of these sectors is no longer what they hold. What the head reads of them from now on, before
-    /// they have left the write cache, is taken from there.
+    /// Invalidates read segments that hold overwritten sectors. If the head reads some of these sectors before they leave
+    /// the write cache, their data is taken from the write cache.
     pub(super) fn overwritten(&mut self, first: u64, end: u64) {
         self.catch_up();
         if let Some(segments) = &mut self.segments {
@@ -168,17 +168,18 @@ impl Hdd {
         self.dispatch();
     }
 
-    /// Whether somebody waits for the write cache to be emptied: for room, or a flush.
+    /// Returns true if a write or a flush waits for the write cache to drain.
     pub(super) fn pressed(&self) -> bool {
         !self.incoming.is_empty()
     }
 
-    /// Sectors of a piece that starts at `first` and may go to `end`, with `left` sectors on the track.
+    /// Returns the end of a piece that starts at `first` and may extend to `end`, with `left` sectors on the track.
     pub(super) fn piece_end(first: u64, end: u64, left: u32) -> u64 {
         end.min(first + PIECE_SECTORS).min(first + u64::from(left))
     }
 
-    /// The phase of now, or the moment within this nanosecond, or after it, when the arm became free.
+    /// Returns the phase from which the arm is free: the phase of the current time, or that at which it became free if
+    /// this is not before the current nanosecond.
     pub(super) fn arm_free(&self) -> Phase {
         if self.g.time(self.arm.free) >= self.clock.now {
             self.arm.free
@@ -187,7 +188,7 @@ impl Hdd {
         }
     }
 
-    /// The event of a phase, no earlier than now.
+    /// Returns the event time for a phase; not earlier than the current time.
     pub(super) fn event_time(&self, phase: Phase) -> Time {
         self.g.time(phase).max(self.clock.now)
     }

@@ -7,7 +7,7 @@ use fathom_block::{Completion, Device, Op, Request};
 use fathom_hdd::{Hdd, Spec, presets};
 use std::collections::VecDeque;
 
-/// Two heads, two zones (64 and 40 sectors a track), 7500 turns a minute (8 ms each), no caches.
+/// Two heads, two zones (64 and 40 sectors per track), 7500 rpm (8 ms per turn), no caches.
 const SMALL: &str = r#"
 name = "small"
 capacity = "1000KiB"
@@ -32,7 +32,7 @@ head_switch = "500us"
 write_settle = "400us"
 "#;
 
-/// Nanoseconds of a turn of [`small`].
+/// Duration of a turn of [`small`], in nanoseconds.
 pub(crate) const TURN_NS: u64 = 8_000_000;
 
 pub(crate) fn small() -> Spec {
@@ -43,12 +43,12 @@ pub(crate) fn preset(name: &str) -> Spec {
     Spec::from_toml(presets::find(name).unwrap().text).unwrap()
 }
 
-/// Nanoseconds of a transfer over the link.
+/// Returns the duration of a transfer over the link, in nanoseconds.
 pub(crate) fn link(spec: &Spec, sectors: u64) -> u64 {
     (sectors * 512 * 1_000_000_000).div_ceil(spec.host.bandwidth.bytes_per_second())
 }
 
-/// A disk without memory, one command at a time.
+/// Returns the disk without caches, with queue depth 1.
 pub(crate) fn bare(mut spec: Spec) -> Spec {
     (spec.read_cache, spec.write_cache) = (None, None);
     spec.host.queue_depth = 1;
@@ -70,13 +70,13 @@ pub(crate) fn flush(disk: &mut Hdd) -> Completion {
     one(disk, Op::Flush, 0, 0)
 }
 
-/// Lets time pass.
+/// Waits for a duration.
 pub(crate) fn idle(disk: &mut Hdd, time: Dur) {
     let until = disk.now() + time;
     disk.wait(until, &mut Vec::new());
 }
 
-/// All of `requests`, as many at a time as the disk takes, in order of completion.
+/// Sends all of `requests` at the queue depth of the disk. Returns the completions in order.
 pub(crate) fn run(disk: &mut Hdd, requests: Vec<Request>) -> Vec<Completion> {
     let (mut done, all) = (Vec::new(), requests.len());
     let mut waiting: VecDeque<Request> = requests.into();

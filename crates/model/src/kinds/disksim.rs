@@ -1,4 +1,4 @@
-//! The simulated drive under the `epo` paper.
+//! The kind `disksim`: the simulated drive of the `epo` paper.
 
 use super::{Kind, Modelled};
 use fathom_base::Named;

@@ -1,4 +1,4 @@
-//! A disk.
+//! The kind `hdd`: a hard disk.
 
 use super::{Kind, Modelled};
 use fathom_base::Named;

@@ -1,4 +1,4 @@
-//! The general engine.
+//! The kind `ssd`: a solid state drive in the general engine.
 
 use super::{Kind, Modelled};
 use fathom_base::Named;

@@ -1,5 +1,5 @@
-//! The four loads that the speed of a drive is told by, and the drives: shared by the benchmark `epo` and by the
-//! example `performance`, which makes the table of docs/performance.md.
+//! The four loads that measure the speed of a drive, and the drives. Shared by the benchmark `epo` and the example
+//! `performance`, which creates the table of docs/performance.md.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 
@@ -7,13 +7,13 @@ use fathom_base::{Rng, Time};
 use fathom_block::{Device, Op, Request};
 use fathom_ssd::{Spec, Ssd, presets};
 
-/// A page of every drive here.
+/// Page size of every drive here, in bytes.
 pub(crate) const PAGE: u64 = 4096;
-/// Requests in flight.
+/// Queue depth.
 pub(crate) const DEPTH: u64 = 32;
-/// Blocks of a plane of the drive `epo`.
+/// Blocks per plane of the drive `epo`.
 const BLOCKS: u64 = 2048;
-/// Of which the model keeps five in motion beside its over-provisioning.
+/// Blocks per plane that the model keeps in reserve, in addition to over-provisioning.
 const RESERVE: u64 = 5;
 
 /// The drive of the `epo` paper in the general engine: 48 elements of 8 planes.
@@ -21,7 +21,7 @@ pub(crate) fn epo() -> Spec {
     Spec::from_toml(presets::find("epo").unwrap().text).unwrap()
 }
 
-/// The same elements with so many blocks a plane, of which the host can address 86.5 %, so that uniform random writes
+/// The same elements with `blocks` blocks per plane, of which the host can address 86.5 %, so that uniform random writes
 /// have a write amplification near 4.
 pub(crate) fn epo_tight(blocks: u64) -> Spec {
     let mut spec = epo();
@@ -40,12 +40,12 @@ pub(crate) fn tebibyte() -> Spec {
     spec
 }
 
-/// Blocks a plane of a drive with an `n`-th of the paper's elements' size.
+/// Returns the blocks per plane of a drive with an `n`-th of the size of the paper's elements.
 pub(crate) const fn blocks(n: u64) -> u64 {
     BLOCKS / n
 }
 
-/// Sends `n` requests, [`DEPTH`] at a time, and waits for all.
+/// Sends `n` requests with queue depth [`DEPTH`], and waits for all of them.
 #[inline(always)]
 fn run(drive: &mut impl Device, n: u64, mut request: impl FnMut(u64) -> Request) {
     let mut done = Vec::new();
@@ -61,7 +61,7 @@ fn run(drive: &mut impl Device, n: u64, mut request: impl FnMut(u64) -> Request)
     }
 }
 
-/// Sends `n` random requests of one page. A function of its own, so that instructions can be counted in it alone.
+/// Sends `n` random requests of one page. A separate function, so that instructions can be counted in it alone.
 #[inline(never)]
 pub(crate) fn measured(drive: &mut impl Device, op: Op, n: u64, seed: u64) {
     let pages = drive.info().capacity_bytes / PAGE;
@@ -71,7 +71,7 @@ pub(crate) fn measured(drive: &mut impl Device, op: Op, n: u64, seed: u64) {
     });
 }
 
-/// Writes the whole drive once, in order.
+/// Writes the whole drive once, sequentially.
 pub(crate) fn fill(drive: &mut impl Device) {
     const LEN: u64 = 1 << 20;
     let capacity = drive.info().capacity_bytes;
@@ -81,8 +81,8 @@ pub(crate) fn fill(drive: &mut impl Device) {
     });
 }
 
-/// A drive of the general engine whose pages are all written and which has been collecting for long: it is
-/// overwritten at random as often as it takes, two and a half times over in all.
+/// Returns a drive of the general engine with all pages written and in the steady state of garbage collection: it has
+/// been overwritten at random, two and a half times its size in total.
 pub(crate) fn steady(spec: &Spec) -> Ssd {
     let mut drive = Ssd::new(spec, 1).unwrap();
     fill(&mut drive);
@@ -92,7 +92,7 @@ pub(crate) fn steady(spec: &Spec) -> Ssd {
     drive
 }
 
-/// The same as `measured`, where nothing is counted.
+/// Like `measured`, for parts in which instructions are not counted.
 fn overwrite(drive: &mut Ssd, n: u64) {
     let pages = drive.info().capacity_bytes / PAGE;
     let mut rng = Rng::new(99, 0);

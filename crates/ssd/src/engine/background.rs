@@ -1,25 +1,25 @@
 //! Background work of the stations, drawn from the seed (`noise` of the drive file).
 //!
-//! Pieces come independently of each other (a Poisson process): when the next one comes does not depend on those before it.
-//! After [`PIECES_MAX`] pieces without a request no more are drawn until the next request, so that an idle century costs no
-//! more than a few days. The first request after such a gap finds no piece at work.
+//! Pieces arrive independently of each other (a Poisson process). After [`PIECES_MAX`] pieces without a request no more
+//! are drawn until the next request, so that a century of idle time costs no more than a few days. The first request
+//! after such a gap finds no piece in progress.
 
 use crate::event::{Clock, Event};
 use crate::spec::Noise;
 use fathom_base::{Dur, Rng};
 
-/// Pieces that a station has at most: where the host leaves it no time for them, the next are left out.
+/// Maximum number of pieces of a station, waiting or in progress; further pieces are dropped.
 const WAITING_MAX: u8 = 4;
-/// Pieces that are drawn without a request: of two seconds each, those of 36 hours.
+/// Maximum number of pieces drawn without a request. With two seconds between pieces this is 36 hours.
 const PIECES_MAX: u32 = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Background {
     noise: Noise,
     rng: Rng,
-    /// Pieces of each station, the one at work included.
+    /// Pieces of each station, including the one in progress.
     waiting: Vec<u8>,
-    /// Pieces since the last request.
+    /// Pieces drawn since the last request.
     since_request: u32,
 }
 
@@ -33,12 +33,12 @@ impl Background {
         }
     }
 
-    /// Whether no two runs of the drive differ.
+    /// Returns true if the drive has no noise of any kind, so that two runs never differ.
     pub(super) fn is_silent(&self) -> bool {
         self.noise == Noise::default()
     }
 
-    /// A request comes: so do pieces again, if they paused.
+    /// Notes a request; resumes the drawing of pieces if it had paused.
     #[inline]
     pub(super) fn note_request(&mut self, clock: &mut Clock) {
         if std::mem::take(&mut self.since_request) > PIECES_MAX {
@@ -46,7 +46,7 @@ impl Background {
         }
     }
 
-    /// The next piece comes after a while, if there is background work and it does not pause.
+    /// Schedules the next piece, unless there is no background work or it has paused.
     pub(super) fn schedule(&mut self, clock: &mut Clock) {
         let interval = self.noise.background_interval;
         if interval > Dur::ZERO && self.since_request <= PIECES_MAX {
@@ -55,7 +55,7 @@ impl Background {
         }
     }
 
-    /// A piece comes: its station and its length in nanoseconds, unless that station has too many.
+    /// Draws a piece: its station and its length in nanoseconds. `None` if that station has too many already.
     pub(super) fn draw(&mut self) -> Option<(u32, u32)> {
         self.since_request += 1;
         let station = self.rng.below(self.waiting.len() as u64) as u32;
@@ -69,12 +69,12 @@ impl Background {
         Some((station, length))
     }
 
-    /// A piece is done.
+    /// Notes that a piece of a station is done.
     pub(super) fn done(&mut self, station: u32) {
         self.waiting[station as usize] -= 1;
     }
 
-    /// Forgets what is under way.
+    /// Forgets all pieces in progress.
     pub(super) fn clear(&mut self) {
         self.waiting.fill(0);
         self.since_request = 0;

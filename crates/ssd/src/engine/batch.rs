@@ -1,26 +1,26 @@
-//! What leaves the buffer for the flash array in one go.
+//! A batch of lines that leave the buffer for the flash array together.
 
 use super::ticket::NOBODY;
 use crate::buffer::lines::{LineView, Out};
 use crate::nand::job::Place;
 use fathom_base::Lpn;
 
-/// Lines on their way to the translation layer, and the units they make.
+/// Lines on their way to the translation layer, and the mapped units to program for them.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// What is being added.
+    /// The line that is being added.
     pub(super) line: LineView,
-    /// What leaves the buffer with it.
+    /// The lines that leave the buffer with the batch.
     pub(super) outs: Vec<Out>,
-    /// Runs of units, one after another as they will be programmed.
+    /// Runs of consecutive units (first unit, count), in the order in which they will be programmed.
     pub(super) runs: Vec<(Lpn, u32)>,
-    /// Units in all.
+    /// Total number of units.
     pub(super) units: u32,
-    /// Dirty sectors in all.
+    /// Total number of dirty sectors.
     pub(super) dirty: u32,
-    /// Old data to read first.
+    /// Old data that must be read first.
     pub(super) reads: Vec<Place>,
-    /// The unbuffered write that waits for it.
+    /// The unbuffered write that waits for the batch, or [`NOBODY`].
     pub(super) owner: u32,
     accepted: (usize, u32, usize),
 }
@@ -49,7 +49,7 @@ impl Batch {
         self.owner = NOBODY;
     }
 
-    /// Whether the page of the line that is being added has units in the batch already.
+    /// Returns true if the batch already has units of the clustered page of the line that is being added.
     pub(super) fn has_page(&self, units_per_cpage: u32) -> bool {
         let page = self.line.cline;
         self.runs
@@ -57,7 +57,7 @@ impl Batch {
             .any(|(lpn, _)| lpn.0 / units_per_cpage == page)
     }
 
-    /// Adds units, joined to the last run of the same line where they continue it.
+    /// Adds units. They extend the last run if they follow it and it belongs to the same line.
     pub(super) fn push(&mut self, lpn: Lpn, units: u32) {
         self.units += units;
         if self.runs.len() > self.accepted.0
@@ -70,7 +70,7 @@ impl Batch {
         self.runs.push((lpn, units));
     }
 
-    /// Old data to read; where pages are padded, in one read as far as it lies together.
+    /// Adds a read of old data. Where pages are padded, adjacent places become one read.
     pub(super) fn read(&mut self, place: Place) {
         if self.line.whole
             && self.reads.len() > self.accepted.2
@@ -84,32 +84,32 @@ impl Batch {
         self.reads.push(place);
     }
 
-    /// All units, one after another.
+    /// Iterates over all units in programming order.
     pub(super) fn all_units(&self) -> impl Iterator<Item = Lpn> + '_ {
         let units = self.runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n);
         units.map(Lpn)
     }
 
-    /// Whether the units follow one another without a gap.
+    /// Returns true if the units are consecutive.
     pub(super) fn is_one_run(&self) -> bool {
         self.runs
             .windows(2)
             .all(|pair| pair[0].0.0 + pair[0].1 == pair[1].0.0)
     }
 
-    /// The unit that was added last.
+    /// Returns the unit that was added last.
     pub(super) fn last_unit(&self) -> Lpn {
         self.runs
             .last()
             .map_or(Lpn(0), |(first, n)| Lpn(first.0 + n - 1))
     }
 
-    /// Whether a line leaves with it.
+    /// Returns true if a line leaves with the batch.
     pub(super) fn has_line(&self, id: u32) -> bool {
         self.outs.iter().any(|out| out.is(id))
     }
 
-    /// What was added belongs to the batch.
+    /// Accepts the line that is being added.
     pub(super) fn accept(&mut self, out: Out) {
         self.outs.push(out);
         self.dirty += self.line.dirty;
@@ -117,7 +117,7 @@ impl Batch {
         self.accepted = (self.runs.len(), self.units, self.reads.len());
     }
 
-    /// It does not fit: takes back what was added.
+    /// Removes the line that is being added, which does not fit.
     pub(super) fn undo(&mut self) {
         self.runs.truncate(self.accepted.0);
         self.units = self.accepted.1;

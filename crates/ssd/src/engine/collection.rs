@@ -1,5 +1,5 @@
-//! When blocks are collected in idle time (`gc.background_percent`): after the host has been idle for a while, and then
-//! one after the other until it is not, or there is nothing to collect.
+//! Background garbage collection (`gc.background_percent`): starts after the host has been idle for a while and collects
+//! one block after another until a request arrives or nothing is left to collect.
 
 use crate::event::{Clock, Event};
 use crate::spec::Gc;
@@ -7,13 +7,13 @@ use fathom_base::{Dur, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Collection {
-    /// How long the host must be idle; `None` for a drive that does not collect in idle time.
+    /// Idle time of the host before collection starts; `None` if the drive does not collect in the background.
     delay: Option<Dur>,
     scheduled: bool,
-    /// An erase will come after which there may be more to do.
+    /// An erase is in progress that may allow another step.
     at_work: bool,
     last_activity: Time,
-    /// Blocks collected.
+    /// Number of blocks collected.
     pub(super) collected: u64,
 }
 
@@ -28,7 +28,7 @@ impl Collection {
         }
     }
 
-    /// A request is complete.
+    /// Notes that a request is complete.
     #[inline]
     pub(super) fn note_complete(&mut self, clock: &mut Clock) {
         let Some(delay) = self.delay else { return };
@@ -39,7 +39,8 @@ impl Collection {
         }
     }
 
-    /// [`Event::Collect`]: whether it is time for a step; `may` if the host is idle and the drive fit to do it.
+    /// Handles [`Event::Collect`]: returns true if a step is due. `may` is true if the host is idle and the drive is able
+    /// to collect.
     pub(super) fn is_due(&mut self, may: bool, clock: &mut Clock) -> bool {
         self.scheduled = false;
         let Some(delay) = self.delay.filter(|_| may && !self.at_work) else {
@@ -53,13 +54,13 @@ impl Collection {
         due <= clock.now
     }
 
-    /// A step was taken; `erasing` if an erase is under way that may make room for another one.
+    /// Notes a step. `erasing` is true if an erase is in progress that may make room for another step.
     pub(super) fn stepped(&mut self, collected: bool, erasing: bool) {
         self.collected += u64::from(collected);
         self.at_work = collected || erasing;
     }
 
-    /// An erase is done: goes on if the host is still idle.
+    /// Continues after an erase, if a step was waiting for it.
     pub(super) fn go_on(&mut self, clock: &mut Clock) {
         if std::mem::take(&mut self.at_work) && !self.scheduled {
             self.scheduled = true;
@@ -67,7 +68,7 @@ impl Collection {
         }
     }
 
-    /// Forgets what is under way.
+    /// Forgets the work in progress.
     pub(super) fn clear(&mut self) {
         (self.scheduled, self.at_work) = (false, false);
     }

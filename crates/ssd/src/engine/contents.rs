@@ -1,4 +1,4 @@
-//! The bytes of sectors, where data is kept: what the memory for writes holds over what the flash array holds.
+//! The bytes of sectors on drives that keep data: the write memory overlays the flash array.
 
 use super::Ssd;
 use super::batch::Batch;
@@ -7,7 +7,7 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 const SIZE: usize = SECTOR_BYTES as usize;
 
 impl Ssd {
-    /// The bytes that a read gives now.
+    /// Returns the bytes that a read issued now returns.
     pub(super) fn assemble(&self, first: u64, sectors: u64) -> Box<[u8]> {
         let mut bytes = vec![0u8; sectors as usize * SIZE].into_boxed_slice();
         for (sector, into) in (first..).zip(bytes.chunks_exact_mut(SIZE)) {
@@ -16,7 +16,7 @@ impl Ssd {
         bytes
     }
 
-    /// The bytes of a batch's units once it is programmed, one after another; empty where no data is kept.
+    /// Returns the bytes to program for the units of a batch, one unit after another; empty if no data is kept.
     pub(super) fn merged_bytes(&self, batch: &Batch) -> Vec<u8> {
         let Some(store) = &self.flash.store else {
             return Vec::new();
@@ -26,14 +26,14 @@ impl Ssd {
         for (lpn, unit) in batch.all_units().zip(bytes.chunks_exact_mut(size)) {
             let first = u64::from(lpn.0) * per_unit;
             for (sector, into) in (first..).zip(unit.chunks_exact_mut(SIZE)) {
-                // Lines that are newer do not count.
+                // Lines that do not belong to the batch are newer and must not be included.
                 self.copy_sector(sector, |line| batch.has_line(line), into);
             }
         }
         bytes
     }
 
-    /// A batch has been placed: its units are where the mapping says.
+    /// Stores the bytes of a batch that has been placed: the mapping already points to its new places.
     pub(super) fn keep_units(&mut self, batch: &Batch, bytes: &[u8]) {
         if let Some(store) = &mut self.flash.store {
             let size = store.unit_bytes();
@@ -43,7 +43,7 @@ impl Ssd {
         }
     }
 
-    /// Copies the bytes of a sector: those of the newest of the lines that `counts` accepts, else those in flash.
+    /// Copies the bytes of a sector: from the newest line that `counts` accepts, otherwise from flash.
     fn copy_sector(&self, sector: u64, counts: impl Fn(u32) -> bool, into: &mut [u8]) {
         let (cline, in_line) = self.g.line_of_sector(sector);
         let lines = &self.memory.lines;

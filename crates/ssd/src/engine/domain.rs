@@ -1,9 +1,9 @@
-//! What must be done before what: the order of programs and erases.
+//! Ordering of programs and erases.
 //!
 //! Programs are numbered as they are issued. An erase waits until every program with a lower number is done, and so does
-//! a program into a block behind a barrier. A domain is what must be kept in order together: where units never leave
-//! their group (block mapping and its kin) each group is one, so that groups merge, erase and wait for erased blocks
-//! each by itself; else the whole drive is.
+//! a program into a block with a barrier. A domain is a set of programs and erases that must be ordered together. If
+//! units never leave their group (block mapping and hybrid mappings), each group is a domain, so that groups merge, erase
+//! and wait for erased blocks independently. Otherwise the whole drive is one domain.
 
 use crate::geometry::Geometry;
 use crate::spec::Spec;
@@ -11,7 +11,7 @@ use fathom_base::Ppn;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
-/// All domains of a drive.
+/// The domains of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Domains {
     all: Vec<Domain>,
@@ -30,7 +30,7 @@ impl Domains {
         }
     }
 
-    /// Of a clustered block.
+    /// Returns the domain of a clustered block.
     #[inline]
     pub(super) fn of_cblock(&self, g: &Geometry, cblock: u32) -> usize {
         match self.all.len() {
@@ -39,7 +39,7 @@ impl Domains {
         }
     }
 
-    /// Of the place of a mapped unit.
+    /// Returns the domain of a physical unit.
     #[inline]
     pub(super) fn of_unit(&self, g: &Geometry, at: Ppn) -> usize {
         match self.all.len() {
@@ -48,7 +48,7 @@ impl Domains {
         }
     }
 
-    /// Of a clustered page of the host's address space.
+    /// Returns the domain of a clustered page of the host's address space.
     #[inline]
     pub(super) fn of_line(&self, cline: u32) -> usize {
         match self.all.len() {
@@ -57,13 +57,13 @@ impl Domains {
         }
     }
 
-    /// Whether a clustered page of the host's address space waits for an erase.
+    /// Returns true if a clustered page of the host's address space waits for an erase.
     #[inline]
     pub(super) fn is_stalled(&self, cline: u32) -> bool {
         self.all[self.of_line(cline)].stalled
     }
 
-    /// The one that there is, if it is one.
+    /// Returns the domain if there is only one.
     #[inline]
     pub(super) fn single(&self) -> Option<&Domain> {
         match &self.all[..] {
@@ -72,29 +72,29 @@ impl Domains {
         }
     }
 
-    /// The number of the next program of each.
+    /// Returns the number of the next program of each domain.
     pub(super) fn next(&self) -> Box<[u64]> {
         self.all.iter().map(|domain| domain.next).collect()
     }
 
-    /// Whether in each the programs before these numbers are done.
+    /// Returns true if in every domain the programs with lower numbers than `before` are done.
     pub(super) fn are_done(&self, before: &[u64]) -> bool {
         let mut all = self.all.iter().zip(before);
         all.all(|(domain, &before)| domain.is_done(before))
     }
 
-    /// Whether an erase is under way.
+    /// Returns true if an erase is waiting or in progress.
     pub(super) fn is_erasing(&self) -> bool {
         self.all.iter().any(|domain| domain.erasing > 0)
     }
 
-    /// Whether one waits for an erase that never comes, for none is under way.
+    /// Returns true if a domain waits for an erased block although no erase is outstanding.
     pub(super) fn is_stuck(&self) -> bool {
         let stuck = |domain: &Domain| domain.stalled && domain.erasing == 0;
         self.all.iter().any(stuck)
     }
 
-    /// Forgets what is under way.
+    /// Forgets the work in progress.
     pub(super) fn clear(&mut self) {
         self.all.iter_mut().for_each(Domain::clear);
     }
@@ -116,44 +116,44 @@ impl IndexMut<usize> for Domains {
     }
 }
 
-/// What waits until every program with a lower number than `after` is done.
+/// A program or an erase that waits until every program with a lower number than `after` is done.
 #[derive(Clone, Copy, Debug)]
 struct Deferred {
     after: u64,
     what: Waiting,
 }
 
-/// What can wait.
+/// The operations that can wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waiting {
     Erase { cblock: u32 },
     Program { ticket: u32 },
 }
 
-/// Programs into a clustered block wait until every program with a lower number than `after` is done.
+/// A barrier: programs into the clustered block wait until every program with a lower number than `after` is done.
 #[derive(Clone, Copy, Debug)]
 struct Barrier {
     cblock: u32,
     after: u64,
 }
 
-/// Programs that are kept in order together.
+/// State of one domain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domain {
     next: u64,
     first_undone: u64,
-    /// Which are done, from `first_undone` on.
+    /// Whether each program from `first_undone` on is done.
     done: VecDeque<bool>,
     deferred: VecDeque<Deferred>,
     barriers: Vec<Barrier>,
-    /// Erases that were asked for and are not done.
+    /// Outstanding erases: requested and not done.
     pub(super) erasing: u32,
-    /// The translation layer waits for one of them.
+    /// The translation layer waits for one of these erases.
     pub(super) stalled: bool,
 }
 
 impl Domain {
-    /// The number of a new program.
+    /// Numbers a new program.
     #[inline]
     pub(super) fn number(&mut self) -> u64 {
         self.next += 1;
@@ -161,13 +161,13 @@ impl Domain {
         self.next - 1
     }
 
-    /// Whether every program with a lower number is done.
+    /// Returns true if every program with a lower number than `after` is done.
     #[inline]
     fn is_done(&self, after: u64) -> bool {
         after <= self.first_undone
     }
 
-    /// A program is done.
+    /// Marks a program as done.
     #[inline]
     pub(super) fn complete(&mut self, number: u64) {
         self.done[(number - self.first_undone) as usize] = true;
@@ -177,7 +177,7 @@ impl Domain {
         }
     }
 
-    /// Has an erase wait for every program so far.
+    /// Queues an erase behind all programs issued so far.
     pub(super) fn defer_erase(&mut self, cblock: u32) {
         let what = Waiting::Erase { cblock };
         self.erasing += 1;
@@ -185,14 +185,14 @@ impl Domain {
         self.deferred.push_back(Deferred { after, what });
     }
 
-    /// Has a program wait for all with a lower number than `after`.
+    /// Queues a program behind all programs with a lower number than `after`.
     pub(super) fn defer_program(&mut self, ticket: u32, after: u64) {
         let what = Waiting::Program { ticket };
         let position = self.deferred.partition_point(|d| d.after <= after);
         self.deferred.insert(position, Deferred { after, what });
     }
 
-    /// The next of those that wait for nothing any more.
+    /// Removes and returns the next operation whose wait is over.
     #[inline]
     pub(super) fn release(&mut self) -> Option<Waiting> {
         let first = self.deferred.front()?;
@@ -202,14 +202,15 @@ impl Domain {
         self.deferred.pop_front().map(|deferred| deferred.what)
     }
 
-    /// Programs into a clustered block wait for every program so far.
+    /// Makes later programs into a clustered block wait for all programs issued so far.
     pub(super) fn set_barrier(&mut self, cblock: u32) {
         let (after, undone) = (self.next, self.first_undone);
         self.barriers.retain(|barrier| barrier.after > undone);
         self.barriers.push(Barrier { cblock, after });
     }
 
-    /// Up to which number all programs must be done before this one into a clustered block, if some are not.
+    /// Returns the number below which all programs must be done before program `number` into a clustered block may start;
+    /// `None` if it may start now.
     #[inline]
     pub(super) fn barrier_before(&self, cblock: u32, number: u64) -> Option<u64> {
         let applies =
@@ -217,7 +218,7 @@ impl Domain {
         self.barriers.iter().find(applies).map(|b| b.after)
     }
 
-    /// Forgets what is under way; numbers go on.
+    /// Forgets the work in progress; the numbering continues.
     fn clear(&mut self) {
         *self = Self {
             next: self.next,

@@ -1,8 +1,7 @@
-//! What follows when an operation at the flash is done, or has failed.
+//! Handling of flash operations that are done or have failed.
 //!
-//! A failed program is done again from the page register, and its block goes out of use after its next erase. A
-//! failed erase puts the block out of use at once; how a drive ends that runs out of spare blocks stands in
-//! [`super::worn`].
+//! A failed program is repeated from the page register, and its block goes out of use after its next erase. A failed
+//! erase puts the block out of use at once. [`super::worn`] handles a drive that has run out of spare blocks.
 
 use super::Ssd;
 use super::ticket::{NOBODY, Program, Ticket};
@@ -27,7 +26,7 @@ impl Ssd {
         }
     }
 
-    /// Whether the operation is a program that has failed; it is then under way again.
+    /// Returns true if the operation is a program that has failed; it has then been started again.
     fn has_failed(&mut self, job: Job) -> bool {
         let programs = matches!(job.work, Work::Program | Work::Copy);
         if !programs || !self.health.draw_program() {
@@ -89,13 +88,13 @@ impl Ssd {
             return;
         }
         let collected = self.ftl.background(&mut self.ops);
-        // What finds no room now may find it when an erase is done that is under way.
+        // A step that finds no room now may find it when an outstanding erase is done.
         let erasing = self.flash.domains.is_erasing();
         self.collection.stepped(collected, erasing);
         self.issue_own();
     }
 
-    /// Background work begins.
+    /// Starts a piece of background work.
     pub(super) fn background(&mut self) {
         if let Some((station, ns)) = self.background.draw() {
             self.flash.occupy(station, ns, &mut self.clock);

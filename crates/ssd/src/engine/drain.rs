@@ -1,4 +1,4 @@
-//! From the memory for writes into the flash array.
+//! Draining of the write memory into the flash array.
 
 use super::Ssd;
 use super::batch::Batch;
@@ -11,7 +11,7 @@ use crate::nand::job::Place;
 use fathom_base::Lpn;
 
 impl Ssd {
-    /// Drains the memory as far as it should be drained.
+    /// Drains the memory as long as it needs draining and blocks are available.
     #[inline]
     pub(super) fn pump(&mut self) {
         while !self.health.worn_out && self.memory.should_drain(&self.flash.draining) {
@@ -29,7 +29,7 @@ impl Ssd {
         }
     }
 
-    /// Hands what leaves next to the translation layer.
+    /// Hands the next batch to the translation layer.
     fn drain_batch(&mut self, first: Out) -> Result<(), Stall> {
         let batch = self.memory.take_batch(first, &self.ftl);
         let result = self.place_batch(&batch);
@@ -37,7 +37,7 @@ impl Ssd {
         result
     }
 
-    /// Places a piece of an unbuffered write without the detour of a line of its own.
+    /// Places a piece of an unbuffered write without creating a line for it.
     pub(super) fn place_directly(&mut self, piece: Piece) -> Result<(), Stall> {
         let result = if piece.sectors == self.g.sectors_per_cpage {
             self.place_page(piece)
@@ -51,7 +51,7 @@ impl Ssd {
         result
     }
 
-    /// A whole clustered page: there is nothing to plan, for no old data is wanted.
+    /// Places a whole clustered page. Needs no plan, because no old data is read.
     #[inline]
     fn place_page(&mut self, piece: Piece) -> Result<(), Stall> {
         let units = self.g.units_per_cpage;
@@ -85,7 +85,7 @@ impl Ssd {
         result
     }
 
-    /// No erased block is at hand.
+    /// No erased block is available: the domain waits for an erase.
     fn stall(&mut self, domain: usize) {
         let domain = &mut self.flash.domains[domain];
         domain.stalled = true;
@@ -95,7 +95,7 @@ impl Ssd {
         }
     }
 
-    /// Issues what was placed: `dirty` sectors, for an unbuffered write or for nobody.
+    /// Issues the operations of a placed write: `dirty` sectors, for an unbuffered write or for [`NOBODY`].
     #[inline]
     fn issue_placed(&mut self, owner: u32, reads: &[Place], dirty: u32) {
         let issue = Issue {
@@ -106,13 +106,13 @@ impl Ssd {
         };
         let programs = self.flash.issue(&mut self.ops, issue, &mut self.clock);
         if owner != NOBODY {
-            // The piece waits no more, but its programs do.
+            // The piece has been placed; from now on its programs are counted.
             self.host.expect(owner, programs);
             self.host.part_done(owner);
         }
     }
 
-    /// Issues what the translation layer asked for of its own.
+    /// Issues operations that the translation layer started on its own.
     pub(super) fn issue_own(&mut self) {
         self.flash
             .issue(&mut self.ops, Issue::own(), &mut self.clock);
@@ -126,7 +126,7 @@ impl Ssd {
         }
     }
 
-    /// Whether the end of a program sets room in the memory free.
+    /// Frees the room that a finished program releases in the memory, if any.
     #[inline]
     pub(super) fn release(&mut self, sectors: u32) {
         if sectors != NO_BATCH {

@@ -1,9 +1,10 @@
-//! What is on its way from the buffer into the flash array, and which stations that keeps at work.
+//! Batches on their way from the buffer into the flash array, and the stations that they keep busy.
 
 use crate::geometry::Geometry;
 use crate::spec::{ProgramMode, Spec};
 
-/// Programs on their way to a station that count: what is in the array at a time, and as much that is there when it ends.
+/// Number of programs on their way to a station that are counted: those in the array, and as many to follow when these
+/// end.
 fn per_station(spec: &Spec, g: &Geometry) -> u32 {
     let planes = g.groups * g.lanes_per_group / g.stations;
     match spec.flash.program_mode {
@@ -18,15 +19,15 @@ pub(super) struct Draining {
     batches: u32,
     sectors: u64,
     of_station: Vec<u32>,
-    /// How many of a station count.
+    /// Maximum number that is counted per station.
     per_station: u32,
-    /// Of every station, as many of them as count.
+    /// Sum over all stations of the counted batches.
     counted: u32,
     enough: u32,
 }
 
 impl Draining {
-    /// Nothing is on its way.
+    /// Creates the state with no batches in progress.
     pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
         let per_station = per_station(spec, g);
         Self {
@@ -37,17 +38,17 @@ impl Draining {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Returns true if no batches are in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.batches == 0
     }
 
-    /// Sectors that are on their way.
+    /// Returns the number of sectors in progress.
     pub(super) fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Whether stations have what they need.
+    /// Returns true if every station has enough work queued.
     pub(super) fn is_enough(&self) -> bool {
         self.counted >= self.enough
     }
@@ -68,7 +69,7 @@ impl Draining {
         *here -= 1;
     }
 
-    /// Forgets what is under way.
+    /// Forgets the batches in progress.
     pub(super) fn clear(&mut self) {
         self.of_station.fill(0);
         (self.batches, self.sectors, self.counted) = (0, 0, 0);

@@ -1,23 +1,23 @@
-//! Writing a new drive once from beginning to end without simulating the requests that would do it.
+//! Sequential fill of a new drive without simulating the requests.
 //!
-//! Where the next unit goes follows from the order of writes alone, not from when they come: a new drive written in
-//! order never waits for an erase. The translation layer is therefore asked clustered page by clustered page, as it would be
-//! by requests in order, and what it emits counts as done. No time passes. What a drive remembers of its last writes (its
-//! buffers, what is at work) is left to requests: the end of the drive is not written here.
+//! On a new drive that is written in order, placement depends only on the order of writes, not on their times, because no
+//! write waits for an erase. The translation layer is therefore called for one clustered page after another, as
+//! sequential requests would do, and the operations it emits count as done. No time passes. The end of the drive is left
+//! to real requests, so that the state that depends on the last writes (buffers, operations in progress) is correct.
 
 use super::Ssd;
 use crate::ftl::FlashOp;
 use fathom_base::{Lpn, SECTOR_BYTES};
 
-/// Bytes at the end of the drive that are left to requests: the least, and times the capacity of the write buffer.
+/// Bytes at the end of the drive that are left to requests: the minimum, and the multiple of the write buffer's capacity.
 const LEFT_BYTES: u64 = 64 << 20;
 const LEFT_BUFFERS: u64 = 2;
 
 impl Ssd {
-    /// Writes a new drive from its beginning on, in order, in no time; gives how many bytes are written. The rest is to be
-    /// written by requests: nearly all of a large drive is written here, and nothing of one that keeps data, was written
-    /// before, fails programs
-    /// or has noise, whose draws follow from requests and their times.
+    /// Writes a new drive sequentially from its beginning in no simulated time. Returns the number of bytes written;
+    /// requests must write the rest. This covers nearly all of a large drive. It writes nothing (returns 0) on a drive
+    /// that keeps data, was written before, has failing programs or erases, or has noise, because random draws depend on
+    /// requests and their times.
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
@@ -40,7 +40,7 @@ impl Ssd {
         written * page
     }
 
-    /// Writes a clustered page of the host's address space; false where it must wait.
+    /// Writes a clustered page of the host's address space. Returns false if the write would have to wait.
     fn fill_page(&mut self, cpage: u32) -> bool {
         let units = self.g.units_per_cpage;
         let mut ops = std::mem::take(&mut self.ops);
@@ -50,14 +50,14 @@ impl Ssd {
         placed.is_ok()
     }
 
-    /// Programs of whole clustered pages.
+    /// Counts programs of whole clustered pages.
     fn count_programs(&mut self, cpages: u64) {
         let sectors = self.g.units_per_cpage * self.g.sectors_per_unit;
         self.flash.counts.ops += cpages;
         self.flash.counts.sectors_programmed += cpages * u64::from(sectors);
     }
 
-    /// An operation that takes no time.
+    /// Counts an operation as done; it takes no time.
     fn count_done(&mut self, op: FlashOp) {
         let sectors = u64::from(self.g.sectors_per_unit);
         self.flash.counts.ops += 1;

@@ -1,8 +1,8 @@
-//! The flash side: operations on their way through the flash array, in the order that must hold.
+//! The flash side: operations in flight in the flash array, in their required order.
 //!
-//! What the translation layer asks for is issued in `issue`; here is what happens to it from then on. An operation has a
-//! [`Ticket`], which says what follows when it is done. Data moves when an operation is issued and becomes durable when
-//! it is done.
+//! `issue` starts the operations that the translation layer requests; this module handles them from then on. Each
+//! operation has a [`Ticket`], which determines the action when it is done. Data moves when an operation is issued and
+//! becomes durable when it is done.
 
 use super::domain::{Domain, Domains, Waiting};
 use super::draining::Draining;
@@ -15,7 +15,7 @@ use crate::nand::store::Store;
 use crate::spec::Spec;
 use fathom_base::{Ppn, Rng, Slab};
 
-/// What was done at the flash so far.
+/// Counts of completed flash work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlashCounts {
     pub(super) ops: u64,
@@ -30,20 +30,20 @@ pub(super) struct FlashSide {
     pub(super) g: Geometry,
     pub(super) nand: Nand,
     pub(super) tickets: Slab<Ticket>,
-    /// The order of programs and erases: of each group, or of the whole drive.
+    /// Order of programs and erases, for each group or for the whole drive.
     pub(super) domains: Domains,
-    /// What is on its way from the buffer.
+    /// Batches on their way from the buffer.
     pub(super) draining: Draining,
-    /// What the flash array holds, where data is kept.
+    /// Contents of the flash array, if data is kept.
     pub(super) store: Option<Store>,
     pub(super) counts: FlashCounts,
-    /// Places of copies that are being gathered.
+    /// Sources of the copies that are being gathered.
     pub(super) gather: Vec<Place>,
-    /// Reads of the map for what is issued next.
+    /// Reads of the mapping table for the next operations to be issued.
     pub(super) map_reads: Vec<Place>,
-    /// Reads of the map that are under way.
+    /// Tickets of the map reads in progress.
     pub(super) map_arriving: Vec<u32>,
-    /// Old data to read for programs that wait for their map first.
+    /// Reads of old data for programs that wait for map reads first: (ticket of the program, place).
     pub(super) after_map: Vec<(u32, Place)>,
 }
 
@@ -64,7 +64,7 @@ impl FlashSide {
         }
     }
 
-    /// Starts an operation at a place, that is neither a copy nor an erase; gives its ticket.
+    /// Starts an operation that is neither a copy nor an erase. Returns its ticket.
     #[inline]
     pub(super) fn start(
         &mut self,
@@ -78,7 +78,7 @@ impl FlashSide {
         ticket
     }
 
-    /// Starts an operation on a station; the job's ticket is still to be given.
+    /// Starts an operation on a station; the ticket of the job is filled in here.
     #[inline]
     pub(super) fn start_job(&mut self, job: Job, ticket: Ticket, clock: &mut Clock) {
         let ticket = self.tickets.insert(ticket);
@@ -97,7 +97,7 @@ impl FlashSide {
         self.nand.submit(job, clock);
     }
 
-    /// Background work on a station.
+    /// Starts background work on a station.
     pub(super) fn occupy(&mut self, station: u32, ns: u32, clock: &mut Clock) {
         let job = Job::on(station, Work::Busy(ns), Place::default(), 0);
         self.start_job(job, Ticket::Busy { station }, clock);
@@ -109,14 +109,14 @@ impl FlashSide {
         self.g.station_of_cpage(cpage)
     }
 
-    /// What must be kept in order with a clustered block.
+    /// Returns the domain of a clustered block.
     #[inline]
     pub(super) fn domain(&mut self, cblock: u32) -> &mut Domain {
         let domain = self.domains.of_cblock(&self.g, cblock);
         &mut self.domains[domain]
     }
 
-    /// An operation is done, if it was not interrupted meanwhile.
+    /// Handles the end of an operation; `None` if it was suspended in the meantime.
     #[inline]
     pub(super) fn done(&mut self, op: u32, clock: &mut Clock) -> Option<Job> {
         let job = self.nand.done(op, clock)?;
@@ -124,7 +124,7 @@ impl FlashSide {
         Some(job)
     }
 
-    /// The program of a job has failed: it is under way again. Gives the clustered block that it fills.
+    /// Repeats the failed program of a job. Returns the clustered block that it fills.
     pub(super) fn repeat(&mut self, job: Job, clock: &mut Clock) -> Option<u32> {
         let Some(Ticket::Program(program)) = self.tickets.get(job.ticket) else {
             return None;
@@ -135,7 +135,7 @@ impl FlashSide {
         Some(cblock)
     }
 
-    /// The ticket of an operation that is done; `None` for an erase with other stations still at work.
+    /// Removes the ticket of an operation that is done; `None` for an erase that is still in progress on other stations.
     #[inline]
     pub(super) fn take(&mut self, ticket: u32) -> Option<Ticket> {
         match self.tickets.get_mut(ticket) {
@@ -147,7 +147,7 @@ impl FlashSide {
         }
     }
 
-    /// A program or a copy is done.
+    /// Handles the end of a program or a copy.
     pub(super) fn programmed(&mut self, program: &Program, clock: &mut Clock) {
         self.counts.sectors_programmed += u64::from(program.units * self.g.sectors_per_unit);
         if let Some(store) = &mut self.store {
@@ -162,7 +162,7 @@ impl FlashSide {
         }
     }
 
-    /// Starts what waits for nothing any more.
+    /// Starts the deferred operations of a domain whose wait is over.
     #[inline]
     pub(super) fn release_deferred(&mut self, domain: usize, clock: &mut Clock) {
         while let Some(waiting) = self.domains[domain].release() {
@@ -187,7 +187,7 @@ impl FlashSide {
         }
     }
 
-    /// An erase is done.
+    /// Handles the end of an erase.
     pub(super) fn erased(&mut self, cblock: u32) {
         self.counts.erases += 1;
         self.domain(cblock).erasing -= 1;
@@ -196,7 +196,7 @@ impl FlashSide {
         }
     }
 
-    /// Forgets what is under way.
+    /// Forgets the operations in flight.
     pub(super) fn clear(&mut self) {
         self.nand.clear();
         self.tickets.clear();

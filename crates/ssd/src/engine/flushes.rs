@@ -1,4 +1,4 @@
-//! Flushes that wait: first for the buffer to be drained, then for the programs that this has begun.
+//! Waiting flushes. A flush waits until the buffer is drained, then until the programs issued by the drain are done.
 
 use super::domain::Domains;
 use crate::buffer::lines::WriteLines;
@@ -6,9 +6,9 @@ use crate::buffer::lines::WriteLines;
 #[derive(Clone, Debug)]
 struct Flushing {
     request: u32,
-    /// Lines that became dirty up to here are to be drained.
+    /// Lines that became dirty up to this mark must be drained.
     mark: u64,
-    /// Once they are: in every domain, the number before which each program is to be done.
+    /// Set after the drain: for every domain, all programs with a lower number must be done.
     before: Option<Box<[u64]>>,
 }
 
@@ -23,7 +23,7 @@ impl Flushes {
         self.waiting.is_empty()
     }
 
-    /// A request is to be complete when lines that became dirty up to `mark` are in the flash array.
+    /// Adds a flush that completes when all lines that became dirty up to `mark` are in the flash array.
     pub(super) fn push(&mut self, request: u32, mark: u64) {
         self.waiting.push(Flushing {
             request,
@@ -32,7 +32,7 @@ impl Flushes {
         });
     }
 
-    /// Takes out those whose data is in the flash array, in order.
+    /// Removes and returns the flushes whose data is in the flash array, in order.
     pub(super) fn settle(&mut self, lines: &WriteLines, domains: &Domains) -> Vec<u32> {
         let mut done = Vec::new();
         self.waiting.retain_mut(|flush| {
@@ -48,13 +48,13 @@ impl Flushes {
         done
     }
 
-    /// Takes out those whose lines are not drained yet.
+    /// Removes and returns the flushes whose lines are not drained yet.
     pub(super) fn take_undrained(&mut self) -> Vec<u32> {
         let undrained = self.waiting.extract_if(.., |flush| flush.before.is_none());
         undrained.map(|flush| flush.request).collect()
     }
 
-    /// Forgets all.
+    /// Forgets all flushes.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }

@@ -1,4 +1,4 @@
-//! What leaves the memory for writes together, and the old data that must be read for it.
+//! Composition of eviction batches: the lines that leave the write memory together, and the old data to read for them.
 
 use super::batch::Batch;
 use super::memory::{Gathers, WriteMemory};
@@ -7,12 +7,12 @@ use crate::ftl::AnyFtl;
 use crate::nand::job::Place;
 use fathom_base::Lpn;
 
-/// The most clustered pages of neighbouring units that leave the buffer together.
+/// Maximum number of clustered pages of consecutive units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
 
 impl WriteMemory {
-    /// What leaves next, from a line on: that line, or as many as fill a clustered page where units of different lines
-    /// can share one. To be given back to `self.batch`.
+    /// Takes the next batch, starting with a given line: that line alone, or as many lines as fill a clustered page where
+    /// units of different lines can share one. The caller must give the batch back to `self.batch`.
     pub(super) fn take_batch(&mut self, first: Out, ftl: &AnyFtl) -> Batch {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
@@ -23,7 +23,7 @@ impl WriteMemory {
                 break;
             }
             self.lines.view(out, &mut batch.line);
-            // A second line of a page is drained after the first is placed, for it may need it.
+            // A second line of the same page is drained after the first has been placed, because it may need its data.
             if batch.has_page(self.g.units_per_cpage) {
                 break;
             }
@@ -41,7 +41,7 @@ impl WriteMemory {
         batch
     }
 
-    /// A piece of an unbuffered write that has no line of its own, as a batch.
+    /// Takes a piece of an unbuffered write that has no line of its own, as a batch.
     pub(super) fn take_piece(&mut self, piece: Piece, ftl: &AnyFtl) -> Batch {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
@@ -51,7 +51,7 @@ impl WriteMemory {
         batch
     }
 
-    /// Whether the line that was planned last may be programmed together with those before it.
+    /// Returns true if the line that was planned last may be programmed together with the earlier ones.
     fn may_share(&self, batch: &Batch) -> bool {
         match self.gathers {
             Some(Gathers::AnyUnits) => batch.units <= self.g.units_per_cpage,
@@ -69,8 +69,8 @@ impl WriteMemory {
         }
     }
 
-    /// Adds the units of `batch.line` that hold dirty sectors or pad others, and the old data that must be read
-    /// for those that hold clean ones too.
+    /// Adds the units of `batch.line` that hold dirty sectors or pad others, and the reads of old data for units that
+    /// also hold clean sectors.
     fn plan(&self, batch: &mut Batch, ftl: &AnyFtl) {
         let per_unit = self.g.sectors_per_unit;
         let base = batch.line.cline * self.g.units_per_cpage;

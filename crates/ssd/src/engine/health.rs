@@ -1,7 +1,7 @@
-//! What fails, which blocks are out of use, and how worn the others are.
+//! Failures, bad blocks and wear.
 //!
-//! The block of a failed program goes out of use after its next erase, a block whose erase failed at once. It does not
-//! model bit errors that a retry does not mend.
+//! The block of a failed program goes out of use after its next erase; a block whose erase failed does so at once. Not
+//! modelled: bit errors that a read retry does not correct.
 
 use crate::geometry::Geometry;
 use crate::spec::Faults;
@@ -12,23 +12,23 @@ use std::collections::BTreeSet;
 pub(super) struct Health {
     faults: Faults,
     rng: Rng,
-    /// Whether programs or erases fail at all.
+    /// True if programs or erases can fail.
     pub(super) may_fail: bool,
-    /// Blocks with a failed program: out of use after the next erase.
+    /// Blocks with a failed program: they go out of use after the next erase.
     doomed: BTreeSet<u32>,
-    /// Blocks out of use, and how many of them were so from the start.
+    /// Blocks out of use, and the number of those that were bad from the start.
     pub(super) bad: BTreeSet<u32>,
     bad_at_first: usize,
-    /// No spare block is left: the drive can only be read.
+    /// True once no spare block is left: the drive is read-only.
     pub(super) worn_out: bool,
-    /// Erases of every clustered block.
+    /// Number of erases of every clustered block.
     pub(super) wear: Vec<u32>,
     pub(super) program_fails: u64,
     pub(super) erase_fails: u64,
 }
 
 impl Health {
-    /// The health of a new drive; `bad` are the blocks that are bad from the start.
+    /// Creates the health of a new drive; `bad` are the blocks that are bad from the start.
     pub(super) fn new(faults: &Faults, g: &Geometry, bad: &[u32], rng: Rng) -> Self {
         Self {
             may_fail: faults.program_fail > 0.0 || faults.erase_fail > 0.0,
@@ -44,23 +44,23 @@ impl Health {
         }
     }
 
-    /// Whether blocks went bad since the drive was made.
+    /// Returns true if blocks went bad after the drive was made.
     pub(super) fn has_lost_blocks(&self) -> bool {
         self.bad.len() > self.bad_at_first
     }
 
-    /// Whether the program that is done has failed.
+    /// Draws whether a program has failed.
     pub(super) fn draw_program(&mut self) -> bool {
         self.rng.chance(self.faults.program_fail)
     }
 
-    /// A program into a block has failed.
+    /// Records the failure of a program into a block.
     pub(super) fn doom(&mut self, cblock: u32) {
         self.program_fails += 1;
         self.doomed.insert(cblock);
     }
 
-    /// A block is erased: whether that failed, or the block must not be used again.
+    /// Records an erase. Returns true if the erase failed or the block must not be used again.
     pub(super) fn erase(&mut self, cblock: u32) -> bool {
         if self.may_fail {
             let failed = self.rng.chance(self.faults.erase_fail);
@@ -75,7 +75,7 @@ impl Health {
     }
 }
 
-/// Draws the blocks that are bad when a drive is made.
+/// Draws the blocks that are bad from the start.
 pub(super) fn draw_bad(g: &Geometry, mut rng: Rng) -> Vec<u32> {
     let mut bad = Vec::new();
     for group in 0..g.groups {

@@ -1,7 +1,8 @@
-//! The host's side: requests in flight, the link that their data crosses, the order in which they may begin.
+//! The host side: requests in flight, the link that carries their data, and the order in which they may start.
 //!
-//! Writes cross the link one after another, piece by piece, so that none holds room in the memory that it does not
-//! fill. It knows nothing of flash: a request waits for *parts*, and whoever has one says so.
+//! Writes cross the link one after another, piece by piece, so that no write holds room in the memory that it does not
+//! fill. This module knows nothing of flash: a request waits for a number of *parts*, and the owner of each part reports
+//! when it is done.
 
 use super::flushes::Flushes;
 use super::order::Hazards;
@@ -24,35 +25,35 @@ struct Active {
     pending: u32,
     /// Sectors of a write that have crossed the link.
     arrived: u64,
-    /// The piece on the link: its sectors, and those for which room is set aside.
+    /// The piece on the link: its sectors, and the sectors of room reserved for it.
     piece: (u32, u32),
-    /// A write of which a part cannot be placed any more: it fails when nothing of it is under way.
+    /// Set for a write with a part that can no longer be placed; it fails when nothing of it is in progress.
     failed: bool,
-    /// When the last transfer of a read ends.
+    /// End of the last transfer of a read.
     last_transfer: Time,
     data: Option<Box<[u8]>>,
-    /// The unit of the map that was read last for an unbuffered write.
+    /// The unit of the mapping table that was read last for an unbuffered write.
     map_read: Option<Place>,
 }
 
 impl Active {
-    /// Its first sector, and how many.
+    /// Returns the first sector and the number of sectors.
     fn sectors(&self) -> (u64, u64) {
         let Request { offset, len, .. } = self.request;
         (offset / SECTOR_BYTES, len / SECTOR_BYTES)
     }
 }
 
-/// A piece of a write has crossed the link.
+/// A piece of a write that has crossed the link.
 pub(super) struct Arrival {
     pub(super) piece: Piece,
-    /// Its first sector.
+    /// First sector of the piece.
     pub(super) sector: u64,
-    /// Where its data begins in that of the write, in bytes.
+    /// Offset of the piece's data in the data of the write, in bytes.
     pub(super) at: usize,
-    /// Sectors of the write.
+    /// Total sectors of the write.
     pub(super) length: u64,
-    /// It was the last piece.
+    /// True if it is the last piece.
     pub(super) is_last: bool,
     pub(super) fua: bool,
     pub(super) failed: bool,
@@ -63,7 +64,7 @@ pub(super) struct HostSide {
     link: Link,
     active: Slab<Active>,
     pub(super) hazards: Hazards,
-    /// Writes whose command is through, in the order in which they cross the link.
+    /// Writes whose command has been processed, in the order in which they use the link.
     incoming: VecDeque<u32>,
     pub(super) flushes: Flushes,
     pub(super) sectors_written: u64,
@@ -87,7 +88,7 @@ impl HostSide {
         self.active.ids().collect()
     }
 
-    /// Takes a request.
+    /// Adds a request. Returns its index.
     #[inline]
     pub(super) fn accept(&mut self, request: Request, now: Time) -> u32 {
         self.active.insert(Active {
@@ -103,7 +104,7 @@ impl HostSide {
         })
     }
 
-    /// Hands a command to the controller; true if it is through at once, which need not be an event then.
+    /// Hands a command to the controller. Returns true if it is processed at once, in which case no event is scheduled.
     #[inline]
     pub(super) fn is_command_through(&mut self, id: u32, clock: &mut Clock) -> bool {
         let at = self.link.command(clock.now);
@@ -114,19 +115,19 @@ impl HostSide {
         through
     }
 
-    /// A command is through: what it wants, if it may begin at once.
+    /// Handles the end of a command. Returns its operation if it may start at once.
     #[inline]
     pub(super) fn admit(&mut self, id: u32) -> Option<Op> {
         let request = &self.active.get(id)?.request;
         self.hazards.admit(id, request).then_some(request.op)
     }
 
-    /// First sector and sectors of a request.
+    /// Returns the first sector and the number of sectors of a request.
     pub(super) fn sectors(&self, id: u32) -> Option<(u64, u64)> {
         self.active.get(id).map(Active::sectors)
     }
 
-    /// A request is to wait for so many more parts.
+    /// Adds `parts` parts that a request waits for.
     #[inline]
     pub(super) fn expect(&mut self, id: u32, parts: u32) {
         if let Some(active) = self.active.get_mut(id) {
@@ -134,7 +135,8 @@ impl HostSide {
         }
     }
 
-    /// A part that a request waits for has come, if there is such a request; gives how many have not.
+    /// Notes that a part of a request is done. Returns the number of parts left, or `None` if the request no longer
+    /// exists.
     #[inline]
     pub(super) fn part_done(&mut self, id: u32) -> Option<u32> {
         let active = self.active.get_mut(id)?;
@@ -142,7 +144,7 @@ impl HostSide {
         Some(active.pending)
     }
 
-    /// A part of a read is in the drive's memory: it goes over the link.
+    /// Sends a part of a read, which is in the drive's memory, over the link.
     pub(super) fn send_part(&mut self, id: u32, bytes: u32, clock: &mut Clock) {
         let end = self.link.transfer(Way::Out, u64::from(bytes), clock.now);
         let Some(active) = self.active.get_mut(id) else {
@@ -155,7 +157,8 @@ impl HostSide {
         }
     }
 
-    /// So many sectors of a read were in the drive's memory: they go over the link. All other parts are on their way.
+    /// Sends the sectors of a read that were found in the drive's memory over the link. All its other parts must have
+    /// been started.
     pub(super) fn send_from_memory(&mut self, id: u32, sectors: u64, clock: &mut Clock) {
         let Some(active) = self.active.get_mut(id) else {
             return;
@@ -170,38 +173,38 @@ impl HostSide {
         }
     }
 
-    /// The bytes that a read will give.
+    /// Stores the bytes that a read will return.
     pub(super) fn keep_data(&mut self, id: u32, bytes: Box<[u8]>) {
         if let Some(active) = self.active.get_mut(id) {
             active.data = Some(bytes);
         }
     }
 
-    /// The bytes of a write from one of them on, if they came with it.
+    /// Returns the data of a write from byte `at` on, if the request carries data.
     pub(super) fn data(&self, id: u32, at: usize, len: usize) -> Option<&[u8]> {
         let data = self.active.get(id)?.request.data.as_deref()?;
         data.get(at..at + len)
     }
 
-    /// The unit of the map that was read last for an unbuffered write, to be changed.
+    /// Returns the unit of the mapping table that was read last for an unbuffered write, for update.
     #[inline]
     pub(super) fn map_read(&mut self, id: u32) -> Option<&mut Option<Place>> {
         self.active.get_mut(id).map(|active| &mut active.map_read)
     }
 
-    /// A write takes its turn on the link; whether it is its turn.
+    /// Queues a write for the link. Returns true if it is first.
     pub(super) fn line_up(&mut self, id: u32) -> bool {
         self.incoming.push_back(id);
         self.incoming.len() == 1
     }
 
-    /// The turn of a write on the link is over; whether another one has it.
+    /// Ends the turn of the first write on the link. Returns true if another write is next.
     pub(super) fn next_turn(&mut self) -> bool {
         self.incoming.pop_front();
         !self.incoming.is_empty()
     }
 
-    /// The next piece of the write whose turn it is: at most `most` sectors.
+    /// Returns the next piece of the first write in the queue: at most `most` sectors.
     pub(super) fn next_piece(&self, g: &Geometry, cut: Cut, most: u64) -> Option<Piece> {
         let &id = self.incoming.front()?;
         let active = self.active.get(id)?;
@@ -225,7 +228,7 @@ impl HostSide {
         })
     }
 
-    /// Sends a piece over the link, for which `reserved` sectors of room are set aside.
+    /// Sends a piece over the link. `reserved` sectors of room are reserved for it.
     pub(super) fn send_piece(&mut self, piece: Piece, reserved: u32, clock: &mut Clock) {
         let (id, sectors) = (piece.owner, piece.sectors);
         if let Some(active) = self.active.get_mut(id) {
@@ -236,7 +239,7 @@ impl HostSide {
         clock.at(end, Event::Arrived(id));
     }
 
-    /// The piece on the link has crossed it.
+    /// Handles the arrival of the piece on the link.
     pub(super) fn arrived(&mut self, id: u32, g: &Geometry) -> Option<Arrival> {
         let active = self.active.get_mut(id)?;
         let ((begin, length), (sectors, reserved)) = (active.sectors(), active.piece);
@@ -264,27 +267,28 @@ impl HostSide {
         })
     }
 
-    /// Whether an unbuffered write has arrived and is programmed.
+    /// Returns true if an unbuffered write has arrived completely and is programmed.
     pub(super) fn is_written(&self, id: u32) -> bool {
         let done = |a: &Active| !a.failed && a.pending == 0 && a.arrived == a.sectors().1;
         self.active.get(id).is_some_and(done)
     }
 
-    /// A write cannot be placed any more.
+    /// Marks a write as failed: it can no longer be placed.
     pub(super) fn fail(&mut self, id: u32) {
         if let Some(active) = self.active.get_mut(id) {
             active.failed = true;
         }
     }
 
-    /// Whether a write that fails has nothing under way.
+    /// Returns true if a failed write has nothing in progress.
     pub(super) fn has_failed(&self, id: u32) -> bool {
         let on_link = self.incoming.front() == Some(&id);
         let over = |active: &Active| active.failed && active.pending == 0;
         !on_link && self.active.get(id).is_some_and(over)
     }
 
-    /// No more of a write comes over the link, but for the piece that is on it (`on_link`); gives the others.
+    /// Fails all writes that wait for the link. The first stays queued if a piece of it is on the link (`on_link`).
+    /// Returns the others.
     pub(super) fn fail_incoming(&mut self, on_link: bool) -> VecDeque<u32> {
         let mut incoming = std::mem::take(&mut self.incoming);
         incoming.iter().for_each(|&id| self.fail(id));
@@ -294,7 +298,7 @@ impl HostSide {
         incoming
     }
 
-    /// A request is complete; false where there is none.
+    /// Completes a request. Returns false if it does not exist.
     pub(super) fn complete(
         &mut self,
         id: u32,
@@ -308,7 +312,7 @@ impl HostSide {
         true
     }
 
-    /// Forgets what is under way.
+    /// Forgets all transfers and waiting requests.
     pub(super) fn clear(&mut self) {
         self.link.clear();
         self.hazards.clear();

@@ -1,7 +1,7 @@
-//! From the translation layer's operations to the flash array's.
+//! Translates the operations of the translation layer into operations of the flash array.
 //!
-//! A program waits for the reads that bring its old data, which wait for those of the map that tell where it is; copies
-//! with one target page are gathered and programmed at once.
+//! A program waits for the reads of its old data, which wait for the map reads that locate it. Copies with the same
+//! target page are gathered and programmed at once.
 
 use super::flash::FlashSide;
 use super::ticket::{NO_BATCH, NOBODY, Program, Ticket, Wants};
@@ -11,20 +11,21 @@ use crate::geometry::Geometry;
 use crate::nand::job::{Job, Place, Work};
 use fathom_base::{Lpn, Ppn};
 
-/// Whose operations are issued.
+/// A batch of operations to issue: their owner and dependencies.
 pub(super) struct Issue<'a> {
-    /// The unbuffered write that waits for the host programs among them, or [`NOBODY`].
+    /// The unbuffered write that waits for the host programs in the batch, or [`NOBODY`].
     pub(super) request: u32,
-    /// Old data of partly written units, which all of these programs wait for.
+    /// Old data of partly written units; all of these programs wait for it.
     pub(super) reads: &'a [Place],
-    /// Sectors of the buffer that the last of these programs sets free; [`NO_BATCH`] if it is none of a batch's.
+    /// Sectors of the buffer that the last of these programs releases; [`NO_BATCH`] if the operations do not come from a
+    /// buffer batch.
     pub(super) releases: u32,
-    /// The unit of the map that was read last for this write.
+    /// The unit of the mapping table that was read last for this write.
     pub(super) map_read: Option<&'a mut Option<Place>>,
 }
 
 impl Issue<'_> {
-    /// What the translation layer does of its own.
+    /// Operations that the translation layer starts on its own.
     pub(super) fn own() -> Self {
         Self {
             request: NOBODY,
@@ -36,8 +37,8 @@ impl Issue<'_> {
 }
 
 impl FlashSide {
-    /// Issues what the translation layer asked for; how many host programs are among it. Nothing waits for reads of the
-    /// map that no program follows.
+    /// Issues the operations in `ops`. Returns the number of host programs among them. Nothing waits for map reads that
+    /// no program follows.
     #[inline]
     pub(super) fn issue(
         &mut self,
@@ -48,7 +49,7 @@ impl FlashSide {
         if let [FlashOp::Program { at, units }] = ops[..]
             && issue.reads.is_empty()
         {
-            // Nearly always, and nothing that is deferred waits for it.
+            // The most common case. No deferred operation waits for a single program.
             ops.clear();
             let program = self.host_program(at, units, &issue, true);
             self.start_program(program, &[], clock);
@@ -62,7 +63,7 @@ impl FlashSide {
         programs
     }
 
-    /// The same, but reads of the map that no program follows stay in `map_reads`.
+    /// Like [`FlashSide::issue`], but leaves map reads that no program follows in `map_reads`.
     pub(super) fn issue_awaited(
         &mut self,
         ops: &mut Vec<FlashOp>,
@@ -99,7 +100,7 @@ impl FlashSide {
         programs
     }
 
-    /// A program of what the host wrote, the last of its batch or not.
+    /// Creates a program of host data. `is_last` is true for the last one of its batch.
     #[inline]
     fn host_program(&mut self, at: Ppn, units: u32, issue: &Issue<'_>, is_last: bool) -> Program {
         let releases = if is_last { issue.releases } else { NO_BATCH };
@@ -114,8 +115,9 @@ impl FlashSide {
         }
     }
 
-    /// Starts a program of the host's. The first of a batch waits for the reads, if there are any, and is told; the
-    /// others start with the one before them, `waiting`.
+    /// Starts a program of host data. The first one of a batch waits for the reads, if there are any; the others start
+    /// together with it, linked to the one before them (`waiting`). Returns the ticket to link the next program to, or
+    /// [`NOBODY`].
     #[inline]
     fn start_host_program(
         &mut self,
@@ -151,7 +153,7 @@ impl FlashSide {
         self.start_after_map(program, &[], clock);
     }
 
-    /// Starts a program that waits for the reads of the map before it, too; old data is found by what they say.
+    /// Starts a program that also waits for the preceding map reads; old data is located by them.
     #[inline]
     fn start_after_map(&mut self, program: Program, reads: &[Place], clock: &mut Clock) -> u32 {
         if self.map_reads.is_empty() {
@@ -172,7 +174,7 @@ impl FlashSide {
         ticket
     }
 
-    /// A program of what the controller holds, which nobody waits for.
+    /// Creates a program of data that the controller holds, with no request waiting for it.
     #[inline]
     fn new_program(&mut self, at: Ppn, units: u32) -> Program {
         let number = self.number_program(at);
@@ -220,7 +222,7 @@ impl FlashSide {
         }
     }
 
-    /// A program that waits for no read any more.
+    /// Submits a program that waits for no more reads.
     #[inline]
     fn submit_ready(&mut self, ticket: u32, program: &Program, clock: &mut Clock) {
         let cblock = self.g.cblock_of_unit(program.at.0);
@@ -245,7 +247,7 @@ impl FlashSide {
         }
     }
 
-    /// Issues the copies at the head of `ops` that share a target page; how many they are.
+    /// Issues the copies at the start of `ops` that share a target page. Returns their number.
     fn copy_gathered(&mut self, ops: &[FlashOp], clock: &mut Clock) -> usize {
         let Some(&FlashOp::Copy { from, to: at, .. }) = ops.first() else {
             return 1;
@@ -290,7 +292,7 @@ impl FlashSide {
         copies
     }
 
-    /// A read has come that a program waits for.
+    /// Handles the end of a read that a program waits for.
     pub(super) fn gathered(&mut self, program: u32, clock: &mut Clock) {
         let Some(Ticket::Program(waiting)) = self.tickets.get_mut(program) else {
             return;
@@ -304,7 +306,7 @@ impl FlashSide {
         }
     }
 
-    /// Submits a program that has waited, and those that have waited with it.
+    /// Submits a program that has waited, and the programs linked to it.
     fn submit_with_others(&mut self, program: u32, clock: &mut Clock) {
         let mut next = program;
         while let Some(Ticket::Program(program)) = self.tickets.get(next) {
@@ -313,7 +315,7 @@ impl FlashSide {
         }
     }
 
-    /// The map is read: starts the reads of old data that a program waits for; false where there are none.
+    /// The map has been read: starts the reads of old data that a program waits for. Returns false if there are none.
     fn read_old_data(&mut self, program: u32, clock: &mut Clock) -> bool {
         let all = std::mem::take(&mut self.after_map);
         let (now, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| *of == program);

@@ -1,10 +1,9 @@
-//! Reading the map that lies in flash: one read of a translation page for all that miss on it.
+//! Reads of a mapping table stored in flash; simultaneous misses on a translation page share one read.
 //!
-//! DFTL loads a translation page once for what it is asked (Gupta, Kim and Urgaonkar, ASPLOS 2009, section 3). What
-//! wants another entry of it while it is being read waits for that read. Of a write without a buffer, which crosses the
-//! link piece by piece, the controller keeps the translation page that was read last until the write is complete.
-//! A read of the host joins no read that a program waits for, which would not go before programs as its own does
-//! (`flash.arbitration`).
+//! DFTL loads a translation page once for the requested entry (Gupta, Kim and Urgaonkar, ASPLOS 2009, section 3).
+//! Requests for other entries of the page that arrive during this read wait for it. An unbuffered write crosses the link
+//! piece by piece; the controller keeps the translation page that was read last for it until the write is complete. A
+//! host read never joins a map read of a program, because that read has no priority over programs (`flash.arbitration`).
 
 use super::flash::FlashSide;
 use super::issue::Issue;
@@ -14,7 +13,8 @@ use crate::ftl::FlashOp;
 use crate::nand::job::{Place, Work};
 
 impl FlashSide {
-    /// Issues what the translation layer needs to know the places of a read; how many reads of the map that one waits for.
+    /// Issues the operations needed to translate the addresses of a read. Returns the number of map reads that the
+    /// request waits for.
     pub(super) fn read_map_for(
         &mut self,
         request: u32,
@@ -31,7 +31,7 @@ impl FlashSide {
         waits
     }
 
-    /// Reads a unit of the map, or waits for the read of it that is under way.
+    /// Reads a unit of the mapping table, or joins a read of it that is in progress.
     pub(super) fn read_map(&mut self, place: Place, wants: Wants, clock: &mut Clock) {
         let work = wants.work();
         for ticket in &self.map_arriving {
@@ -56,13 +56,13 @@ impl FlashSide {
         self.map_arriving.push(ticket);
     }
 
-    /// A unit of the map has come.
+    /// Handles the end of a map read.
     pub(super) fn map_arrived(&mut self, ticket: u32) {
         self.map_arriving.retain(|&arriving| arriving != ticket);
     }
 
-    /// Takes out of what is to be read of the map what an unbuffered write has read before and still has: `last`, which
-    /// is what it reads last from then on.
+    /// Removes from the pending map reads the unit that an unbuffered write has already read and still holds (`last`),
+    /// and updates `last` to the unit that it reads last.
     pub(super) fn forgo_known(&mut self, last: &mut Option<Place>) {
         let (tickets, arriving) = (&self.tickets, &self.map_arriving);
         let comes = |place: Place| {

@@ -1,8 +1,8 @@
-//! The memory for writes, and when it is drained: the buffer of a drive, or what the controller needs of a drive without
-//! one.
+//! The write memory and when it is drained. This is the write buffer or, on a drive without one, the controller's own
+//! memory.
 //!
-//! What is drained together stands in `gather`. It knows neither requests nor flash, but for what is on its way there
-//! ([`Draining`]) and what waits for an erase ([`Domains`]).
+//! `gather` decides which lines are drained together. This module knows neither requests nor flash, except the batches on
+//! their way ([`Draining`]) and the domains that wait for an erase ([`Domains`]).
 
 use super::batch::Batch;
 use super::domain::Domains;
@@ -15,12 +15,12 @@ use crate::spec::{Drain, Oversize, Spec, Striping, WriteBuffer, WritePolicy};
 use fathom_base::{Bytes, SECTOR_BYTES, Time};
 use std::collections::BTreeMap;
 
-/// Which lines may be programmed together, where a clustered page holds several units.
+/// Lines that may be programmed together if a clustered page holds several units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gathers {
-    /// Any (page mapping).
+    /// Any lines (page mapping).
     AnyUnits,
-    /// Those whose units follow one another in one block (block mapping).
+    /// Lines whose units are consecutive and lie in one block (block mapping).
     Neighbours,
 }
 
@@ -38,23 +38,23 @@ impl Gathers {
 pub(super) struct WriteMemory {
     pub(super) g: Geometry,
     pub(super) settings: WriteBuffer,
-    /// The drive has no buffer: this is the controller's own memory, which is drained at once.
+    /// True if the drive has no write buffer: this is the controller's own memory, which is drained at once.
     pub(super) unbuffered: bool,
     pub(super) lines: WriteLines,
-    /// The bytes of lines, where data is kept.
+    /// The bytes of each line, if data is kept.
     bytes: BTreeMap<u32, Box<[u8]>>,
-    /// The write whose turn it is waits for room.
+    /// True if the write whose turn it is waits for room.
     waits_for_room: bool,
-    /// The buffer was full, and all of it is drained before more is taken (`drain_whole`).
+    /// True if the buffer was full and must be drained completely before it accepts more (`drain_whole`).
     emptying: bool,
-    /// Lines that became dirty up to here are due.
+    /// Lines that became dirty up to this mark are due.
     pub(super) drain_mark: u64,
     last_write: Time,
     idle_scheduled: bool,
     pub(super) gathers: Option<Gathers>,
-    /// What is being drained; kept for its allocations.
+    /// The batch that is being drained; kept for its allocations.
     pub(super) batch: Batch,
-    /// Times that a write found no erased block and waited for one.
+    /// Number of times that a write found no erased block and waited for one.
     pub(super) stalls: u64,
 }
 
@@ -79,7 +79,7 @@ impl WriteMemory {
         }
     }
 
-    /// Sets room aside for a piece of a write, and gives for how many sectors; `None` if it must wait for room.
+    /// Reserves room for a piece of a write. Returns the reserved sectors, or `None` if the piece must wait for room.
     pub(super) fn make_room(&mut self, piece: Piece) -> Option<u32> {
         let needed = self.lines.growth(piece.cline, piece.first, piece.sectors);
         self.waits_for_room = self.emptying || !self.lines.reserve(needed);
@@ -90,7 +90,7 @@ impl WriteMemory {
         (!self.waits_for_room).then_some(needed)
     }
 
-    /// Room was given back: whether the write that waits for it may try again.
+    /// Room was released: returns true if the write that waits for it may retry.
     pub(super) fn may_retry(&mut self, draining: &Draining) -> bool {
         if self.emptying && !(self.lines.is_empty() && draining.is_empty()) {
             return false;
@@ -99,12 +99,12 @@ impl WriteMemory {
         self.waits_for_room
     }
 
-    /// The write that waits for room fails; false if none waits.
+    /// Stops waiting for room because the write fails. Returns false if no write was waiting.
     pub(super) fn stop_waiting(&mut self) -> bool {
         std::mem::take(&mut self.waits_for_room)
     }
 
-    /// A write came: an idle drain is to be thought of.
+    /// Notes a write; schedules an idle drain if the spec asks for it.
     pub(super) fn note_write(&mut self, clock: &mut Clock) {
         self.last_write = clock.now;
         if self.settings.drain == Drain::Idle && !self.idle_scheduled {
@@ -113,7 +113,7 @@ impl WriteMemory {
         }
     }
 
-    /// [`Event::Idle`]: everything is due if no write has come for the idle delay; whether it is.
+    /// Handles [`Event::Idle`]: if no write has arrived for the idle delay, makes everything due and returns true.
     pub(super) fn is_idle(&mut self, clock: &mut Clock) -> bool {
         let due = self.last_write + self.settings.idle_delay;
         if due > clock.now {
@@ -125,21 +125,21 @@ impl WriteMemory {
         true
     }
 
-    /// Power returns: everything is due.
+    /// Makes everything due when power returns.
     pub(super) fn wake(&mut self, clock: &mut Clock) {
         self.mark_due();
         self.idle_scheduled = true;
         clock.at(clock.now, Event::Idle);
     }
 
-    /// All that is dirty is due; gives the mark of it.
+    /// Makes all dirty lines due. Returns their mark.
     pub(super) fn mark_due(&mut self) -> u64 {
         let mark = self.lines.insertions();
         self.drain_mark = self.drain_mark.max(mark);
         mark
     }
 
-    /// Whether a write of so many sectors is complete only when it is in flash.
+    /// Returns true if a write of this length is complete only when it is in flash.
     pub(super) fn passes(&self, sectors: u64) -> bool {
         self.settings.oversize == Oversize::WriteThrough && sectors > self.lines.capacity()
     }
@@ -149,7 +149,7 @@ impl WriteMemory {
         if self.unbuffered {
             return !self.lines.is_empty();
         }
-        // A batch that has begun to leave leaves to its end.
+        // A batch that has started to leave always leaves completely.
         let leaves = self.lines.is_leaving() || self.lines.has_parked();
         if leaves || self.lines.oldest_is_due(self.drain_mark) {
             return true;
@@ -157,8 +157,8 @@ impl WriteMemory {
         if self.lines.is_empty() || !self.waits_for_room {
             return false;
         }
-        // A full buffer is drained to the newest line, which may still be growing; that one too, if nothing
-        // else can make room.
+        // A full buffer is drained up to the newest line, which may still grow. That line is drained too if nothing else
+        // can make room.
         if self.lines.is_cache() {
             self.may_choose(draining)
         } else {
@@ -166,8 +166,8 @@ impl WriteMemory {
         }
     }
 
-    /// Whether a cache is to let more go: no more than keeps the stations at work, and at most half of it, for what stays may
-    /// be written again.
+    /// Returns true if a cache should evict more: only as much as keeps the stations busy, and at most half of the cache,
+    /// because the rest may be overwritten.
     fn may_choose(&self, draining: &Draining) -> bool {
         if !self.waits_for_room {
             return false;
@@ -178,8 +178,8 @@ impl WriteMemory {
         nothing_goes || much && !draining.is_enough()
     }
 
-    /// What leaves next: the first that waits for no erase. Lines of one clustered page wait for the same one, so that
-    /// none overtakes an older one.
+    /// Returns the first line to leave that does not wait for an erase. Lines of one clustered page wait for the same
+    /// erase, so none overtakes an older one.
     pub(super) fn first_ready(&mut self, draining: &Draining, domains: &Domains) -> Option<Out> {
         if let Some(whole) = domains.single() {
             return if whole.stalled {
@@ -202,13 +202,13 @@ impl WriteMemory {
         }
     }
 
-    /// The oldest line that waits for no erase.
+    /// Returns the oldest line that does not wait for an erase.
     fn oldest_ready(&mut self, domains: &Domains) -> Option<Out> {
         let mut next = self.lines.first_out(self.drain_mark);
         while let Some(out) = next
             && domains.is_stalled(self.lines.cline(out))
         {
-            // Nothing is hurried that need not leave.
+            // Never takes a line that does not have to leave yet.
             next = self
                 .lines
                 .next_out(out)
@@ -217,14 +217,14 @@ impl WriteMemory {
         next
     }
 
-    /// Whether a line grows no further.
+    /// Returns true if a line can no longer grow.
     pub(super) fn is_complete(&self, out: Out) -> bool {
         let due = |id| self.lines.is_due(id, self.drain_mark);
         let newest = self.lines.newest().filter(|&id| out.is(id));
         newest.is_none_or(due)
     }
 
-    /// Keeps the bytes of a piece that is in a line now: `data`, or zeros.
+    /// Stores the bytes of a piece that has been inserted into a line: `data`, or zeros.
     pub(super) fn keep(&mut self, line: u32, piece: Piece, data: Option<&[u8]>) {
         let size = self.g.sectors_per_cpage as usize * SECTOR_BYTES as usize;
         let empty = || vec![0; size].into_boxed_slice();
@@ -239,7 +239,7 @@ impl WriteMemory {
         }
     }
 
-    /// The bytes of a sector of a line, where data is kept.
+    /// Returns the bytes of a sector of a line, if data is kept.
     pub(super) fn sector(&self, line: u32, in_line: u32) -> Option<&[u8]> {
         let size = SECTOR_BYTES as usize;
         self.bytes
@@ -248,7 +248,7 @@ impl WriteMemory {
             .get(..size)
     }
 
-    /// Takes all lines out, with their bytes.
+    /// Removes and returns all lines, with their bytes.
     pub(super) fn take_all(&mut self) -> Vec<(LineView, Box<[u8]>)> {
         let lines = self.lines.drain_all().into_iter();
         let mut bytes = std::mem::take(&mut self.bytes);
@@ -260,7 +260,8 @@ impl WriteMemory {
             .collect()
     }
 
-    /// Takes out the lines of a drive without a buffer: they find no place any more. Gives the writes they are of.
+    /// Removes the lines of a drive without a buffer, which can no longer be placed. Returns the writes that they belong
+    /// to.
     pub(super) fn take_unplaced(&mut self) -> Vec<u32> {
         self.bytes.clear();
         self.lines
@@ -270,7 +271,7 @@ impl WriteMemory {
             .collect()
     }
 
-    /// Forgets what is under way.
+    /// Forgets waiting writes and scheduled drains.
     pub(super) fn clear(&mut self) {
         (self.waits_for_room, self.emptying) = (false, false);
         self.idle_scheduled = false;
@@ -294,10 +295,10 @@ fn line_setup(spec: &Spec, settings: &WriteBuffer, g: &Geometry) -> LineSetup {
     }
 }
 
-/// Where a clustered page will be programmed, as far as its number tells. With static striping neighbours lie in
-/// different groups, in whatever order. With dynamic striping it goes where the turn is, so that as many as there
-/// are stations keep them all busy, whichever they are. With block mapping the block tells the group and the page
-/// the lane.
+/// Predicts where a clustered page will be programmed, as far as its number determines it. With static striping,
+/// neighbouring pages lie in different groups, in some order. With dynamic striping, pages are placed in turn, so any set
+/// of as many pages as there are stations keeps all of them busy. With block mapping, the block determines the group and
+/// the page the lane.
 fn elements(spec: &Spec, g: &Geometry) -> Elements {
     let (stride, count, lanes) = match (spec.mapping.kind.is_paged(), spec.mapping.striping) {
         (false, _) => (g.cpages_per_cblock, g.groups, g.lanes_per_group),

@@ -1,10 +1,10 @@
-//! The drive: events in order of time, and what each of them sets in motion.
+//! The drive: processes events in order of time and their consequences.
 //!
-//! The state is divided into *rooms*, each of which can be understood alone: the host's side ([`HostSide`]: requests and
-//! the link), the memories for writes ([`WriteMemory`]) and for reads ([`ReadMemory`]), the flash side ([`FlashSide`]:
-//! operations on their way), what fails and wears ([`Health`]), collecting in idle time ([`Collection`]) and background
-//! work ([`Background`]). None of them knows the drive, and what one needs of another is passed to it. An event that
-//! concerns several of them is handled by a method of [`Ssd`], in the file named after it.
+//! The state is divided into *rooms* that can each be understood alone: the host side ([`HostSide`]: requests and the
+//! link), the memories for writes ([`WriteMemory`]) and for reads ([`ReadMemory`]), the flash side ([`FlashSide`]:
+//! operations in flight), failures and wear ([`Health`]), background garbage collection ([`Collection`]) and background
+//! work ([`Background`]). No room knows the drive; whatever it needs of another room is passed to it. An event that
+//! concerns several rooms is handled by a method of [`Ssd`], in the file named after the event.
 
 mod background;
 mod batch;
@@ -54,7 +54,7 @@ use host::HostSide;
 use memory::WriteMemory;
 use reading::ReadMemory;
 
-/// A modelled drive. `Clone` forks it with everything that it holds.
+/// A modelled drive. `Clone` forks it with its complete state.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     info: DeviceInfo,
@@ -64,18 +64,18 @@ pub struct Ssd {
     memory: WriteMemory,
     reads: ReadMemory,
     ftl: AnyFtl,
-    /// What the translation layer has asked for and is not issued yet.
+    /// Operations requested by the translation layer and not issued yet.
     ops: Vec<FlashOp>,
     flash: FlashSide,
     health: Health,
     collection: Collection,
     background: Background,
     powered: bool,
-    /// After so many flash operations the power is cut.
+    /// Number of flash operations after which the power is cut.
     cut_after_ops: Option<u64>,
 }
 
-/// Whether the largest tables fit into memory: a map of all pages has 4 bytes for each unit, both ways.
+/// Checks that the largest tables fit into memory: a page map has 4 bytes per unit in each direction.
 fn room_for_tables(spec: &Spec, g: &Geometry) -> Result<(), BadValue> {
     let units = u64::from(g.logical_units) + u64::from(g.physical_units());
     let bytes = match spec.mapping.kind.is_paged() {
@@ -91,10 +91,10 @@ fn room_for_tables(spec: &Spec, g: &Geometry) -> Result<(), BadValue> {
 }
 
 impl Ssd {
-    /// A new drive, never written.
+    /// Creates a new drive that was never written.
     ///
     /// # Errors
-    /// [`SpecError::Value`] where no such drive can be built, or not in the memory that there is.
+    /// Returns [`SpecError::Value`] if such a drive cannot be built, or not in the available memory.
     pub fn new(spec: &Spec, seed: u64) -> Result<Ssd, SpecError> {
         spec.check()?;
         let g = Geometry::new(spec);
@@ -123,31 +123,31 @@ impl Ssd {
         Ok(drive)
     }
 
-    /// From now on the drive keeps the bytes that are written and gives them back; writes without data, and those before,
-    /// wrote zeros. Costs memory for every sector that is written from now on. Only a drive that keeps data from the
-    /// beginning survives a power cut.
+    /// Makes the drive store the bytes that are written from now on, and return them to reads. Earlier writes and writes
+    /// without data count as zeros. Uses memory for every sector that is written from now on. Only a drive that has kept
+    /// data since it was new survives a power cut.
     pub fn keep_data(mut self) -> Self {
         let is_whole = self.host.sectors_written == 0;
         self.flash.store = Some(Store::new(&self.g, is_whole));
         self
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub fn geometry(&self) -> &Geometry {
         &self.g
     }
 
-    /// Erases of every clustered block so far.
+    /// Returns the number of erases of every clustered block so far.
     pub fn erase_counts(&self) -> &[u32] {
         &self.health.wear
     }
 
-    /// Clustered blocks that are out of use.
+    /// Returns the number of clustered blocks that are out of use.
     pub fn bad_blocks(&self) -> usize {
         self.health.bad.len()
     }
 
-    /// Clustered blocks of a group that are out of use.
+    /// Returns the number of clustered blocks of a group that are out of use.
     pub fn bad_blocks_of(&self, group: u32) -> usize {
         let first = group * self.g.cblocks_per_group;
         self.health
@@ -156,30 +156,30 @@ impl Ssd {
             .count()
     }
 
-    /// Whether spare blocks have run out, so that writes fail.
+    /// Returns true if spare blocks have run out, so that writes fail.
     pub fn is_worn_out(&self) -> bool {
         self.health.worn_out
     }
 
-    /// Merges and garbage collections so far.
+    /// Returns the counts of merges and garbage collections so far.
     pub fn merges(&self) -> MergeCounts {
         self.ftl.merges()
     }
 
-    /// The cache of a map that lies in flash, so far; all zero for a drive that keeps its map in memory.
+    /// Returns the counts of the mapping table cache so far; all zero for a drive that keeps its whole map in memory.
     pub fn map_counts(&self) -> MapCounts {
         self.ftl.map_counts()
     }
 
-    /// Whether the translation layer's tables agree with each other; for tests. O(units).
+    /// Checks that the translation layer's tables are consistent; for tests. Takes O(units) time.
     ///
     /// # Errors
-    /// What does not agree.
+    /// Returns a description of the first inconsistency.
     pub fn check(&self) -> Result<(), String> {
         self.ftl.check()
     }
 
-    /// Bytes of the tables that grow with the capacity: the map, the state of blocks, stations and channels.
+    /// Returns the size in bytes of the tables that grow with the capacity: map, block states, stations and channels.
     pub fn state_bytes(&self) -> usize {
         self.ftl.state_bytes() + self.flash.nand.state_bytes()
     }

@@ -1,8 +1,8 @@
-//! The order of requests that meet: none overtakes an earlier one that it could be told apart from.
+//! Ordering of overlapping requests: no request overtakes an earlier one if that could be observed.
 //!
-//! A write is open to others from its command to the arrival of its last byte. A request that overlaps an open
-//! write, or one that is held back itself, is held back until that has passed; two reads never meet. It does not
-//! order requests that share no sector.
+//! A write is open from its command until its last byte has arrived. A request that overlaps an open write or an earlier
+//! held request is held until that one has passed; two reads never conflict. Requests that share no sector are not
+//! ordered.
 
 use fathom_block::{Op, Request};
 
@@ -15,7 +15,7 @@ struct Open {
     held: bool,
 }
 
-/// Open writes and requests that are held back, in order of command.
+/// Open writes and held requests, in order of command.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hazards {
     open: Vec<Open>,
@@ -23,7 +23,7 @@ pub(super) struct Hazards {
 }
 
 impl Hazards {
-    /// A command has come: whether it may begin at once.
+    /// Handles a new command. Returns true if it may start at once.
     #[inline]
     pub(super) fn admit(&mut self, id: u32, request: &Request) -> bool {
         let (first, end, op) = (request.offset, request.end(), request.op);
@@ -45,7 +45,7 @@ impl Hazards {
         !held
     }
 
-    /// The last byte of a write has arrived.
+    /// Closes a write whose last byte has arrived.
     #[inline]
     pub(super) fn received(&mut self, id: u32) {
         if let Some(index) = self.open.iter().position(|open| open.id == id) {
@@ -53,7 +53,7 @@ impl Hazards {
         }
     }
 
-    /// A held request that may begin now, the first of them.
+    /// Returns the first held request that may start now.
     #[inline]
     pub(super) fn admit_held(&mut self) -> Option<(u32, Op)> {
         if self.held == 0 {

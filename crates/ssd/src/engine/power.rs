@@ -1,4 +1,4 @@
-//! Power cuts: what is in flight is lost, what is programmed stays, the map is built again from the flash.
+//! Power cuts: operations in flight are lost, programmed data survives, the map is rebuilt from the flash.
 
 use super::Ssd;
 use super::ticket::NOBODY;
@@ -8,9 +8,9 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 
 impl Ssd {
-    /// Cuts the power once `flash_ops` flash operations have been done since the drive was made: every request
-    /// in flight fails with [`IoErrorKind::Gone`]. Only a drive that has kept data since it was new can be cut off and come
-    /// back; false, and nothing happens, for any other.
+    /// Cuts the power once `flash_ops` flash operations have been done since the drive was made. Every request in flight
+    /// then fails with [`IoErrorKind::Gone`]. Only a drive that has kept data since it was new can lose power and
+    /// recover; for any other this does nothing and returns false.
     pub fn cut_power_after(&mut self, flash_ops: u64) -> bool {
         if self.knows_its_flash() {
             self.cut_after_ops = Some(flash_ops);
@@ -22,8 +22,8 @@ impl Ssd {
         self.flash.store.as_ref().is_some_and(Store::is_whole)
     }
 
-    /// Cuts the power now, as [`Ssd::cut_power_after`] does later; false for a drive that has not kept data since it was new, or has
-    /// no power.
+    /// Cuts the power now; see [`Ssd::cut_power_after`]. Does nothing and returns false if the drive has not kept data
+    /// since it was new, or has no power.
     pub fn cut_power(&mut self) -> bool {
         let cut = self.knows_its_flash() && self.powered;
         if cut {
@@ -32,7 +32,7 @@ impl Ssd {
         cut
     }
 
-    /// Whether the power is on.
+    /// Returns true if the power is on.
     pub fn is_powered(&self) -> bool {
         self.powered
     }
@@ -47,7 +47,7 @@ impl Ssd {
         let Some(store) = &mut self.flash.store else {
             return;
         };
-        // A battery saves what the host wrote; the map is found again without it.
+        // A battery preserves the host's writes; the map is rebuilt without it.
         let lost = match battery {
             true => store.latest_in_flight(),
             false => Vec::new(),
@@ -66,7 +66,7 @@ impl Ssd {
         }
     }
 
-    /// Forgets what is under way.
+    /// Forgets all operations, transfers and scheduled events.
     pub(super) fn forget_motion(&mut self) {
         self.clock.events.clear();
         self.host.clear();
@@ -102,7 +102,7 @@ impl Ssd {
         self.memory.keep(line, piece, Some(bytes));
     }
 
-    /// Power returns: the drive goes on from what it holds.
+    /// Restores power: the drive continues from its stored state. Does nothing if the power is on.
     pub fn power_on(&mut self) {
         if self.powered {
             return;

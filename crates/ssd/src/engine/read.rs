@@ -1,4 +1,4 @@
-//! Reads: from the memories where they hold the data, from the flash array otherwise; reading ahead.
+//! Reads: from the memories if they hold the data, otherwise from the flash array; read-ahead.
 
 use super::Ssd;
 use super::ticket::{Ticket, Wants};
@@ -6,11 +6,11 @@ use crate::ftl::page::shortcut::Home;
 use crate::nand::job::{Job, Place, Work};
 use fathom_base::{Lpn, SECTOR_BYTES};
 
-/// Where the sectors of a read come from.
+/// The source of the sectors of a read.
 enum Source {
-    /// A memory, or nowhere: never written.
+    /// A memory, or no source because the sectors were never written.
     Memory,
-    /// A read-ahead that is under way.
+    /// A read-ahead in progress.
     Ahead,
     /// The flash array.
     Flash(Place),
@@ -22,7 +22,7 @@ impl Ssd {
             return;
         };
         if self.flash.store.is_some() {
-            // Now, and not when the places are known: a write that comes meanwhile is a later one.
+            // Read the bytes now and not when the map is known: a write that arrives in the meantime is a later one.
             let bytes = self.assemble(first, sectors);
             self.host.keep_data(id, bytes);
         }
@@ -34,7 +34,7 @@ impl Ssd {
         }
     }
 
-    /// Has the places made known of the units that a read wants from the flash array, as far as is known before.
+    /// Requests the translation of the units that a read needs from the flash array, as far as this is known in advance.
     fn translate(&mut self, first: u64, sectors: u64) {
         let per_unit = u64::from(self.g.sectors_per_unit);
         let kept = self.reads.keeps(sectors);
@@ -61,7 +61,7 @@ impl Ssd {
         }
     }
 
-    /// Whether a sector is in one of the memories or on its way there.
+    /// Returns true if a sector is in one of the memories or on its way there.
     fn is_in_memory(&self, sector: u64, kept: bool) -> bool {
         let (cline, in_line) = self.g.line_of_sector(sector);
         let lines = &self.memory.lines;
@@ -69,7 +69,7 @@ impl Ssd {
         written || self.reads.has(sector, kept)
     }
 
-    /// Reads what the map lacks for the places of a read; false if that is nothing.
+    /// Starts the map reads needed to locate the data of a read. Returns false if none are needed.
     fn await_map(&mut self, id: u32) -> bool {
         let (ops, clock) = (&mut self.ops, &mut self.clock);
         let reads = self.flash.read_map_for(id, ops, clock);
@@ -77,7 +77,7 @@ impl Ssd {
         reads > 0
     }
 
-    /// A unit of the map has come.
+    /// Handles the end of a map read.
     pub(super) fn map_arrived(&mut self, ticket: u32, waiting: Vec<Wants>) {
         self.flash.map_arrived(ticket);
         for wants in waiting {
@@ -89,7 +89,7 @@ impl Ssd {
         }
     }
 
-    /// A part of the map has come that a read waits for.
+    /// Handles the end of a map read that a host read waits for.
     fn map_known(&mut self, id: u32) {
         if self.host.part_done(id) == Some(0)
             && let Some((first, sectors)) = self.host.sectors(id)
@@ -98,7 +98,7 @@ impl Ssd {
         }
     }
 
-    /// The places of a read are known.
+    /// Reads the data of a request; all its places are known.
     fn read_known(&mut self, id: u32, first: u64, sectors: u64) {
         self.host.sectors_read += sectors;
         let kept = self.reads.keeps(sectors);
@@ -109,7 +109,7 @@ impl Ssd {
         self.host.send_from_memory(id, from_memory, &mut self.clock);
     }
 
-    /// Starts the flash reads of a request; gives the sectors that come from memory.
+    /// Starts the flash reads of a request. Returns the number of sectors that come from memory.
     fn read_sectors(&mut self, id: u32, first: u64, sectors: u64, kept: bool) -> u64 {
         let (mut sector, end) = (first, first + sectors);
         let nothing_held = self.reads.is_absent() && self.memory.lines.is_empty();
@@ -117,9 +117,9 @@ impl Ssd {
             return self.read_in_unit(id, first, sectors as u32);
         }
         let mut from_memory = 0;
-        // The flash read being put together: place and sectors.
+        // The flash read that is being assembled.
         let mut run: Option<Place> = None;
-        // The end of the buffer line that is known to be absent: its other sectors are, too.
+        // End of the buffer line that is known to be absent; its remaining sectors are absent, too.
         let mut absent = 0;
         while sector < end {
             let line = kept.then_some(&mut absent);
@@ -146,13 +146,13 @@ impl Ssd {
         from_memory
     }
 
-    /// Sectors from one on to the end of its mapped unit.
+    /// Returns the number of sectors from `sector` to the end of its mapped unit.
     #[inline]
     fn left_in_unit(&self, sector: u64) -> u64 {
         u64::from(self.g.sectors_per_unit - self.g.unit_of_sector(sector).1)
     }
 
-    /// A read within one mapped unit of a drive whose memories hold nothing.
+    /// Reads within one mapped unit while the memories hold nothing. Returns the number of sectors that come from memory.
     #[inline]
     fn read_in_unit(&mut self, id: u32, first: u64, sectors: u32) -> u64 {
         let (unit, in_unit) = self.g.unit_of_sector(first);
@@ -170,7 +170,7 @@ impl Ssd {
         0
     }
 
-    /// A read of some page on a station.
+    /// Starts a read of an unspecified page on a station.
     #[inline]
     fn start_read_on(&mut self, station: u32, id: u32, first: u32, sectors: u32) {
         self.host.expect(id, 1);
@@ -185,7 +185,7 @@ impl Ssd {
         self.flash.start_job(job, ticket, &mut self.clock);
     }
 
-    /// The next sectors that come from one source, and how many they are. Unwritten units come from memory.
+    /// Returns the source of the next sectors, and how many of them share it. Unwritten units count as memory.
     fn next_span(
         &mut self,
         id: u32,
@@ -235,7 +235,7 @@ impl Ssd {
         let per_unit = u64::from(self.g.sectors_per_unit);
         let end = (from + sectors).min(self.info.capacity_bytes / SECTOR_BYTES);
         if self.g.map_units > 0 && from < end {
-            // The map is read, but reading ahead does not wait for it.
+            // The map is read, but the read-ahead does not wait for it.
             self.translate(from, end - from);
             self.issue_own();
         }

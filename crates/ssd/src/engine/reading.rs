@@ -1,23 +1,23 @@
-//! The memory for reads: lines that were read before, and what is being read ahead.
+//! The read memory: buffered lines, and the read-aheads in progress.
 
 use crate::buffer::read::ReadLines;
 use crate::spec::Spec;
 use fathom_base::SECTOR_BYTES;
 use std::ops::Range;
 
-/// Sectors that are being read ahead.
+/// A read-ahead in progress.
 #[derive(Clone, Debug)]
 struct Ahead {
     ticket: u32,
     sectors: Range<u64>,
-    /// Requests that wait for them, with their bytes.
+    /// Requests that wait for these sectors, with the number of bytes.
     waiting: Vec<(u32, u32)>,
 }
 
-/// A request waits for sectors that are being read ahead.
+/// Result of joining a read-ahead in progress.
 pub(super) struct Joined {
     pub(super) sectors: u32,
-    /// It waited for none of this read before.
+    /// True if the request did not wait for this read-ahead before.
     pub(super) is_new: bool,
 }
 
@@ -35,25 +35,26 @@ impl ReadMemory {
         }
     }
 
-    /// Whether the drive has none.
+    /// Returns true if the drive has no read buffer.
     #[inline]
     pub(super) fn is_absent(&self) -> bool {
         self.lines.is_none()
     }
 
-    /// Whether a request of that many sectors goes through the memory.
+    /// Returns true if a request of this length goes through the read buffer.
     pub(super) fn keeps(&self, sectors: u64) -> bool {
         self.lines.as_ref().is_some_and(|r| r.keeps(sectors))
     }
 
-    /// Whether a sector is there (`kept`: its request goes through the memory) or on its way.
+    /// Returns true if a sector is in the buffer (only if `kept`: its request goes through the buffer) or on its way.
     pub(super) fn has(&self, sector: u64, kept: bool) -> bool {
         let present = kept && self.lines.as_ref().is_some_and(|r| r.look(sector).0);
         present || self.arriving.iter().any(|a| a.sectors.contains(&sector))
     }
 
-    /// Looks for the sector of a read that goes through the memory, and makes its line the most recently used. Sectors
-    /// before `absent` are known not to be there. Gives whether it is, and how many from there on are alike.
+    /// Looks up a sector of a read that goes through the buffer, and makes its line the most recently used. Sectors
+    /// before `absent` are known to be absent. Returns whether the sector is present, and how many sectors from there on
+    /// share that state.
     pub(super) fn look(&mut self, sector: u64, absent: &mut u64) -> (bool, u64) {
         let Some(lines) = &mut self.lines else {
             return (false, u64::MAX);
@@ -69,12 +70,12 @@ impl ReadMemory {
         (is_new && present, rest)
     }
 
-    /// A read came; the sectors to read ahead, if it continues a stream.
+    /// Notes a read. Returns the first sector and the number of sectors to read ahead if it continues a stream.
     pub(super) fn stream(&mut self, first: u64, sectors: u64) -> Option<(u64, u64)> {
         self.lines.as_mut()?.stream(first, sectors)
     }
 
-    /// Sectors are being read ahead.
+    /// Notes that sectors are being read ahead.
     pub(super) fn expect(&mut self, ticket: u32, sectors: Range<u64>) {
         self.arriving.push(Ahead {
             ticket,
@@ -83,7 +84,7 @@ impl ReadMemory {
         });
     }
 
-    /// Joins what is being read ahead and covers the sector: for how many from there on, at most `most`.
+    /// Joins the read-ahead that covers a sector, for at most `most` sectors from there on.
     #[inline]
     pub(super) fn join(&mut self, request: u32, sector: u64, most: u64) -> Option<Joined> {
         let covers = |ahead: &&mut Ahead| ahead.sectors.contains(&sector);
@@ -99,7 +100,7 @@ impl ReadMemory {
         Some(Joined { sectors, is_new })
     }
 
-    /// What was read ahead has come; gives the requests that waited for it, with their bytes.
+    /// Handles the end of a read-ahead. Returns the requests that waited for it, with their bytes.
     pub(super) fn arrived(&mut self, ticket: u32) -> Vec<(u32, u32)> {
         let Some(index) = self.arriving.iter().position(|a| a.ticket == ticket) else {
             return Vec::new();
@@ -112,7 +113,7 @@ impl ReadMemory {
         ahead.waiting
     }
 
-    /// Sectors were written or trimmed.
+    /// Removes sectors that were written or trimmed.
     pub(super) fn invalidate(&mut self, first: u64, sectors: u64) {
         if let Some(lines) = &mut self.lines {
             lines.invalidate(first, sectors);

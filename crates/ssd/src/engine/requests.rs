@@ -1,4 +1,4 @@
-//! The life of a request: from the controller over its stages to its completion, or why it is refused.
+//! The life cycle of requests: command, start, refusal and completion.
 
 use super::Ssd;
 use fathom_block::{IoErrorKind, Op};
@@ -23,7 +23,8 @@ impl Ssd {
         }
     }
 
-    /// Why a request is refused, if it is; `refused` is why any drive of its size would.
+    /// Returns the reason for refusing a request, if any. `refused` is the reason that applies to every drive of this
+    /// size.
     #[inline]
     pub(super) fn refusal(&self, op: Op, refused: Option<IoErrorKind>) -> Option<IoErrorKind> {
         match refused {
@@ -35,7 +36,7 @@ impl Ssd {
         }
     }
 
-    /// Begins what was held back by a request that has passed.
+    /// Starts held requests that no earlier request blocks any more.
     pub(super) fn begin_held(&mut self) {
         while let Some((next, op)) = self.host.hazards.admit_held() {
             self.begin(next, op);

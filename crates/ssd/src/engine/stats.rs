@@ -1,4 +1,4 @@
-//! What a drive tells of its work.
+//! Statistics of a drive.
 
 use super::Ssd;
 use super::counters::Counters;
@@ -6,7 +6,7 @@ use fathom_base::{Dur, SECTOR_BYTES};
 use fathom_block::{DriveStats, Subject};
 
 impl Ssd {
-    /// What the drive has done so far.
+    /// Returns the counters of the work that the drive has done since it was new.
     pub fn counters(&self) -> Counters {
         let counts = self.flash.counts;
         Counters {
@@ -45,7 +45,7 @@ impl Subject for Ssd {
             read_retries: counters.read_retries,
             suspends: counters.suspends,
             bad_blocks: self.bad_blocks() as u64,
-            // This engine does not count it.
+            // Busy time is not counted by this engine.
             busy: Dur::ZERO,
         })
     }

@@ -1,27 +1,27 @@
-//! Whose a flash operation is, and what follows when it is done.
+//! Tickets: the owner of each flash operation, and the action when it is done.
 
 use crate::nand::job::{Place, Work};
 use fathom_base::Ppn;
 
 /// No request, or no program.
 pub(super) const NOBODY: u32 = u32::MAX;
-/// Not the last program of what left the buffer together.
+/// Marks a program that is not the last one of a buffer batch.
 pub(super) const NO_BATCH: u32 = u32::MAX;
 
-/// Whose a flash operation is.
+/// The owner of a flash operation.
 #[derive(Clone, Debug)]
 pub(super) enum Ticket {
-    /// A host read: its bytes go over the link.
+    /// A host read: `bytes` bytes go over the link.
     Read { request: u32, bytes: u32 },
-    /// A read for a program that waits for it.
+    /// A read of data that a program waits for.
     Gather { program: u32 },
     /// A program or a copy.
     Program(Program),
-    /// An erase, with stations still at work.
+    /// An erase, with the number of stations still working on it.
     Erase { cblock: u32, stations: u32 },
-    /// Sectors that are read ahead.
+    /// A read-ahead.
     Ahead,
-    /// A read of the map, and what waits for it.
+    /// A read of the mapping table, and the operations that wait for it.
     Map {
         place: Place,
         work: Work,
@@ -37,24 +37,24 @@ pub(super) struct Program {
     pub(super) number: u64,
     pub(super) at: Ppn,
     pub(super) units: u32,
-    /// Where its station itself copies from; [`Ppn::NONE`] if the data comes from the controller.
+    /// Source of a copy within one station; [`Ppn::NONE`] if the data comes from the controller.
     pub(super) from: Ppn,
-    /// Whether it stays within the planes of its lane.
+    /// For a copy: true if it stays within the planes of its lane.
     pub(super) stays: bool,
-    /// Sectors of the buffer that the batch sets free whose last program it is; [`NO_BATCH`] for any other.
+    /// Sectors of the buffer to release when it is done, if it is the last program of its batch; otherwise [`NO_BATCH`].
     pub(super) releases: u32,
-    /// The unbuffered write that waits for it.
+    /// The unbuffered write that waits for it, or [`NOBODY`].
     pub(super) request: u32,
-    /// Reads that it waits for.
+    /// Number of reads that it waits for.
     pub(super) reads: u32,
-    /// A program that starts with it, because it may need what these reads bring; [`NOBODY`] if there is none.
+    /// A program that starts together with it, because it may need the data of these reads; [`NOBODY`] if there is none.
     pub(super) next: u32,
 }
 
-/// What waits for a part of the map.
+/// An operation that waits for a part of the mapping table.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wants {
-    /// A host read, for its places.
+    /// A host read, to locate its data.
     Read { request: u32 },
     /// A program.
     Program { program: u32 },
@@ -63,7 +63,7 @@ pub(super) enum Wants {
 }
 
 impl Wants {
-    /// How the map is read for it.
+    /// Returns the kind of flash read to use for it.
     pub(super) fn work(self) -> Work {
         match self {
             Wants::Read { .. } => Work::Read,

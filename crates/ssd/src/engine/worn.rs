@@ -1,15 +1,15 @@
-//! A drive without spare blocks: it can only be read from then on, and all that it acknowledged can be.
+//! A drive that has run out of spare blocks: it becomes read-only, and all acknowledged data stays readable.
 //!
-//! What was handed to the flash array is done to its end, and reads go on. The buffer keeps what it holds and is read
-//! like before; a battery keeps it through a power cut. Writes of which a part has no place yet fail, and so do flushes
-//! that wait for the buffer to be drained.
+//! Operations already handed to the flash array are completed, and reads continue. The buffer keeps its data and remains
+//! readable; a battery preserves it through a power cut. Writes with a part that has not been placed fail, and so do
+//! flushes that wait for the buffer to be drained.
 
 use super::Ssd;
 use fathom_block::IoErrorKind;
 
 impl Ssd {
-    /// A write waits for an erased block. If none is being erased none will ever be: a power cut has brought back more
-    /// than blocks that went bad have left room for.
+    /// A write waits for an erased block. If no erase is outstanding, there will never be one: after a power cut, more
+    /// data was recovered than fits into the blocks that are still good.
     pub(super) fn exhausted(&mut self) {
         if self.flash.domains.is_stuck() && !self.health.worn_out {
             self.wear_out();
@@ -28,7 +28,7 @@ impl Ssd {
         self.begin_held();
     }
 
-    /// Without a buffer, what is in memory has no place, and its writes wait for one.
+    /// Without a buffer, the writes in memory wait to be placed and now fail.
     fn fail_placing(&mut self) {
         if !self.memory.unbuffered {
             return;
@@ -41,7 +41,7 @@ impl Ssd {
         owners.into_iter().for_each(|id| self.end_failed(id));
     }
 
-    /// No more of a write comes over the link but the piece that is on it.
+    /// Fails the writes that wait for the link; a piece that is on the link still arrives.
     fn fail_incoming(&mut self) {
         let on_link = !self.memory.stop_waiting();
         for id in self.host.fail_incoming(on_link) {
@@ -50,7 +50,7 @@ impl Ssd {
         }
     }
 
-    /// The last piece of a write has crossed the link that fails.
+    /// Handles the last piece of a failing write, which has crossed the link.
     pub(super) fn arrived_failed(&mut self, id: u32, reserved: u32) {
         self.memory.lines.give_back(reserved);
         self.host.next_turn();
@@ -59,14 +59,14 @@ impl Ssd {
         self.begin_held();
     }
 
-    /// Completes a write that fails, if nothing of it is under way.
+    /// Completes a failed write if nothing of it is in progress.
     pub(super) fn end_failed(&mut self, id: u32) {
         if self.host.has_failed(id) {
             self.complete(id, Err(IoErrorKind::Medium));
         }
     }
 
-    /// A write or a TRIM whose turn it is comes too late.
+    /// Fails a write or a TRIM that starts after the drive has worn out.
     pub(super) fn refuse(&mut self, id: u32) {
         self.host.hazards.received(id);
         self.complete(id, Err(IoErrorKind::Medium));

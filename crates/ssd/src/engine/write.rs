@@ -1,4 +1,4 @@
-//! Writes: over the link into the memory; flush and trim.
+//! Writes: over the link into the write memory; flush and TRIM.
 
 use super::Ssd;
 use super::ticket::NOBODY;
@@ -7,14 +7,14 @@ use fathom_base::{Lpn, SECTOR_BYTES};
 use fathom_block::IoErrorKind;
 
 impl Ssd {
-    /// A write command is through the controller: it takes its turn on the link.
+    /// Queues a write for the link; its command has been processed.
     pub(super) fn begin_write(&mut self, id: u32) {
         if self.host.line_up(id) {
             self.next_piece();
         }
     }
 
-    /// Sends the next piece of the write whose turn it is over the link, once there is room for it.
+    /// Sends the next piece of the first queued write over the link, once there is room for it.
     fn next_piece(&mut self) {
         let most = self.memory.lines.capacity();
         let cut = self.memory.settings.cut;
@@ -27,7 +27,7 @@ impl Ssd {
         }
     }
 
-    /// A piece of a write has crossed the link.
+    /// Handles the arrival of a piece of a write.
     pub(super) fn arrived(&mut self, id: u32) {
         let Some(arrival) = self.host.arrived(id, &self.g) else {
             return;
@@ -52,18 +52,21 @@ impl Ssd {
             (false, true, _) => self.flush(id),
             (false, false, _) => self.complete(id, Ok(())),
         }
-        // Only now, for what was held back by this write must not begin on its own.
+        // The turn ends only now, so that a write that was held back by this one queues for the link instead of starting
+        // in `begin_held`.
         if self.host.next_turn() {
             self.next_piece();
         }
     }
 
-    /// Puts a piece of a write into the memory, or places it at once; `at` is where its data begins in that of the write.
+    /// Inserts a piece of a write into the memory, or places it at once. `at` is the offset of its data in the write, in
+    /// bytes.
     fn take_in(&mut self, id: u32, piece: Piece, at: usize) {
         let unbuffered = self.memory.unbuffered;
         let owner = if unbuffered { id } else { NOBODY };
         let piece = Piece { owner, ..piece };
-        // Until the translation layer has placed it; each of its programs counts on its own.
+        // This part is pending until the translation layer has placed the piece; each of its programs is counted
+        // separately.
         self.host.expect(owner, 1);
         let direct = unbuffered && self.flash.store.is_none() && self.memory.lines.is_empty();
         if direct
@@ -79,7 +82,7 @@ impl Ssd {
         }
     }
 
-    /// A part of an unbuffered write is programmed, or was trimmed before it was.
+    /// Notes that a part of an unbuffered write is programmed, or was trimmed before that.
     pub(super) fn part_written(&mut self, id: u32) {
         if self.host.part_done(id).is_none() {
             return;
@@ -91,14 +94,14 @@ impl Ssd {
         }
     }
 
-    /// If no write has come for the idle delay: drain everything.
+    /// Drains everything if no write has arrived for the idle delay.
     pub(super) fn idle(&mut self) {
         if self.memory.is_idle(&mut self.clock) {
             self.pump();
         }
     }
 
-    /// Room in the memory was given back.
+    /// Room in the memory was released.
     pub(super) fn unblock(&mut self) {
         if self.memory.may_retry(&self.flash.draining) {
             self.next_piece();
@@ -112,7 +115,7 @@ impl Ssd {
         }
     }
 
-    /// Completes a request when what the memory holds now is in the flash array.
+    /// Completes a request when the data that the memory holds now is in the flash array.
     fn flush_through(&mut self, id: u32) {
         if self.health.worn_out && !self.memory.lines.is_empty() {
             return self.complete(id, Err(IoErrorKind::Medium));
@@ -128,7 +131,7 @@ impl Ssd {
             return;
         };
         let per_unit = u64::from(self.g.sectors_per_unit);
-        // Only whole units can be forgotten; the rest keeps its data, as TRIM allows.
+        // Only whole units can be unmapped; the rest keeps its data, as TRIM allows.
         let (from, to) = (first.div_ceil(per_unit), (first + sectors) / per_unit);
         if from < to {
             self.forget_lines(from * per_unit, to * per_unit);
@@ -142,7 +145,7 @@ impl Ssd {
         self.unblock();
     }
 
-    /// Forgets what the memory holds of a range of sectors.
+    /// Removes a range of sectors from the memory.
     fn forget_lines(&mut self, from: u64, to: u64) {
         let mut sector = from;
         while sector < to && !self.memory.lines.is_empty() {

@@ -1,7 +1,7 @@
-//! The buses of the channels, and which of them the planes of a station use.
+//! The buses of the channels, and the channels that the planes of a station use.
 //!
-//! A channel counts picoseconds ([`fathom_base::bus`]) so that back-to-back transfers keep their exact rate; a transfer's
-//! end is rounded up once.
+//! A channel counts picoseconds ([`fathom_base::bus`]) so that back-to-back transfers keep their exact rate; the end of a
+//! transfer is rounded up only once.
 
 use super::job::Place;
 use crate::geometry::Geometry;
@@ -12,10 +12,10 @@ use fathom_base::{Bus, Exact, Rate, SECTOR_BYTES, Time};
 pub(super) struct Channels {
     rate: Rate,
     sectors_per_page: u32,
-    /// How long the transfer of a whole page takes.
+    /// Duration of the transfer of a whole page.
     whole_page: Exact,
     buses: Vec<Bus>,
-    /// Channel of each plane of each station, `width` a station.
+    /// Channel of each plane of each station, `width` entries per station.
     planes: Vec<u32>,
     width: usize,
 }
@@ -35,7 +35,7 @@ impl Channels {
         }
     }
 
-    /// Whether two stations share a channel.
+    /// Returns true if two stations share a channel.
     pub(super) fn are_shared(&self) -> bool {
         let mut channels = self.planes.clone();
         channels.dedup();
@@ -43,18 +43,17 @@ impl Channels {
         channels.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// When the channel is free on which a place of a station begins, from `now` on.
+    /// Returns the time from `now` on at which the channel of the first page of a place is free.
     pub(super) fn free_at(&self, station: u32, place: Place, now: Time) -> Time {
         let plane = (place.first / self.sectors_per_page) as usize;
         let channel = self.planes[station as usize * self.width + plane % self.width];
         now.max(self.buses[channel as usize].free_at().ceil())
     }
 
-    /// Books the channels of a place's planes from `now` on; the end of the last transfer.
+    /// Books the channels of a place's planes from `now` on. Returns the end of the last transfer.
     #[inline]
     pub(super) fn transfer(&mut self, station: u32, place: Place, now: Time) -> Time {
         if self.width == 1 && place.sectors == self.sectors_per_page {
-            // The whole of a clustered page that is one page.
             let channel = self.planes[station as usize];
             let (_, end) = self.buses[channel as usize].book(now, self.whole_page);
             return end.ceil();
@@ -82,12 +81,12 @@ impl Channels {
         now.max(last.ceil())
     }
 
-    /// Bytes of the tables.
+    /// Size of the tables in bytes.
     pub(super) fn state_bytes(&self) -> usize {
         self.planes.capacity() * 4 + self.buses.capacity() * size_of::<Bus>()
     }
 
-    /// Forgets every booking.
+    /// Removes all bookings.
     pub(super) fn clear(&mut self) {
         self.buses.fill(Bus::default());
     }

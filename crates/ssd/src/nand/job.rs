@@ -1,33 +1,33 @@
-//! What a station of the flash array is asked to do, and where.
+//! Jobs of the flash array: the kind of operation, the station and the place.
 
 use crate::geometry::Geometry;
 use fathom_base::Ppn;
 
-/// What a station is asked to do.
+/// Kinds of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Array to controller, for a read of the host's.
+    /// Array to controller, for a host read.
     Read,
-    /// The same for a program that waits for it: it goes before nothing.
+    /// Array to controller, for a program that waits for the data. Has no priority over other operations.
     Gather,
     /// Controller to array.
     Program,
     /// Array to controller and back into the array, on one station.
     Copy,
-    /// A clustered block's share of one station.
+    /// Erase of the part of a clustered block that lies on one station.
     Erase,
     /// Background work of a given length, in nanoseconds.
     Busy(u32),
 }
 
-/// Sectors of one clustered page.
+/// Sectors within one clustered page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Clustered page, over all clustered blocks.
+    /// Clustered page, numbered over all clustered blocks.
     pub(crate) cpage: u32,
-    /// First sector in it.
+    /// First sector within the page.
     pub(crate) first: u32,
-    /// Sectors.
+    /// Number of sectors.
     pub(crate) sectors: u32,
 }
 
@@ -43,7 +43,7 @@ impl Place {
         }
     }
 
-    /// So many sectors of one mapped unit, from its sector `first` on.
+    /// The place of `sectors` sectors of one mapped unit, from its sector `first` on.
     #[inline]
     pub(crate) fn within(g: &Geometry, unit: Ppn, first: u32, sectors: u32) -> Self {
         let whole = Self::of(g, unit, 1);
@@ -55,23 +55,23 @@ impl Place {
     }
 }
 
-/// An operation for a station. `ticket` is whose it is; the engine knows.
+/// An operation for a station. `ticket` identifies its owner in the engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) work: Work,
     pub(crate) station: u32,
     pub(crate) place: Place,
     pub(crate) ticket: u32,
-    /// The number of the page that a program or a copy fills, within its block.
+    /// Number of the page that a program or a copy fills, within its block and lane.
     pub(crate) number: u32,
-    /// Which of the lanes that share the station it lies on.
+    /// Index of its lane among the lanes that share the station.
     pub(crate) plane: u32,
-    /// Of a copy: it stays within its planes, so that it need not cross the bus.
+    /// For a copy: the data stays within its planes and need not cross the bus.
     pub(crate) stays: bool,
 }
 
 impl Job {
-    /// Work on a station that fills no page.
+    /// An operation on a station that fills no page.
     #[inline]
     pub(crate) fn on(station: u32, work: Work, place: Place, ticket: u32) -> Self {
         Self {

@@ -1,9 +1,8 @@
-//! The flash array in time: stations that work on one operation at a time, channels that carry one transfer at
-//! a time.
+//! Timing of the flash array: each station executes one operation at a time, each channel carries one transfer at a time.
 //!
-//! A channel is booked when an operation arrives at it, never earlier: booking at submission would be fast and
-//! wrong. It knows places (clustered pages and sectors in them), not what they mean. How programs follow one another
-//! stands in `program`, what a read interrupts in `suspend`.
+//! A channel is booked when an operation reaches it, never earlier: booking at submission would be fast and wrong. This
+//! module knows places (clustered pages and the sectors in them), not their meaning. `program` contains the program
+//! modes, `suspend` the suspension of operations by reads.
 
 mod channels;
 pub(crate) mod job;
@@ -28,13 +27,13 @@ pub(crate) struct Nand {
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
-    /// Whether reads find their channels free when they have been sensed, at a time that is known before: no two
+    /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.
     reads_alone: bool,
     ops: Vec<Op>,
     free_ops: Vec<u32>,
     rng: Rng,
-    /// Repetitions of reads, and interruptions of programs and erases.
+    /// Repeated reads, and suspended programs, copies and erases.
     pub(crate) retries: u64,
     pub(crate) suspends: u64,
 }
@@ -63,7 +62,7 @@ impl Nand {
         self.flash.arbitration == Arbitration::Suspend
     }
 
-    /// Hands an operation to its station; it starts now or when those before it are done.
+    /// Hands an operation to its station. It starts now or after the operations before it.
     #[inline]
     pub(crate) fn submit(&mut self, job: Job, clock: &mut Clock) {
         let op = Op {
@@ -143,21 +142,21 @@ impl Nand {
         clock.at(begin + sense, Event::Sensed(id));
     }
 
-    /// The page register holds the data: book the channel.
+    /// The page register holds the data: books the channel.
     #[inline]
     pub(crate) fn sensed(&mut self, id: u32, clock: &mut Clock) {
         let op = self.ops[id as usize].job;
         let end = self.channels.transfer(op.station, op.place, clock.now);
         if op.work == Work::Copy {
-            // Out for error correction and back in, then the program.
+            // The data goes out for error correction and back in before the program.
             let begin = self.channels.transfer(op.station, op.place, end);
             return self.program_copy(id, begin, clock);
         }
         clock.at(end, Event::OpDone(End::Read, id));
     }
 
-    /// The operation is done: gives it back and starts the next one of its station. `None` where it was
-    /// interrupted meanwhile and is not done.
+    /// Ends an operation: returns its job and starts the next one of its station. Returns `None` if the operation was
+    /// suspended in the meantime and has not ended.
     #[inline]
     pub(crate) fn done(&mut self, id: u32, clock: &mut Clock) -> Option<Job> {
         let job = self.ops[id as usize].job;
@@ -187,12 +186,12 @@ impl Nand {
         Some(job)
     }
 
-    /// Bytes of the tables of stations and channels.
+    /// Size of the tables of stations and channels in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
         self.stations.capacity() * size_of::<Station>() + self.channels.state_bytes()
     }
 
-    /// Forgets everything in flight, as a power cut does.
+    /// Forgets all operations in flight, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
         self.free_ops.clear();
@@ -200,7 +199,7 @@ impl Nand {
         self.channels.clear();
     }
 
-    /// Time of a read in the array, repetitions included.
+    /// Draws the time of a read in the array, including repeated reads.
     #[inline]
     fn sense(&mut self) -> Dur {
         let mut time = self.vary(self.flash.read);

@@ -1,12 +1,12 @@
-//! Programs: how long they take, and how they follow one another on a die (`flash.program_mode`).
+//! Programs: their duration, and the overlap of consecutive programs on a die (`flash.program_mode`).
 //!
-//! *Page*: the data crosses the bus, then the array is programmed, then the next one begins. *Cache* (cache program in
-//! data sheets, ONFI 4 "Page Cache Program"): the data of the program that waits next crosses the bus while the array
-//! works, so that a die is as fast as the slower of the two. *Multi-plane* (ONFI 4, "Multi-plane Program"): programs that
-//! come, before the data is in the registers, for other planes of the die with the same page number in their blocks are
-//! programmed in step.
+//! *Page*: the data crosses the bus, the array is programmed, then the next program starts. *Cache* (cache program in
+//! data sheets, ONFI 4 "Page Cache Program"): the data of the next waiting program crosses the bus while the array works,
+//! so that the die is limited by the slower of the two. *Multi-plane* (ONFI 4, "Multi-plane Program"): programs for other
+//! planes of the die with the same page number in their blocks are programmed in step, if they arrive before the data is
+//! in the registers.
 //!
-//! Not modelled: cache and multi-plane programs at once, and copies in either way.
+//! Not modelled: cache and multi-plane programs combined, and copies in either mode.
 
 use super::Nand;
 use super::job::Work;
@@ -16,7 +16,7 @@ use crate::spec::ProgramMode;
 use fathom_base::{Dur, Time};
 
 impl Nand {
-    /// How long the array takes for the page of a number: those of a word line take turns.
+    /// Draws the time that the array takes for a page; the pages of a word line have different times (`program_steps`).
     #[inline]
     fn program_time(&mut self, number: u32) -> Dur {
         let nominal = match self.flash.program_steps.len() {
@@ -36,7 +36,7 @@ impl Nand {
         self.enter_array(id, arrived, clock);
     }
 
-    /// The data of a program is in the page register at `at`.
+    /// Starts a program in the array; its data is in the page register at `at`.
     #[inline]
     fn enter_array(&mut self, id: u32, at: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
@@ -48,7 +48,9 @@ impl Nand {
         }
     }
 
-    /// The array begins when the data of all planes that take part is in their registers; who comes meanwhile takes part.
+    /// Adds the waiting programs that can join the current one, and books the transfers of their data. Returns the time
+    /// at which the last of it arrives, or `None` if no program joined. The array starts when the data of all planes is
+    /// in the registers.
     fn gather_planes(&mut self, station: u32, arrived: Time, now: Time) -> Option<Time> {
         let at = &self.stations[station as usize];
         let (first, mut joined) = (self.ops[at.current as usize].job, at.joined);
@@ -72,7 +74,7 @@ impl Nand {
         last
     }
 
-    /// The data of all planes has arrived: the array begins, unless more has come that takes part.
+    /// The data of all planes has arrived: starts the array, unless more programs have joined in the meantime.
     fn start_planes(&mut self, station: u32, clock: &mut Clock) {
         if let Some(arrived) = self.gather_planes(station, clock.now, clock.now) {
             return clock.at(arrived, Event::Loaded(station));
@@ -80,7 +82,7 @@ impl Nand {
         let at = &mut self.stations[station as usize];
         let (first, mut joined) = (at.current, std::mem::replace(&mut at.joined, EMPTY));
         let end = clock.now + self.program_time(self.ops[first as usize].job.number);
-        // The first one's end goes before the others': it starts what follows on the die.
+        // The end of the first program is scheduled before the others: it starts the next operation on the die.
         self.ops[first as usize].array = (clock.now, end);
         clock.at(end, Event::OpDone(End::Program, first));
         while let Some(next) = joined.pop(&self.ops) {
@@ -90,7 +92,7 @@ impl Nand {
         }
     }
 
-    /// The program that waits next, if it can join one of this page number into these planes.
+    /// Returns the next waiting program if it can join a program of page `number` on `planes`.
     fn joins(&self, station: u32, number: u32, planes: u64) -> Option<u32> {
         let next = self.stations[station as usize].queue.head;
         let Op { job, .. } = self.ops.get(next as usize)?;
@@ -99,7 +101,7 @@ impl Nand {
         fits.then_some(next)
     }
 
-    /// The data of a copy is in the page register at `begin`: it is programmed.
+    /// Starts the program of a copy, whose data is in the page register at `begin`.
     pub(super) fn program_copy(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
         let end = begin + self.program_time(job.number);
@@ -118,8 +120,8 @@ impl Nand {
         }
     }
 
-    /// The array works on a program: the data of the one that waits next may cross the bus. Not where a read is to go
-    /// first: of what is loaded the die cannot be rid but by programming it.
+    /// Sends the data of the next waiting program over the bus while the array programs. Does nothing if a read is
+    /// waiting, because the loaded data would have to be programmed before the read.
     pub(super) fn preload(&mut self, station: u32, now: Time) {
         let at = &mut self.stations[station as usize];
         let taken = at.suspended != NONE || at.preloaded != NONE || at.reads.head != NONE;
@@ -139,7 +141,7 @@ impl Nand {
         }
     }
 
-    /// A program is done, and the data of the next one has come or is on its way: its turn.
+    /// Starts the preloaded program after the current one has ended; its data has arrived or is on its way.
     pub(super) fn start_preloaded(&mut self, id: u32, clock: &mut Clock) {
         let arrived = self.ops[id as usize].array.0;
         self.enter_array(id, arrived.max(clock.now), clock);

@@ -1,4 +1,4 @@
-//! A station of the flash array: the operation at work, and those that wait.
+//! A station of the flash array: the current operation and the waiting ones.
 
 use super::job::Job;
 use fathom_base::Time;
@@ -10,14 +10,14 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Op {
     pub(super) job: Job,
     pub(super) next: u32,
-    /// When what can be interrupted of it begins and when it ends; [`UNKNOWN`] before that can be told, and a suspended
-    /// one's end is not known yet.
+    /// Start and end of the part that can be suspended. [`UNKNOWN`] before the times are known. For a suspended
+    /// operation, the remaining time counted from zero.
     pub(super) array: (Time, Time),
-    /// It is programmed in step with another one, which the station works on.
+    /// Programmed in step with another operation, which is the current one of the station.
     pub(super) joined: bool,
 }
 
-/// When the data of a copy will be back in the page register is not known before it has been sensed.
+/// The times of an operation that has not been sensed yet: when its data will be in the page register is not known.
 pub(super) const UNKNOWN: (Time, Time) = (Time::MAX, Time::MAX);
 
 /// A first-in, first-out list of operations.
@@ -58,13 +58,13 @@ pub(super) struct Station {
     pub(super) busy: bool,
     /// The operation at work, if `busy`.
     pub(super) current: u32,
-    /// A program, a copy or an erase that a read has interrupted.
+    /// A program, a copy or an erase that was suspended by a read.
     pub(super) suspended: u32,
-    /// The next program, whose data is in the cache register or on its way there.
+    /// The next program, whose data is in the cache register or on its way to it.
     pub(super) preloaded: u32,
-    /// Programs of other planes that begin together with the one at work, whose data has not all arrived.
+    /// Programs for other planes that will start together with the current one, while their data is still arriving.
     pub(super) joined: Queue,
-    /// Reads that go before everything else (`read-first` and `suspend`).
+    /// Reads with priority over all other operations (`read-first` and `suspend`).
     pub(super) reads: Queue,
     pub(super) queue: Queue,
 }

@@ -1,23 +1,23 @@
-//! What the flash array holds, for those who verify: bytes, owner and age of every programmed unit.
+//! The contents of the flash array, for verification: bytes, owner and version of every programmed unit.
 //!
-//! Exists only where data is kept. A cell can be read as soon as its program is issued and survives a power cut only
-//! once that very program is done, which is what makes the power-cut tests mean something. A cell whose program was cut
-//! off is torn: it holds nothing, and cannot be programmed before its block is erased. An erase that is cut off has not
-//! begun.
+//! Exists only for drives that keep data. A cell is readable as soon as its program is issued, but survives a power cut
+//! only after that program is done; the power-cut tests rely on this. A cell whose program was interrupted by a power cut
+//! is torn: it holds nothing, and cannot be programmed before its block is erased. An interrupted erase counts as not
+//! started.
 
 use crate::geometry::Geometry;
 use fathom_base::{Lpn, Ppn, SECTOR_BYTES};
 use std::collections::BTreeMap;
 
-/// The program of a cell is not issued yet.
+/// The program of the cell has not been issued.
 const NOT_ISSUED: u64 = u64::MAX;
 
-/// What is in a cell.
+/// State of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Erased,
-    /// Its program, of this number, is under way.
+    /// Its program, with this number, is in progress.
     Pending(u64),
     Durable,
     Torn,
@@ -34,37 +34,37 @@ struct Entry {
 /// A programmed unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell<'a> {
-    /// Whose data it is: the owner written beside the data (the spare area of a real page).
+    /// The owner of the data, stored beside it (the spare area of a real page).
     pub(crate) lpn: Lpn,
-    /// Which host write brought it; the same in every copy. Later writes have higher numbers.
+    /// Version: the number of the write that brought the data; the same in every copy. Later writes have higher numbers.
     pub(crate) version: u64,
-    /// How often it was moved since the host wrote it.
+    /// Number of times it was moved since the host wrote it.
     pub(crate) copies: u32,
-    /// The data; empty for a unit of a map.
+    /// The data; empty for a unit of the mapping table.
     pub(crate) bytes: &'a [u8],
 }
 
-/// A clustered block that was programmed since it was erased.
+/// A clustered block with at least one cell programmed since its last erase.
 #[derive(Clone, Debug)]
 struct Block {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
 }
 
-/// Programmed units by place.
+/// Programmed units, by place.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     blocks: Vec<Option<Box<Block>>>,
     units_per_block: u32,
     unit_bytes: usize,
-    /// Owners from here on are units of a map, whose bytes are not kept.
+    /// Owners from this number on are units of the mapping table, whose bytes are not stored.
     host_units: u32,
     versions: u64,
     is_whole: bool,
 }
 
 impl Store {
-    /// An erased flash array, or with `is_whole` false, one of which nobody knows what it holds.
+    /// Creates an erased flash array or, if `is_whole` is false, one with unknown earlier contents.
     pub(crate) fn new(g: &Geometry, is_whole: bool) -> Self {
         Self {
             blocks: vec![None; g.cblocks() as usize],
@@ -76,12 +76,12 @@ impl Store {
         }
     }
 
-    /// Whether it knows all that was ever programmed.
+    /// Returns true if it has recorded every program since the drive was new.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Bytes of a unit.
+    /// Size of a unit in bytes.
     pub(crate) fn unit_bytes(&self) -> usize {
         self.unit_bytes
     }
@@ -91,7 +91,7 @@ impl Store {
         (block as usize, unit as usize)
     }
 
-    /// The block of a place, and which unit of it, to be programmed.
+    /// Returns the block of a place and the index of the unit in it, for programming.
     fn open(&mut self, at: Ppn) -> (&mut Block, usize) {
         let (block, unit) = self.split(at);
         let (units, size) = (self.units_per_block as usize, self.unit_bytes);
@@ -104,7 +104,7 @@ impl Store {
         (block, unit)
     }
 
-    /// A program of the host's is about to be issued, or of a map, without bytes.
+    /// Records a program of the host or of the mapping table (without bytes) that is about to be issued.
     pub(crate) fn program(&mut self, at: Ppn, lpn: Lpn, bytes: &[u8]) {
         self.versions += 1;
         let (version, size) = (self.versions, self.unit_bytes);
@@ -120,7 +120,7 @@ impl Store {
         block.bytes[unit * size..][..bytes.len()].copy_from_slice(bytes);
     }
 
-    /// The program of this number is issued for `units` units from `at` on: for those that wait for theirs.
+    /// Marks the cells that wait for issue, of `units` units from `at` on, as being programmed by program `number`.
     pub(crate) fn issue(&mut self, at: Ppn, units: u32, number: u64) {
         for at in at.0..at.0 + units {
             let (block, unit) = self.open(Ppn(at));
@@ -131,7 +131,7 @@ impl Store {
         }
     }
 
-    /// A copy is issued, as a part of the program of this number.
+    /// Records a copy, issued as part of program `number`.
     pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, units: u32, number: u64) {
         for i in 0..units {
             let (from, to) = (Ppn(from.0 + i), Ppn(to.0 + i));
@@ -154,7 +154,7 @@ impl Store {
         }
     }
 
-    /// The program of this number is done, which lies within `units` units from `first` on.
+    /// Marks the cells of program `number` as durable; they lie within `units` units from `first` on.
     pub(crate) fn settle(&mut self, first: Ppn, units: u32, number: u64) {
         for at in first.0..first.0 + units {
             let (block, unit) = self.open(Ppn(at));
@@ -165,12 +165,12 @@ impl Store {
         }
     }
 
-    /// An erase is done.
+    /// Removes the contents of an erased block.
     pub(crate) fn erase(&mut self, cblock: u32) {
         self.blocks[cblock as usize] = None;
     }
 
-    /// The data at a place.
+    /// Returns the data at a place.
     pub(crate) fn get(&self, at: Ppn) -> Option<Cell<'_>> {
         let (block, unit) = self.split(at);
         let block = self.blocks.get(block)?.as_ref()?;
@@ -192,7 +192,7 @@ impl Store {
         })
     }
 
-    /// Every place that was programmed since its block was erased.
+    /// Iterates over all cells of the blocks that were programmed since their last erase.
     fn entries(&self) -> impl Iterator<Item = (Ppn, &Block, usize)> {
         let blocks = (0u32..).zip(&self.blocks);
         let blocks = blocks.filter_map(|(n, block)| Some((n, block.as_deref()?)));
@@ -202,8 +202,8 @@ impl Store {
         })
     }
 
-    /// The host's units whose newest version is still being programmed, with their bytes, the oldest first: what a
-    /// battery must save.
+    /// Returns the host's units whose newest version is still being programmed, with their bytes, oldest first. A battery
+    /// must save these at a power cut.
     pub(crate) fn latest_in_flight(&self) -> Vec<(Lpn, Box<[u8]>)> {
         let mut pending: BTreeMap<Lpn, Cell<'_>> = BTreeMap::new();
         for (_, block, unit) in self.entries() {
@@ -234,7 +234,7 @@ impl Store {
             .collect()
     }
 
-    /// Power is cut: what was not done is torn. Gives all places that are torn, in order.
+    /// Marks all cells whose programs were in progress as torn. Returns all torn places, in order.
     pub(crate) fn power_cut(&mut self) -> Vec<Ppn> {
         for block in self.blocks.iter_mut().flatten() {
             for entry in &mut block.entries {
@@ -250,7 +250,7 @@ impl Store {
             .collect()
     }
 
-    /// Every unit, in order of place: the scan of a drive that has lost its map.
+    /// Iterates over all readable units in order of place: the scan of a drive that has lost its map.
     pub(crate) fn scan(&self) -> impl Iterator<Item = (Ppn, Cell<'_>)> {
         self.entries()
             .filter_map(|(at, block, unit)| Some((at, self.cell(block, unit)?)))

@@ -1,11 +1,11 @@
-//! Programs and erases that a read interrupts (`arbitration = "suspend"`).
+//! Programs, copies and erases suspended by a read (`arbitration = "suspend"`).
 //!
-//! What can be interrupted is the time in the array: of a program or a copy from when the data is in the page register,
-//! of an erase all of it. A host read pays the latency of the suspend command, and what was interrupted the overhead of
-//! going on; both stand in the data sheets of flash that has the command. What would be done before the latency is over
-//! is not interrupted. The source of the idea is Wu and He, "Reducing SSD read latency via NAND flash program and erase
-//! suspension" (FAST 2012). Not modelled: limits to how often an operation may be interrupted, and the steps of a program
-//! between which some flash must wait.
+//! Only the time in the array can be interrupted: for a program or a copy from when the data is in the page register on,
+//! for an erase all of it. The host read pays the latency of the suspend command, the suspended operation the overhead of
+//! resuming; data sheets of flash with this command state both. An operation that would end within the suspend latency is
+//! not suspended. The source of the idea is Wu and He, "Reducing SSD read latency via NAND flash program and erase
+//! suspension" (FAST 2012). Not modelled: limits on the number of suspensions of an operation, and the program steps at
+//! which some flash must wait before it can suspend.
 
 use super::Nand;
 use super::job::Work;
@@ -15,8 +15,8 @@ use crate::spec::ProgramMode;
 use fathom_base::Time;
 
 impl Nand {
-    /// Interrupts what a station does for the reads that wait for it; what has not reached the array yet is interrupted
-    /// when it has.
+    /// Suspends the current operation of a station for the reads that wait. An operation that has not reached the array
+    /// yet is suspended when it does.
     pub(super) fn suspend(&mut self, station: u32, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         let current = self.ops[at.current as usize];
@@ -32,7 +32,7 @@ impl Nand {
         if left <= self.flash.suspend_latency {
             return;
         }
-        // Kept as if it began at zero: it is moved to its new beginning when it goes on.
+        // Stored as if it started at zero; it is moved to its new start when it resumes.
         self.ops[at.current as usize].array = (Time::ZERO, Time::ZERO + left);
         at.suspended = at.current;
         self.suspends += 1;
@@ -42,7 +42,7 @@ impl Nand {
         }
     }
 
-    /// The data of a program has reached the page register: reads that wait may interrupt it.
+    /// The data of a program has reached the page register: reads that wait may suspend the program.
     pub(crate) fn suspend_due(&mut self, station: u32, clock: &mut Clock) {
         let at = &self.stations[station as usize];
         if at.busy && at.reads.head != NONE {
@@ -50,7 +50,7 @@ impl Nand {
         }
     }
 
-    /// Whether an operation that was to be done now was interrupted meanwhile and is not.
+    /// Returns true if an operation that was due to end now was suspended in the meantime and has not ended.
     #[inline]
     pub(super) fn was_interrupted(&self, id: u32, now: Time) -> bool {
         let op = &self.ops[id as usize];
@@ -60,7 +60,7 @@ impl Nand {
         can_be_late && (station.suspended == id || op.array.1 != now)
     }
 
-    /// No read waits any more: what was interrupted goes on.
+    /// No read is waiting any more: resumes the suspended operation.
     pub(super) fn resume(&mut self, station: u32, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         at.current = std::mem::replace(&mut at.suspended, NONE);
@@ -69,7 +69,7 @@ impl Nand {
         *array = (begin, begin + array.1.since(Time::ZERO));
         clock.at(array.1, Event::OpDone(End::Other, at.current));
         if self.flash.program_mode == ProgramMode::Cache {
-            // What came meanwhile may cross the bus now.
+            // Programs that arrived in the meantime may cross the bus now.
             clock.at(begin, Event::Loaded(station));
         }
     }

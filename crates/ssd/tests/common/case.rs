@@ -1,4 +1,4 @@
-//! A case: a drive, its seed and a script; how it is run, and how the shortest one is found that fails.
+//! A test case: a drive, its seed and a script. Runs cases, and finds the shortest one that fails.
 
 use super::random;
 use super::script::{Manner, Script, Step};
@@ -8,23 +8,23 @@ use fathom_ssd::Spec;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The streams of a case's seed.
+/// Random streams derived from the seed of a case.
 const OF_DRIVE: u64 = 110;
 const OF_SCRIPT: u64 = 111;
 const OF_SCRIPT_WITH_CUTS: u64 = 112;
-/// Runs that are spent on finding a shorter case.
+/// Maximum number of runs spent on finding a shorter case.
 const RUNS_MAX: u32 = 30_000;
 
-/// A drive and what it is asked.
+/// A drive and the requests to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) spec: Spec,
-    /// Of what the drive draws.
+    /// Seed of the drive's random numbers.
     pub(crate) seed: u64,
     pub(crate) script: Script,
 }
 
-/// A case as a file has it.
+/// The file format of a case.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -35,10 +35,10 @@ struct File {
 }
 
 impl Case {
-    /// A case from its file.
+    /// Parses a case file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a description of the error.
     pub(crate) fn from_toml(text: &str) -> Result<Self, String> {
         let file: File = drive_file::from_toml(text).map_err(|error| error.to_string())?;
         file.drive.check().map_err(|error| error.to_string())?;
@@ -54,7 +54,7 @@ impl Case {
         })
     }
 
-    /// Its file.
+    /// Returns the text of the case file.
     pub(crate) fn to_toml(&self) -> String {
         let steps = self.script.steps.iter().map(ToString::to_string);
         drive_file::to_toml(&File {
@@ -65,19 +65,19 @@ impl Case {
         })
     }
 
-    /// A small drive drawn from a seed.
+    /// Draws a small drive from a seed.
     pub(crate) fn spec(seed: u64) -> Spec {
         random::draw(&mut Rng::new(seed, OF_DRIVE))
     }
 
-    /// A life of so many steps on a drive.
+    /// Draws a script of `steps` steps for a drive.
     pub(crate) fn draw(spec: &Spec, seed: u64, steps: usize) -> Self {
         let mut rng = Rng::new(seed, OF_SCRIPT);
         let manner = Manner::draw(spec, &mut rng);
         Self::of(spec, seed, &manner, steps, &mut rng)
     }
 
-    /// The same with power cuts.
+    /// Draws a script with power cuts.
     pub(crate) fn draw_with_cuts(spec: &Spec, seed: u64, steps: usize) -> Self {
         let mut rng = Rng::new(seed, OF_SCRIPT_WITH_CUTS);
         let apart = rng.pick(&[5, 40, 300]).copied().unwrap_or(5);
@@ -99,17 +99,17 @@ impl Case {
         }
     }
 
-    /// The same with the power cut at the `n`-th flash operation, and once more so many after that.
+    /// Returns the case with a power cut after `after` flash operations, and another one `again` operations later.
     pub(crate) fn cut_at(&self, after: u64, again: u64) -> Self {
         let mut case = self.clone();
         case.script.steps.insert(0, Step::Cut { after, again });
         case
     }
 
-    /// Runs it. A panic is an error like any other.
+    /// Runs the case. A panic is an error like any other.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Returns a description of the failure.
     pub(crate) fn run(&self) -> Result<Done, String> {
         let run = || {
             let mut t = Torture::new(&self.spec, self.seed);
@@ -122,10 +122,10 @@ impl Case {
         })
     }
 
-    /// Runs it once for every flash operation that it takes, with the power cut there.
+    /// Runs the case with a power cut at every `every`-th flash operation that it takes.
     ///
     /// # Errors
-    /// The case that fails, and what is wrong.
+    /// Returns the failing case and a description of the failure.
     pub(crate) fn cut_everywhere(&self, every: u64) -> Result<Done, (Box<Case>, String)> {
         let mut all = Done::default();
         let mut n = 1 + self.seed % every;
@@ -140,7 +140,7 @@ impl Case {
         }
     }
 
-    /// The shortest case found that still fails, and how.
+    /// Returns the shortest case found that still fails, and its failure.
     pub(crate) fn shortest(self, why: String) -> (Self, String) {
         let mut search = Search {
             best: (self, why),
@@ -151,14 +151,14 @@ impl Case {
     }
 }
 
-/// A search for a shorter case.
+/// The state of a search for a shorter case.
 struct Search {
     best: (Case, String),
     runs: u32,
 }
 
 impl Search {
-    /// Takes a case for the best one if it fails.
+    /// Adopts a case as the best one if it fails. Returns true if it does.
     fn offer(&mut self, case: Case) -> bool {
         self.runs += 1;
         if self.runs > RUNS_MAX || case == self.best.0 {
@@ -173,7 +173,7 @@ impl Search {
         }
     }
 
-    /// Leaves out what makes the drive complicated.
+    /// Removes features that make the drive complicated.
     fn plainer(&mut self) -> bool {
         let plain = crate::common::base();
         type Change = fn(&mut Case, &Spec);
@@ -201,7 +201,7 @@ impl Search {
         any
     }
 
-    /// Leaves out steps: halves first, single ones last.
+    /// Removes steps: first halves, at last single ones.
     fn fewer_steps(&mut self) -> bool {
         let mut any = false;
         let mut size = (self.best.0.script.steps.len() / 2).max(1);
@@ -224,7 +224,7 @@ impl Search {
         }
     }
 
-    /// Takes a case if it fails, with another last power cut if need be: with fewer steps it comes earlier.
+    /// Offers a case; if necessary with an earlier last power cut, because fewer steps take fewer flash operations.
     fn offer_with_cuts(&mut self, case: Case) -> bool {
         let last = case
             .script

@@ -1,5 +1,5 @@
-//! The drives that the suite runs on in any case: every mapping with every buffer, every way of making room, every order
-//! of striping.
+//! The drives on which the suite always runs: every mapping with every buffer, every way of reclaiming space, and every
+//! order of striping.
 
 use super::random::{ORDERS, SEPARATIONS, VICTIMS};
 use crate::common::{BUFFERS, KINDS, SHAPES, drive};
@@ -19,7 +19,7 @@ pub(crate) fn mappings_and_buffers() -> Vec<Spec> {
     KINDS.into_iter().flat_map(pairs).collect()
 }
 
-/// Every way to make room by collecting pages, on small drives of every shape.
+/// Every way of reclaiming space by page collection, on small drives of every shape.
 pub(crate) fn ways() -> Vec<Spec> {
     let mut all = Vec::new();
     for (i, shape) in SHAPES.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(crate) fn ways() -> Vec<Spec> {
     all
 }
 
-/// Pages over two of everything, in the 24 orders; with fewer flash pages in a block, for there are 16 groups.
+/// Pages striped in all 24 orders over two of each unit; fewer flash pages per block, because there are 16 groups.
 pub(crate) fn stripings() -> Vec<Spec> {
     let of = |(i, striping)| {
         let kind = [MappingKind::Page, MappingKind::Dftl][i % 2];
@@ -65,7 +65,7 @@ pub(crate) fn stripings() -> Vec<Spec> {
     orders.enumerate().map(of).collect()
 }
 
-/// All of these, and every mapping with every buffer in every shape.
+/// All of the above, and every mapping with every buffer in every shape.
 pub(crate) fn all() -> Vec<Spec> {
     let mut all = crate::common::drives();
     all.extend(ways());

@@ -1,4 +1,4 @@
-//! Small drives of every kind, almost full, so that everything that makes room happens all the time.
+//! Small drives of every kind. They are nearly full, so that space is reclaimed all the time.
 #![allow(dead_code, reason = "the tests and the examples use their own parts")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -41,15 +41,15 @@ over_provisioning_percent = 0.0
 log_blocks = 2
 "#;
 
-/// The drive that the others differ from: clustered pages of 4 KiB over two channels, eight blocks of 32 KiB.
+/// The base drive, from which the others are derived: clustered pages of 4 KiB over two channels, eight blocks of 32 KiB.
 pub(crate) fn base() -> Spec {
     Spec::from_toml(BASE).unwrap()
 }
 
-/// Every mapping that passes the suites.
+/// All mappings that pass the suites.
 pub(crate) const KINDS: [MappingKind; MappingKind::ALL.len()] = MappingKind::ALL;
 
-/// How the flash array is laid out and mapped.
+/// Layouts and mappings of the flash array.
 pub(crate) const SHAPES: [&str; 7] = [
     "whole", "parted", "padded", "lanes", "one die", "tiny", "odd",
 ];
@@ -73,13 +73,13 @@ fn shape(name: &str) -> Spec {
             (flash.page, flash.clustered_page) = (Bytes::kib(4), Bytes::kib(4));
         }
         "tiny" => {
-            // Two clustered pages in a block, each as wide as the drive.
+            // Two clustered pages per block, each as wide as the drive.
             flash.pages_per_block = 2;
             flash.clustered_block = Bytes::kib(8);
             spec.capacity = Bytes::kib(32);
         }
         "odd" => {
-            // No power of two anywhere.
+            // Avoids powers of two everywhere.
             (flash.channels, flash.pages_per_block) = (3, 6);
             flash.page = Bytes(3 * 512);
             (flash.clustered_page, flash.clustered_block) = (Bytes(9 * 512), Bytes(54 * 512));
@@ -90,7 +90,7 @@ fn shape(name: &str) -> Spec {
     spec
 }
 
-/// What memory there is for writes.
+/// Write buffers.
 pub(crate) const BUFFERS: [&str; 10] = [
     "none",
     "fifo",
@@ -107,7 +107,7 @@ pub(crate) const BUFFERS: [&str; 10] = [
 fn buffer(name: &str) -> Option<WriteBuffer> {
     let has = |word| name.split(' ').any(|w| w == word);
     let policy = name.split(' ').next()?.parse::<WritePolicy>().ok()?;
-    // What leaves together must find more than two lines of 4 KiB.
+    // An eviction batch must find room for more than two lines of 4 KiB.
     let by_age = matches!(policy, WritePolicy::Fifo | WritePolicy::Lru);
     let kib = if by_age { 9 } else { 27 };
     Some(WriteBuffer {
@@ -132,7 +132,7 @@ pub(crate) fn drive(kind: MappingKind, shape_name: &str, buffer_name: &str) -> S
     spec
 }
 
-/// Every small drive.
+/// All small drives.
 pub(crate) fn drives() -> Vec<Spec> {
     let mut all = Vec::new();
     for kind in KINDS {
@@ -143,19 +143,19 @@ pub(crate) fn drives() -> Vec<Spec> {
     all
 }
 
-/// The same drive behind another link.
+/// Returns the same drive behind another link.
 pub(crate) fn linked(mut spec: Spec, protocol: Protocol, queue_depth: u32) -> Spec {
     spec.name = format!("{} {protocol:?} {queue_depth}", spec.name);
     (spec.host.protocol, spec.host.queue_depth) = (protocol, queue_depth);
     spec
 }
 
-/// A rate from bytes per second.
+/// Converts from bytes per second.
 pub(crate) fn rate(bytes_per_second: u64) -> Rate {
     Rate::new(bytes_per_second).unwrap()
 }
 
-/// Sends requests, `depth` at a time, and waits for all; panics where one fails or the drive stops.
+/// Sends requests with queue depth `depth` and waits for all of them. Panics if one fails or the drive stops.
 pub(crate) fn run(
     drive: &mut Ssd,
     depth: usize,

@@ -1,25 +1,25 @@
-//! Every write buffer once more, as plainly as it can be said: vectors that are searched from end to end.
+//! Naive implementations of all write buffers: vectors that are searched linearly.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_ssd::spec::WritePolicy;
 use fathom_ssd::{Evicted, PageBufferSetup};
 
-/// Pages that leave together: those of a request, of a block, of a run, of one page in a queue.
+/// Pages that are evicted together: those of a request, of a block, of a run, or of one page in a queue.
 #[derive(Clone, Debug)]
 struct Group {
     /// The request, the block or the element.
     key: u64,
     pages: Vec<u32>,
-    /// What was written to it since it was opened, in order.
+    /// Pages written to the group since it was opened, in order.
     written: Vec<u32>,
-    /// Pages that were written one after another.
+    /// Number of pages that were written consecutively.
     in_a_row: usize,
     recent: bool,
     candidate: Option<u64>,
 }
 
-/// Groups, those that leave first in front.
+/// All groups, in order of eviction.
 #[derive(Clone, Debug)]
 pub(crate) struct Naive {
     setup: PageBufferSetup,
@@ -55,7 +55,7 @@ impl Naive {
         }
     }
 
-    /// What leaves to make room for the page, if anything must.
+    /// Writes a page. Returns the pages evicted to make room for it, if any.
     pub(crate) fn write(&mut self, page: u32, request: u64) -> Evicted {
         if self.setup.policy == WritePolicy::NoCache {
             return Evicted {
@@ -131,7 +131,7 @@ impl Naive {
         }
     }
 
-    /// The newest block goes to the front if it was written from its first page to its last.
+    /// Moves the newest block to the front if it was written from its first page to its last.
     fn compensate(&mut self) {
         let n = self.setup.block_pages;
         let newest = self.groups.last().unwrap();
@@ -157,7 +157,7 @@ impl Naive {
             }
             None => self.open(0, page),
         }
-        // A run that ended with the same page has no way on.
+        // A run that ended with the same page cannot continue.
         let (_, others) = self.groups.split_last_mut().unwrap();
         let ended = |g: &&mut Group| g.written.last() == Some(&page);
         others
@@ -166,7 +166,7 @@ impl Naive {
             .for_each(|g| g.written.clear());
     }
 
-    /// Takes a page out, the newest copy of it.
+    /// Removes the newest copy of a page.
     fn take(&mut self, page: u32) -> bool {
         let Some(at) = self.groups.iter().rposition(|g| g.pages.contains(&page)) else {
             return false;
@@ -224,7 +224,8 @@ impl Naive {
         evicted
     }
 
-    /// The candidate with the most pages, of equals the first; the hand goes round where there is none.
+    /// Returns the candidate with the most pages, the first one if there are several. The hand goes round if there is no
+    /// candidate.
     fn candidate(&mut self) -> usize {
         loop {
             let candidates = self.groups.iter().enumerate();

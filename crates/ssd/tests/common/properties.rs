@@ -1,4 +1,4 @@
-//! Properties of the suite that are no scripts: what counters and flash operations say.
+//! Properties of the suite that are not scripts: statements about counters and flash operations.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,10 +13,10 @@ use fathom_ssd::spec::{Faults, MappingKind, Noise, Separation, Victim, WritePoli
 use fathom_ssd::{Counters, Spec, Ssd};
 use std::collections::BTreeSet;
 
-/// Erases that a block may lag behind where wear is levelled.
+/// Allowed lag in erases of a block with wear levelling.
 const WEAR_GAP: u32 = 4;
 
-/// The drive without what hides or disturbs its counters, and for requests of any length.
+/// Returns the drive without noise and other features that disturb its counters, and for requests of any length.
 fn calm(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     (spec.noise, spec.faults) = (Noise::default(), Faults::default());
@@ -27,7 +27,7 @@ fn calm(spec: &Spec) -> Spec {
 
 pub(super) fn is_a_device(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut spec = spec.clone();
-    // A drive that fails is none.
+    // A drive with injected faults does not conform.
     spec.faults = Faults::default();
     let options = Options {
         seed: effort.seed,
@@ -44,10 +44,10 @@ pub(super) fn is_a_device(spec: &Spec, effort: Effort) -> Result<Done, Failure> 
     })
 }
 
-/// Every unit valid, and written over and over; then everything trimmed, and written again.
+/// Writes every unit, then overwrites them repeatedly; then trims everything and writes it again.
 pub(super) fn full_and_trimmed(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut spec = calm(spec);
-    // Levelling moves what is valid, too.
+    // Wear levelling would also move valid data.
     spec.gc.wear_gap = 0;
     let mut t = Torture::new(&spec, effort.seed);
     let mut rng = Rng::new(effort.seed, 106);
@@ -72,9 +72,9 @@ pub(super) fn full_and_trimmed(spec: &Spec, effort: Effort) -> Result<Done, Fail
     let fill = (0..spec.capacity.0 / line).map(|i| Request::new(i, Op::Write, i * line, line));
     run(&mut t.drive, 1, fill);
     let moved = t.drive.merges().moved_units - moved;
-    // Buffers may turn the order round, a log that data blocks share goes on where it was, and a victim that is drawn
-    // may be a full one: what was written since is then moved. A map that lies in flash is still held, and its pages take
-    // from what is spare: they lie between the data, and where room is scarce they are moved.
+    // Units may still be moved: buffers may change the order, a log shared by data blocks continues at its position, and
+    // a randomly drawn victim may be full of data written since. A mapping table in flash remains stored, and its pages
+    // are taken from the spare blocks: they lie between the data, and are moved if space is scarce.
     let in_order = spec.write_buffer.is_none()
         && !matches!(
             spec.mapping.kind,
@@ -88,13 +88,13 @@ pub(super) fn full_and_trimmed(spec: &Spec, effort: Effort) -> Result<Done, Fail
     Ok(t.counts())
 }
 
-/// Whether blocks that leave the buffer are padded with what was never written, too.
+/// Returns true if evicted blocks are padded with pages that were never written.
 fn pads(spec: &Spec) -> bool {
     let buffer = spec.write_buffer.as_ref();
     buffer.is_some_and(|b| b.policy == WritePolicy::Bplru)
 }
 
-/// Trims everything; then nothing may be left of it, in the buffer or in flash.
+/// Trims everything. No data may remain, in the buffer or in flash.
 fn all_trimmed(t: &mut Torture, pads: bool) -> Outcome {
     t.submit(Op::Trim, (0, t.sectors()), false)?;
     t.drain()?;
@@ -102,19 +102,19 @@ fn all_trimmed(t: &mut Torture, pads: bool) -> Outcome {
     let before = t.drive.counters();
     t.verify()?;
     let after = t.drive.counters();
-    // Of a map that lies in flash something may have to be read to know it.
+    // Determining this may require reads of a mapping table in flash.
     let read = after.flash_ops - before.flash_ops;
     want(pads || read <= after.map_reads - before.map_reads, || {
         "what was trimmed is read from flash".into()
     })
 }
-/// A unit can be read from flash if and only if it was written and not trimmed; and every unit that was programmed is
-/// one of the host's, of what was moved, or of the map.
+/// A unit can be read from flash if and only if it was written and not trimmed. Every programmed unit is host data, moved
+/// data, or part of the map.
 pub(super) fn conserved(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let spec = &calm(spec);
     let battery = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
     if battery {
-        // What it holds need never be in flash.
+        // Data in the battery-backed buffer never has to reach the flash.
         return Ok(Done::default());
     }
     let mut drive = Ssd::new(spec, effort.seed).unwrap();
@@ -152,7 +152,7 @@ pub(super) fn conserved(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
         let of_map = |c: &Counters| c.map_reads + c.map_programs;
         let read = after.flash_ops - before.flash_ops > of_map(&after) - of_map(&before);
         let expected = written.contains(&lpn);
-        // A map that comes into the cache may need room in flash, and what moves then is no read of the host's.
+        // Loading a map page may need room in flash; the data moved for that is not read by the host.
         let room = after.map_programs > before.map_programs || after.erases > before.erases;
         let odd = !room && read != expected && !(read && pads);
         want(!odd, || {
@@ -176,11 +176,11 @@ fn accounted(spec: &Spec, drive: &Ssd, is_empty: bool) -> Outcome {
     let others = (merges.moved_units + counters.map_programs) * (spec.unit() / SECTOR_BYTES);
     let of_host = counters.flash_sectors_programmed.checked_sub(others);
     let written = counters.host_sectors_written;
-    // A page that merges fill is programmed with the gaps in it, and so is one of a replacement block.
+    // A page filled by a merge is programmed including its gaps, and so is a page of a replacement block.
     let gaps = !spec.mapping.kind.is_paged() && spec.unit() < spec.flash.clustered_page.0;
     let fits = match &spec.write_buffer {
         None => of_host == Some(written) || gaps && of_host > Some(written),
-        // What is longer than the buffer leaves it in parts, and each of them has its unit programmed.
+        // A write that is longer than the buffer is evicted in parts, and each part programs its unit.
         Some(buffer)
             if buffer.policy == WritePolicy::Bplru
                 || gaps
@@ -195,16 +195,16 @@ fn accounted(spec: &Spec, drive: &Ssd, is_empty: bool) -> Outcome {
     })
 }
 
-/// Until everything is done that was due, collecting in idle time included.
+/// Waits until all pending work is done, including background garbage collection.
 fn settle(drive: &mut Ssd) {
     let later = Time(drive.now().0 + 2_000_000_000);
     drive.wait(later, &mut Vec::new());
 }
 
-/// Where all of the drive is written over and over, no block is erased much more often than another of its group.
-/// Logs take erased blocks in turn, and each pass in order needs every block once; superblocks take turns among
-/// themselves only. Collection by pages takes what holds least and needs wear levelling for it: one block for each that
-/// the host fills, so that many that lag at once take their time. A block that is open is not levelled.
+/// If the whole drive is overwritten repeatedly, no block is erased much more often than another of its group. Logs use
+/// erased blocks in turn, and each sequential pass needs every block once; superblocks take turns only among themselves.
+/// Page collection chooses the block with the fewest valid pages, so it needs wear levelling: one block per block that
+/// the host fills, so many lagging blocks take a while. An open block is not levelled.
 pub(super) fn worn_evenly(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut spec = calm(spec);
     let kind = spec.mapping.kind;
@@ -236,12 +236,12 @@ pub(super) fn worn_evenly(spec: &Spec, effort: Effort) -> Result<Done, Failure> 
         counts.sort_unstable();
         let (most, least) = (counts[counts.len() - 1], counts[open]);
         let bound = match kind {
-            // U-blocks go to some superblocks more often than to others: a drawn drive had 17 and 24.
+            // U-blocks go to some superblocks more often than to others: a randomly drawn drive had 17 and 24.
             MappingKind::Superblock => 3.max(most / 3),
             kind if kind.is_paged() => WEAR_GAP + 10.max(per_group),
             _ => 3,
         };
-        // A group that is seldom written tells nothing.
+        // A group that is rarely written gives no information.
         let fits = most <= bound || most - least <= bound;
         want(fits, || format!("erase counts {counts:?}"))?;
     }

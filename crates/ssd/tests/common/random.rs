@@ -1,5 +1,5 @@
-//! Small drives drawn at random: any geometry that can be built, with odd numbers of everything; every mapping, write
-//! buffer, victim, order of striping and arbitration; what fails, and how soon a drive wears out.
+//! Small drives drawn at random: any valid geometry, with odd numbers of everything; every mapping, write buffer, victim
+//! policy, striping order and arbitration; failures and endurance.
 
 use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
@@ -9,11 +9,11 @@ use fathom_ssd::spec::{
 };
 use fathom_ssd::{Geometry, Spec};
 
-/// Mapped units of a drive at most, spare blocks included, and sectors that the host can address: so few that
+/// Maximum number of mapped units of a drive, spare blocks included, and maximum number of host sectors: small, so that
 /// everything happens often.
 const UNITS_MAX: u32 = 4096;
 const SECTORS_MAX: u64 = 1024;
-/// Sectors that the conformance suite needs at least.
+/// Minimum number of sectors for the conformance suite.
 const BLOCKS_MIN: u64 = 16;
 
 /// The orders of static striping, and dynamic striping.
@@ -27,7 +27,7 @@ pub(crate) const ORDERS: [Striping; 25] = {
     ]
 };
 
-/// Which block is collected.
+/// Victim policies of garbage collection.
 pub(crate) const VICTIMS: [Victim; 4] = [
     Victim::Greedy,
     Victim::CostBenefit,
@@ -35,7 +35,7 @@ pub(crate) const VICTIMS: [Victim; 4] = [
     Victim::DChoices,
 ];
 
-/// What shares a block.
+/// Separation of data in blocks.
 pub(crate) const SEPARATIONS: [Separation; 3] =
     [Separation::Nothing, Separation::Copies, Separation::HotCold];
 
@@ -50,13 +50,13 @@ fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.below(from.len() as u64) as usize]
 }
 
-/// One of the divisors of `n`.
+/// Draws a divisor of `n`.
 fn divisor(rng: &mut Rng, n: u64) -> u64 {
     let all: Vec<u64> = (1..=n).filter(|d| n.is_multiple_of(*d)).collect();
     pick(rng, &all)
 }
 
-/// A drive.
+/// Draws a drive.
 pub(crate) fn draw(rng: &mut Rng) -> Spec {
     loop {
         let mut spec = attempt(rng);
@@ -67,14 +67,14 @@ pub(crate) fn draw(rng: &mut Rng) -> Spec {
             && spec.check().is_ok()
             && Geometry::new(&spec).physical_units() <= UNITS_MAX
         {
-            // From a stream of its own: the drives of earlier campaigns stay what they are.
+            // From a separate stream, so that the drives of earlier campaigns do not change.
             refine(&mut spec, &mut rng.clone());
             return spec;
         }
     }
 }
 
-/// Settings of what a drive has.
+/// Draws the settings of the features that a drive has.
 fn refine(spec: &mut Spec, rng: &mut Rng) {
     if let Some(buffer) = spec.write_buffer.as_mut().filter(|_| rng.chance(0.5)) {
         buffer.combine = buffer.policy != WritePolicy::Fifo || rng.chance(0.5);
@@ -220,7 +220,7 @@ fn faults(rng: &mut Rng) -> Faults {
     }
 }
 
-/// Mapping, buffer and victim: what a combination is called by.
+/// Returns the name of a combination: mapping, buffer and victim.
 pub(crate) fn name(spec: &Spec) -> String {
     let kind = format!("{:?}", spec.mapping.kind).to_lowercase();
     let buffer = spec.write_buffer.as_ref().map_or("none".to_owned(), |b| {
@@ -235,7 +235,7 @@ pub(crate) fn name(spec: &Spec) -> String {
     format!("{kind}, {buffer}{victim}")
 }
 
-/// How many different names there are.
+/// Returns the number of different names.
 pub(crate) fn names() -> usize {
     let buffers = 1 + (WritePolicy::ALL.len() - 1) * 4;
     let paged = KINDS.iter().filter(|kind| kind.is_paged()).count();

@@ -1,6 +1,7 @@
-//! What a drive is asked, step by step: as text, drawn at random, and played on a drive with its shadow.
+//! Scripts: the requests to a drive, step by step. They are stored as text, drawn at random, and played on a drive with
+//! its shadow.
 //!
-//! The text has a word for each step. Places and lengths are in sectors:
+//! The text has one word per step. Offsets and lengths are in sectors:
 //!
 //! | word | step |
 //! |---|---|
@@ -23,27 +24,28 @@ use fathom_ssd::Spec;
 use std::fmt;
 use std::str::FromStr;
 
-/// A step.
+/// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A request over so many sectors from one on; durable before it completes where `fua` says so.
+    /// A request over `n` sectors from `first` on; with `fua` it is durable before it completes.
     Ask {
         op: Op,
         first: u64,
         n: u64,
         fua: bool,
     },
-    /// So many nanoseconds pass, or less if something completes.
+    /// Waits for this many nanoseconds, or until something completes.
     Idle(u64),
-    /// Everything in flight completes.
+    /// Waits for everything in flight.
     Drain,
-    /// The power is cut.
+    /// Cuts the power now.
     CutNow,
-    /// The power is cut when so many more flash operations are done, and so many after it has come back; 0 for never.
+    /// Cuts the power after `after` more flash operations, and again `again` operations after it has returned; 0 for
+    /// never.
     Cut { after: u64, again: u64 },
 }
 
-/// Steps, and how many requests are in flight at a time.
+/// A sequence of steps, and the queue depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) depth: usize,
@@ -111,7 +113,7 @@ const FLUSH: Step = Step::Ask {
 };
 
 impl Script {
-    /// Plays the steps on a drive, and then compares all of it with its shadow.
+    /// Plays the steps on a drive, then compares its complete contents with the shadow.
     pub(crate) fn play(&self, t: &mut Torture) -> Outcome {
         let mut again = 0;
         for &step in &self.steps {
@@ -143,7 +145,7 @@ impl Script {
     }
 }
 
-/// Where the power is off: turns it on again, as often as it takes.
+/// Turns the power on again as often as necessary.
 fn power_on(t: &mut Torture, again: &mut u64) -> Outcome {
     while !t.drive.is_powered() {
         t.recover(std::mem::take(again))?;
@@ -151,29 +153,29 @@ fn power_on(t: &mut Torture, again: &mut u64) -> Outcome {
     Ok(())
 }
 
-/// How a script is drawn: what it asks for how often, how long and where.
+/// Parameters for drawing a script: frequency, length and position of requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Manner {
-    /// Weights of writes, durable writes, reads, trims, flushes, idle times, drains.
+    /// Weights of writes, durable writes, reads, trims, flushes, idle times and drains.
     weights: [u64; 7],
-    /// Sectors of the logical block of the drive, and of what most requests are whole multiples of.
+    /// Sectors of the drive's logical block, and the unit of which most requests are multiples.
     block: u64,
     grain: u64,
-    /// The longest request, in grains.
+    /// Maximum length of a request, in grains.
     longest: u64,
-    /// Sectors in which most requests lie.
+    /// Number of sectors that most requests address.
     hot: u64,
-    /// Of a hundred requests, how many go on where the last one ended.
+    /// Percentage of requests that start where the last one ended.
     in_order: u64,
     idle_ns: u64,
     sectors: u64,
     request_sectors: u64,
-    /// Flash operations between two power cuts, or none; of a hundred cuts how many come twice.
+    /// Flash operations between two power cuts, if any; and the percentage of cuts that come twice.
     cuts: Option<u64>,
 }
 
 impl Manner {
-    /// A manner drawn for a drive.
+    /// Draws the parameters for a drive.
     pub(crate) fn draw(spec: &Spec, rng: &mut Rng) -> Self {
         let sectors = spec.capacity.0 / SECTOR_BYTES;
         let block = spec.host.logical_block.0 / SECTOR_BYTES;
@@ -205,7 +207,7 @@ impl Manner {
         }
     }
 
-    /// The same with power cuts, about so many flash operations apart.
+    /// Adds power cuts, about `apart` flash operations apart.
     pub(crate) fn with_cuts(self, apart: u64) -> Self {
         Self {
             cuts: Some(apart),
@@ -213,7 +215,7 @@ impl Manner {
         }
     }
 
-    /// So many steps.
+    /// Draws a script of `steps` steps.
     pub(crate) fn script(&self, steps: usize, depth: usize, rng: &mut Rng) -> Script {
         let mut end = 0;
         let mut all = Vec::with_capacity(steps);
@@ -265,7 +267,8 @@ impl Manner {
         Step::Ask { op, first, n, fua }
     }
 
-    /// Where a request lies: most are whole grains, some end or begin anywhere; a few trims are of all that there is.
+    /// Draws the position of a request: most are whole grains, some start or end anywhere; a few trims cover the whole
+    /// drive.
     fn place(&self, op: Op, last: u64, rng: &mut Rng) -> (u64, u64) {
         let grain = if rng.chance(0.1) {
             self.block

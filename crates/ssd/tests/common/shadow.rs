@@ -1,16 +1,16 @@
-//! What every sector of a drive may hold, from what was asked of it and what it acknowledged.
+//! The allowed contents of every sector of a drive, derived from the requests and completions.
 //!
-//! Every write and every TRIM has a version, in order of submission; the bytes of a sector say which sector and which
-//! version they are. A read gives exactly what was submitted last before it: TRIM forgets whole mapped units, which
-//! read as zero, and leaves the rest as it is. After a power cut a sector holds the last version that was durable, or a
-//! later one that was submitted. TRIM is kept in memory only, so that a sector that was trimmed may then hold any
-//! version that it ever had, or read as zero. A write that failed leaves what was there or itself.
+//! Every write and every TRIM has a version, in order of submission. The bytes of a sector contain its number and the
+//! version. A read returns exactly the last change submitted before it. TRIM unmaps whole mapped units, which then read
+//! as zero, and leaves the rest unchanged. After a power cut a sector holds the last durable version or a later one that
+//! was submitted. TRIM is kept in memory only, so a trimmed sector may then hold any version that it ever had, or zeros.
+//! After a failed write the old content or the new one remains.
 
 use fathom_base::SECTOR_BYTES;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
-/// A write or a TRIM, in sectors.
+/// A write or a TRIM; range in sectors.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     first: u32,
@@ -18,18 +18,18 @@ struct Change {
     trim: bool,
 }
 
-/// What one sector may hold, by version; 0 is that of a new drive, which reads as zero.
+/// The allowed versions of one sector; version 0 is the initial state, which reads as zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sector {
-    /// What a read gives.
+    /// Version that a read returns.
     now: u32,
-    /// The change before it failed: a read may give anything from `acknowledged` on.
+    /// True if the last change failed: a read may return any version from `acknowledged` on.
     doubtful: bool,
-    /// The last change that is complete.
+    /// The last completed change.
     acknowledged: u32,
-    /// The last write that a power cut may not take.
+    /// The last write that must survive a power cut.
     durable: u32,
-    /// Later versions than this may be found in its place.
+    /// Later versions than this may be found in place of `durable`.
     since: u32,
     /// The last TRIM.
     trimmed: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Shadow {
     sectors_per_unit: u64,
 }
 
-/// The bytes of sectors from `first` on, as `version` writes them.
+/// Returns the bytes that `version` writes to sectors from `first` on.
 pub(crate) fn bytes_of(first: u64, sectors: u64, version: u32) -> Box<[u8]> {
     let mut bytes = vec![0; sectors as usize * SECTOR];
     for (sector, chunk) in (first..).zip(bytes.chunks_exact_mut(SECTOR)) {
@@ -57,7 +57,7 @@ pub(crate) fn bytes_of(first: u64, sectors: u64, version: u32) -> Box<[u8]> {
     bytes.into_boxed_slice()
 }
 
-/// The version that a sector's bytes say, 0 for zeros.
+/// Returns the version encoded in the bytes of a sector, 0 for zeros.
 fn version_of(sector: u64, bytes: &[u8]) -> Result<u32, String> {
     let (head, rest) = bytes.split_at(16);
     let word = |at: usize| {
@@ -78,7 +78,7 @@ fn version_of(sector: u64, bytes: &[u8]) -> Result<u32, String> {
 }
 
 impl Shadow {
-    /// The shadow of a new drive.
+    /// Creates the shadow of a new drive.
     pub(crate) fn new(sectors: u64, sectors_per_unit: u64) -> Self {
         Self {
             sectors: vec![Sector::default(); sectors as usize],
@@ -87,12 +87,12 @@ impl Shadow {
         }
     }
 
-    /// Sectors of the drive.
+    /// Returns the number of sectors of the drive.
     pub(crate) fn len(&self) -> u64 {
         self.sectors.len() as u64
     }
 
-    /// The last version.
+    /// Returns the last version.
     fn last(&self) -> u32 {
         self.changes.len() as u32
     }
@@ -101,7 +101,7 @@ impl Shadow {
         &mut self.sectors[first as usize..end as usize]
     }
 
-    /// A write is submitted: its version.
+    /// Records the submission of a write. Returns its version.
     pub(crate) fn write(&mut self, first: u64, end: u64) -> u32 {
         let (start, stop) = (first as u32, end as u32);
         self.changes.push(Change {
@@ -116,7 +116,7 @@ impl Shadow {
         version
     }
 
-    /// A TRIM is submitted: the whole units that it forgets, and its version.
+    /// Records the submission of a TRIM. Returns the range of whole units that it unmaps, and its version.
     pub(crate) fn trim(&mut self, first: u64, end: u64) -> (u64, u64, u32) {
         let per_unit = self.sectors_per_unit;
         let first = first.div_ceil(per_unit) * per_unit;
@@ -133,20 +133,20 @@ impl Shadow {
         (first, end, version)
     }
 
-    /// What a read that is submitted now must give.
+    /// Returns the versions that a read submitted now must return.
     pub(crate) fn expected(&self, first: u64, end: u64, into: &mut Vec<u32>) {
         let sectors = &self.sectors[first as usize..end as usize];
         into.clear();
         into.extend(sectors.iter().map(|sector| sector.now));
     }
 
-    /// The last complete change of every sector: what a flush that is submitted now makes durable.
+    /// Returns the last completed change of every sector: a flush submitted now makes these durable.
     pub(crate) fn acknowledged(&self, into: &mut Vec<u32>) {
         into.clear();
         into.extend(self.sectors.iter().map(|sector| sector.acknowledged));
     }
 
-    /// A write is complete.
+    /// Records the completion of a write.
     pub(crate) fn written(&mut self, first: u64, end: u64, version: u32, durable: bool) {
         for sector in self.slice(first, end) {
             sector.acknowledged = sector.acknowledged.max(version);
@@ -156,14 +156,14 @@ impl Shadow {
         }
     }
 
-    /// A TRIM is complete.
+    /// Records the completion of a TRIM.
     pub(crate) fn forgotten(&mut self, first: u64, end: u64, version: u32) {
         for sector in self.slice(first, end) {
             sector.acknowledged = sector.acknowledged.max(version);
         }
     }
 
-    /// A flush is complete that was submitted when `acknowledged` was so.
+    /// Records the completion of a flush that was submitted when `acknowledged` was current.
     pub(crate) fn flushed(&mut self, acknowledged: &[u32]) {
         for (sector, &version) in self.sectors.iter_mut().zip(acknowledged) {
             if version > sector.durable && !self.changes[version as usize - 1].trim {
@@ -172,14 +172,14 @@ impl Shadow {
         }
     }
 
-    /// A write or a TRIM has failed; it may have been done in part.
+    /// Records the failure of a write or a TRIM, which may have been executed in part.
     pub(crate) fn failed(&mut self, first: u64, end: u64) {
         for sector in self.slice(first, end) {
             sector.doubtful = true;
         }
     }
 
-    /// What a version reads as.
+    /// Returns the version as which a version reads: 0 for a TRIM.
     fn shown(&self, version: u32) -> u32 {
         match version.checked_sub(1) {
             Some(index) if !self.changes[index as usize].trim => version,
@@ -187,7 +187,7 @@ impl Shadow {
         }
     }
 
-    /// Whether a version was ever written to a sector.
+    /// Returns true if a version was written to a sector.
     fn was_written(&self, sector: u64, version: u32) -> bool {
         let change = version
             .checked_sub(1)
@@ -197,10 +197,10 @@ impl Shadow {
         })
     }
 
-    /// Looks at what a read gave, of which `expected` was asked. One that was `alone` settles what was in doubt.
+    /// Checks the data of a read against the `expected` versions. A read that was `alone` resolves doubtful sectors.
     ///
     /// # Errors
-    /// The sector, and what it holds.
+    /// Returns the sector and its contents.
     pub(crate) fn check_read(
         &mut self,
         (first, expected): (u64, &[u32]),
@@ -216,7 +216,7 @@ impl Shadow {
             let sector = self.sectors[number as usize];
             let before = self.shown(sector.acknowledged);
             let later = found > sector.acknowledged && self.was_written(number, found);
-            // A TRIM that failed may have been done.
+            // A failed TRIM may have been executed.
             let zeroed = found == 0 && sector.trimmed > sector.acknowledged;
             if !sector.doubtful || !(found == before || later || zeroed) {
                 return Err(format!(
@@ -231,10 +231,11 @@ impl Shadow {
         Ok(())
     }
 
-    /// Looks at what the sectors from `first` on hold after a power cut; from now on they must hold that.
+    /// Checks the contents of the sectors from `first` on after a power cut. These are the expected contents from then
+    /// on.
     ///
     /// # Errors
-    /// The sector, and what it holds.
+    /// Returns the sector and its contents.
     pub(crate) fn restart(&mut self, first: u64, data: &[u8]) -> Result<(), String> {
         let last = self.last();
         for (number, bytes) in (first..).zip(data.chunks_exact(SECTOR)) {

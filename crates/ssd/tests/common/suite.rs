@@ -1,9 +1,9 @@
-//! The check suite of mappings and write buffers: all properties of any small drive.
+//! The check suite of mappings and write buffers: properties that hold for any small drive.
 //!
-//! Everything is seen from outside: what is read, how many flash operations that takes, what the counters say. What a
-//! mapping's own tables say ([`Ssd::check`]) is asked as well and never alone. The tests run it on the drives of
-//! [`crate::common`] and on some that are drawn at random; `cargo xtask torture` runs it on all of the former, with the
-//! power cut at every single flash operation, and on as many of the latter as it has time for.
+//! Everything is observed from outside: the data of reads, the number of flash operations, the counters. The consistency
+//! of a mapping's tables ([`Ssd::check`]) is checked in addition, never alone. The tests run the suite on the drives of
+//! [`crate::common`] and on some randomly drawn ones. `cargo xtask torture` runs it on all of the former, with a power
+//! cut at every single flash operation, and on as many of the latter as time allows.
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -24,26 +24,26 @@ use script::Manner;
 use std::fmt;
 use torture::{Done, Torture};
 
-/// Steps of a life on a drive.
+/// Steps of a script on a drive.
 const STEPS: usize = 400;
-/// Steps of a life that is lived again for every flash operation.
+/// Steps of a script that is repeated for every flash operation.
 const FEW_STEPS: usize = 60;
 
-/// How much of it.
+/// The effort of a check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Fixes every random choice.
+    /// Seed of all random choices.
     pub(crate) seed: u64,
-    /// The power is cut at every so-manieth flash operation of a short life; at the first after `seed` of them.
+    /// The power is cut at every `every`-th flash operation of a short script, starting at an offset derived from `seed`.
     pub(crate) every: u64,
 }
 
-/// A drive that does not have a property.
+/// The failure of a property on a drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// Which drive and which property, and what is wrong.
+    /// The drive, the property, and a description of the failure.
     pub(crate) why: String,
-    /// The case, where it can be told as one.
+    /// The test case, if the failure can be expressed as one.
     pub(crate) case: Option<Box<Case>>,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Failure {
 
 type Property = fn(&Spec, Effort) -> Result<Done, Failure>;
 
-/// All that must hold of a drive, whatever its mapping and its buffer.
+/// The properties of every drive, regardless of its mapping and its buffer.
 const PROPERTIES: [(&str, Property); 8] = [
     ("is a device", is_a_device),
     (
@@ -83,10 +83,10 @@ const PROPERTIES: [(&str, Property); 8] = [
     ("blocks that fail", failing),
 ];
 
-/// Runs all properties on a small drive.
+/// Checks all properties on a small drive.
 ///
 /// # Errors
-/// The drive, the property, and what is wrong.
+/// Returns the drive, the property, and a description of the failure.
 pub(crate) fn check(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut all = Done::default();
     for (name, holds) in PROPERTIES {
@@ -99,7 +99,7 @@ pub(crate) fn check(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     Ok(all)
 }
 
-/// Runs a case; tells it where it fails.
+/// Runs a case. Returns it in the error if it fails.
 fn run(case: Case) -> Result<Done, Failure> {
     match case.run() {
         Ok(done) => Ok(done),
@@ -124,7 +124,7 @@ fn cut_everywhere(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     Ok(case.cut_everywhere(effort.every)?)
 }
 
-/// Blocks that are bad from the start, programs and erases that fail, and power cuts.
+/// Blocks that are bad from the start, failing programs and erases, and power cuts.
 fn failing(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     let mut spec = spec.clone();
     spec.mapping.over_provisioning_percent = if spec.mapping.kind.is_paged() {
@@ -138,10 +138,10 @@ fn failing(spec: &Spec, effort: Effort) -> Result<Done, Failure> {
     lives(&spec, effort)
 }
 
-/// A long life with power cuts, none of them soon after another: the drive as it is then.
+/// Runs long scripts with power cuts that are far apart. Returns the drive in its final state.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns a description of the failure.
 pub(crate) fn life(spec: &Spec, seed: u64, cuts: u32) -> Result<Ssd, String> {
     let mut rng = Rng::new(seed, 101);
     let mut t = Torture::new(spec, seed);

@@ -1,4 +1,4 @@
-//! A drive and its shadow: requests, power cuts, and every answer compared with what it must be.
+//! A drive and its shadow: sends requests, cuts the power, and compares every result with the expected one.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,18 +8,18 @@ use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
 
-/// How a part of a run ended: well, or with what is wrong.
+/// The outcome of a part of a run: success, or a description of the failure.
 pub(crate) type Outcome = Result<(), String>;
 
-/// Sectors of a request that reads the drive back, where the drive takes such long ones.
+/// Length in sectors of a request that reads the drive back, if the drive accepts such long ones.
 const BACK_SECTORS: u64 = 64;
-/// Checks of the drive's own tables: one for so many requests, because it looks at every unit.
+/// Number of requests between two checks of the drive's own tables, which examine every unit.
 const CHECK_EVERY: u64 = 64;
 
-/// What was done so far.
+/// Counts of the work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// Requests, those that only read the drive back left out.
+    /// Requests, without those that only read the drive back.
     pub(crate) operations: u64,
     /// Requests that read the drive back.
     pub(crate) read_back: u64,
@@ -48,7 +48,7 @@ struct InFlight {
     end: u64,
     version: u32,
     fua: bool,
-    /// For a read: what each sector must give. For a flush: the last complete change of every sector.
+    /// For a read, the expected version of each sector. For a flush, the last completed change of every sector.
     versions: Vec<u32>,
 }
 
@@ -61,12 +61,12 @@ pub(crate) struct Torture {
     durable_at_once: bool,
     pub(crate) done: Done,
     completions: Vec<Completion>,
-    /// Memory of requests that are done.
+    /// Vectors of completed requests, for reuse.
     spare: Vec<Vec<u32>>,
-    /// Sectors of a request that reads the drive back.
+    /// Length in sectors of a request that reads the drive back.
     back: u64,
     kind: MappingKind,
-    /// Log blocks of a group.
+    /// Log blocks per group.
     logs: u32,
 }
 
@@ -86,7 +86,7 @@ impl Torture {
             spare: Vec::new(),
             back: BACK_SECTORS.min(spec.host.max_request.0 / SECTOR_BYTES),
             kind: spec.mapping.kind,
-            // FAST has one for sequential writes beside those for all others.
+            // FAST has one log for sequential writes in addition to those for all others.
             logs: match spec.mapping.kind {
                 MappingKind::Fast => logs.max(2),
                 _ => logs,
@@ -94,17 +94,17 @@ impl Torture {
         }
     }
 
-    /// Sectors of the drive.
+    /// Returns the number of sectors of the drive.
     pub(crate) fn sectors(&self) -> u64 {
         self.shadow.len()
     }
 
-    /// Requests in flight.
+    /// Returns the number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// Sends a request over `n` sectors from `first` on; those of a flush mean nothing.
+    /// Sends a request over `n` sectors from `first` on; both are ignored for a flush.
     pub(crate) fn submit(&mut self, op: Op, (first, n): (u64, u64), fua: bool) -> Outcome {
         self.done.operations += 1;
         if self.done.operations.is_multiple_of(CHECK_EVERY) {
@@ -157,7 +157,7 @@ impl Torture {
         self.settle()
     }
 
-    /// Lets so many nanoseconds pass, or less if something completes.
+    /// Waits for `ns` nanoseconds, or until something completes.
     pub(crate) fn pass(&mut self, ns: u64) -> Outcome {
         let until = Time(self.drive.now().0 + ns);
         self.drive.wait(until, &mut self.completions);
@@ -176,7 +176,7 @@ impl Torture {
         let mut completions = std::mem::take(&mut self.completions);
         let mut outcome = Ok(());
         if self.drive.is_worn_out() {
-            // What is under way may fail, and a read that waited for it may be the first to tell.
+            // Changes in flight may fail, and a read that waited for one of them may be the first to show it.
             let changes = self.in_flight.iter().filter(|sent| sent.version > 0);
             changes.for_each(|sent| self.shadow.failed(sent.first, sent.end));
         }
@@ -231,8 +231,8 @@ impl Torture {
         }
     }
 
-    /// Collects what was cut off, turns the power on, and looks at every sector; cuts the power again after so many
-    /// flash operations where that is not 0.
+    /// Collects the requests that the power cut failed, turns the power on, and checks every sector. Cuts the power again
+    /// after `cut_again_after` flash operations, unless that is 0.
     pub(crate) fn recover(&mut self, cut_again_after: u64) -> Outcome {
         self.done.cuts += 1;
         self.drive.wait(self.drive.now(), &mut self.completions);
@@ -250,7 +250,7 @@ impl Torture {
         self.look()
     }
 
-    /// Reads every sector, and takes what it holds for what it must hold from now on.
+    /// Reads every sector, and records its contents as the expected ones.
     fn look(&mut self) -> Outcome {
         let mut first = 0;
         while first < self.sectors() {
@@ -275,7 +275,7 @@ impl Torture {
         Ok(())
     }
 
-    /// Reads everything and compares it with what was written last.
+    /// Reads everything and compares it with the last writes.
     pub(crate) fn verify(&mut self) -> Outcome {
         self.drain()?;
         let mut first = 0;
@@ -289,10 +289,10 @@ impl Torture {
         self.drive.check()
     }
 
-    /// Whether a drive that can only be read may be so: blocks have gone bad, and no more than it needs are left.
+    /// Checks that a read-only drive is really worn out: blocks have gone bad, and no more than it needs are left.
     ///
     /// # Errors
-    /// What it has left.
+    /// Returns the number of blocks left.
     pub(crate) fn check_worn_out(&self) -> Outcome {
         if !self.drive.is_worn_out() {
             return Ok(());
@@ -303,13 +303,14 @@ impl Torture {
         let left: Vec<u32> = (0..g.groups).map(left).collect();
         let least = left.iter().min().copied().unwrap_or(0);
         let is_spent = match self.kind {
-            // A power cut takes the room of blocks that were being filled, or brings back what was being erased.
+            // A power cut loses the room of blocks that were being filled, or brings back data of blocks that were being
+            // erased.
             _ if self.done.cuts > 0 => least < full,
             MappingKind::Page | MappingKind::Dftl => {
                 let units = g.units_per_cblock - g.units_lost_per_cblock;
                 let room = |left: u32| left.saturating_sub(g.reserve_cblocks) * units;
                 let all: u32 = left.iter().map(|&left| room(left)).sum();
-                // Static striping deals pages of data and map in turn; and an erase that fails may be that of the last
+                // Static striping distributes pages of data and map in turn. A failing erase may be that of the last
                 // block that could be erased.
                 let pages = (g.logical_units + g.map_units).div_ceil(g.units_per_cpage);
                 let share = pages.div_ceil(g.groups) * g.units_per_cpage;
@@ -327,7 +328,7 @@ impl Torture {
         ))
     }
 
-    /// What was done, now that it is over.
+    /// Returns the counts, at the end of a run.
     pub(crate) fn counts(&self) -> Done {
         Done {
             flash_ops: self.drive.counters().flash_ops,
@@ -337,7 +338,7 @@ impl Torture {
     }
 }
 
-/// Whether a drive that can only be read may refuse that: it takes no write and no TRIM, and makes nothing durable.
+/// Returns true if a read-only drive may fail this request: it accepts no write and no TRIM, and makes nothing durable.
 fn may_fail(sent: &InFlight, kind: IoErrorKind) -> bool {
     sent.op != Op::Read && matches!(kind, IoErrorKind::ReadOnly | IoErrorKind::Medium)
 }

@@ -1,10 +1,10 @@
-//! Write amplification of uniform random writes: what the literature says, and what a drive does.
+//! Write amplification of uniform random writes: the models of the literature, and measurements on a modelled drive.
 //!
-//! The models know `n` blocks of `b` pages, all of them full but the one that is being filled, and a share `rho`
-//! of their pages valid. A modelled drive has more: erased blocks, and a second open block. When a victim is
-//! chosen, two blocks of a group are erased or about to be (the exchange), the host's open block is full, and the
-//! block that takes what is moved is half full on average. So `n` is the group's blocks less 2, or less 2.5 where
-//! what is moved has a block of its own.
+//! The models assume `n` blocks of `b` pages, all of them full except the one being filled, with a share `rho` of valid
+//! pages. A modelled drive has more: erased blocks, and a second open block. When a victim is chosen, two blocks of a
+//! group are erased or about to be (the exchange), the host's open block is full, and the block that receives moved pages
+//! is half full on average. So `n` is the number of blocks of the group minus 2, or minus 2.5 if moved pages have a block
+//! of their own.
 #![allow(dead_code, reason = "the test and the example use their own parts")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,9 +13,9 @@ use fathom_block::{Device, Op, Request};
 use fathom_ssd::spec::{Separation, Victim};
 use fathom_ssd::{Spec, Ssd};
 
-/// Pages of a block.
+/// Pages per block.
 pub(crate) const PAGES: u32 = 64;
-/// Two windows of writes may differ by so much, relatively, in the steady state.
+/// Relative difference between windows of writes that counts as steady state.
 const STEADY: f64 = 0.005;
 
 const DRIVE: &str = r#"
@@ -44,8 +44,8 @@ kind = "page"
 over_provisioning_percent = 0.0
 "#;
 
-/// A drive of one group of about so many blocks, `over` percent of its capacity spare. The more blocks, the less
-/// half a block is of what is spare.
+/// Creates a drive of one group of about `blocks` blocks, with `over` percent of its capacity spare. The more blocks, the
+/// smaller the influence of half a block.
 pub(crate) fn one_group(case: &Case, blocks: u32, over: f64) -> Spec {
     let mut spec = Spec::from_toml(DRIVE).unwrap();
     let block = spec.flash.clustered_block.0;
@@ -56,7 +56,7 @@ pub(crate) fn one_group(case: &Case, blocks: u32, over: f64) -> Spec {
     spec
 }
 
-/// The share of valid pages that the models speak of; see the header.
+/// Returns the share of valid pages as defined by the models; see the header.
 pub(crate) fn utilisation(drive: &Ssd, spec: &Spec) -> f64 {
     let g = drive.geometry();
     let open = match spec.gc.separate {
@@ -67,7 +67,7 @@ pub(crate) fn utilisation(drive: &Ssd, spec: &Spec) -> f64 {
     f64::from(g.logical_units) / (holding * f64::from(g.units_per_cblock))
 }
 
-/// Uniform random writes of one page each, 32 in flight; pages programmed for each that was written.
+/// Sends uniform random writes of one page each at queue depth 32. Returns the pages programmed per page written.
 fn window(drive: &mut Ssd, rng: &mut Rng, writes: u64) -> f64 {
     let pages = u64::from(drive.geometry().logical_units);
     let before = drive.counters();
@@ -89,9 +89,9 @@ fn window(drive: &mut Ssd, rng: &mut Rng, writes: u64) -> f64 {
     flash as f64 / (after.host_sectors_written - before.host_sectors_written) as f64
 }
 
-/// Write amplification in the steady state, over `windows` windows of as many writes as there are pages, and the
-/// share of valid pages. Every page is written once, and then so many windows that the last four together differ
-/// from the four before by less than [`STEADY`].
+/// Returns the write amplification in the steady state over `windows` windows of as many writes as there are pages, and
+/// the share of valid pages. First writes every page once, and then windows until the last four together differ from the
+/// four before by less than [`STEADY`].
 pub(crate) fn measured(spec: &Spec, seed: u64, windows: u32) -> (f64, f64) {
     let mut drive = Ssd::new(spec, seed).unwrap();
     let pages = u64::from(drive.geometry().logical_units);
@@ -115,7 +115,7 @@ pub(crate) fn measured(spec: &Spec, seed: u64, windows: u32) -> (f64, f64) {
     (waf, utilisation(&drive, spec))
 }
 
-/// The principal branch of Lambert's function, of -1/e to 0: Newton's method on w e^w = x.
+/// Returns the principal branch of Lambert's function, for -1/e to 0: Newton's method on w e^w = x.
 pub(crate) fn lambert_w(x: f64) -> f64 {
     let mut w = x;
     for _ in 0..200 {
@@ -125,8 +125,8 @@ pub(crate) fn lambert_w(x: f64) -> f64 {
     w
 }
 
-/// FIFO (LRU) cleaning: Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012, 4.1), with
-/// `a = 1 / rho`; the same as Xiang and Kurkoski (arXiv:1110.4245) and Menon (1995). No page size, no block size.
+/// FIFO (LRU) cleaning: Desnoyers, "Analytic modeling of SSD write performance" (SYSTOR 2012, 4.1), with `a = 1 / rho`;
+/// identical to Xiang and Kurkoski (arXiv:1110.4245) and Menon (1995). Independent of page and block size.
 pub(crate) fn fifo(rho: f64) -> f64 {
     let a = 1.0 / rho;
     a / (a + lambert_w(-a * (-a).exp()))
@@ -140,12 +140,12 @@ pub(crate) fn greedy_closed(rho: f64, b: u32) -> f64 {
     b / (b - (least - 1.0))
 }
 
-/// The fixed point of Van Houdt's mean field (SIGMETRICS 2013, section 4) for d-choices.
+/// Returns the fixed point of Van Houdt's mean field (SIGMETRICS 2013, section 4) for d-choices.
 ///
-/// With `M_i` the share of blocks with at least `i` valid pages, a victim has at least `i` with probability
-/// `M_i^d`; it is full again afterwards. Between two collections every valid page is lost with equal probability,
-/// `theta / n`. What enters the blocks with at least `i` equals what leaves them:
-/// `1 - M_i^d = theta i (M_i - M_(i+1))`, solved from `i = b` down; `theta` is such that all of them hold `rho b`.
+/// With `M_i` the share of blocks with at least `i` valid pages, a victim has at least `i` with probability `M_i^d`; it
+/// is full again afterwards. Between two collections every valid page is invalidated with equal probability, `theta / n`.
+/// In equilibrium as many blocks enter the set with at least `i` valid pages as leave it: `1 - M_i^d = theta i (M_i -
+/// M_(i+1))`, solved from `i = b` down; `theta` is such that all blocks together hold `rho b` pages on average.
 pub(crate) fn d_choices(rho: f64, b: u32, d: f64) -> f64 {
     let shares = |theta: f64| {
         let (mut above, mut all) = (0.0, Vec::new());
@@ -157,15 +157,15 @@ pub(crate) fn d_choices(rho: f64, b: u32, d: f64) -> f64 {
         all
     };
     let held = |theta: f64| shares(theta).iter().sum::<f64>();
-    // More is lost, less is held.
+    // The more pages are invalidated, the fewer are held.
     let theta = root(1e-6, 1e6, |theta| rho * f64::from(b) - held(theta));
     let moved: f64 = shares(theta).iter().map(|m| m.powf(d)).sum();
     f64::from(b) / (f64::from(b) - moved)
 }
 
-/// Two kinds of data that share no block, each cleaned greedily: the least amplification that any division of spare
-/// blocks between them gives (Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014). `hot` is
-/// the hot share of the data, `writes` its share of the writes, `spare` the spare blocks for each block of data.
+/// Two kinds of data that share no block, each cleaned greedily: the smallest amplification of any division of spare
+/// blocks between them (Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014). `hot` is the hot
+/// share of the data, `writes` its share of the writes, `spare` the number of spare blocks per block of data.
 pub(crate) fn best_division(hot: f64, writes: f64, spare: f64, b: u32) -> f64 {
     let of = |data: f64, spare: f64| greedy_closed(data / (data + spare), b);
     let divisions = (1..1000).map(|i| {
@@ -175,12 +175,12 @@ pub(crate) fn best_division(hot: f64, writes: f64, spare: f64, b: u32) -> f64 {
     divisions.fold(f64::INFINITY, f64::min)
 }
 
-/// Greedy cleaning: d-choices with more choices than any drive has blocks.
+/// Greedy cleaning: d-choices with more choices than a drive has blocks.
 pub(crate) fn greedy(rho: f64, b: u32) -> f64 {
     d_choices(rho, b, 1e7)
 }
 
-/// Where a rising function is zero.
+/// Returns the zero of an increasing function.
 fn root(low: f64, high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     for _ in 0..200 {
@@ -194,7 +194,7 @@ fn root(low: f64, high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// What is written where, and by whom it is described.
+/// A workload and policy, with its model in the literature.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) victim: Victim,
@@ -203,7 +203,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// What the literature says for `rho`.
+    /// Returns the write amplification that the literature predicts for `rho`.
     pub(crate) fn expected(&self, rho: f64) -> f64 {
         match self.victim {
             Victim::Fifo => fifo(rho),
@@ -222,7 +222,7 @@ const fn case(name: &'static str, victim: Victim, choices: u32, separate: Separa
     }
 }
 
-/// All that is compared.
+/// All compared cases.
 pub(crate) const CASES: [Case; 7] = [
     case("greedy", Victim::Greedy, 1, Separation::Nothing),
     case(
