@@ -6,7 +6,7 @@ use fathom_probe::profile::Evidence;
 use fathom_probe::{Parameter, Profile, Record};
 use maud::{Markup, html};
 
-/// The section of what is folded away.
+/// Returns the section of collapsed details.
 pub(super) fn section(record: &Record, profile: &Profile) -> Markup {
     html! {
         section {
