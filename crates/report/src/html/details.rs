@@ -1,4 +1,4 @@
-//! What the page folds away: the cost of each step, the figures behind the answers, the drive's description.
+//! The collapsed details of a page: the cost of each step, the figures behind the answers, the drive's description.
 
 use crate::words;
 use crate::wrap::unbroken;
