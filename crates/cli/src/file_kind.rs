@@ -12,7 +12,7 @@ pub(crate) enum FileKind {
     Study,
     Workload,
     Jobs,
-    /// A `.toml` file of unknown content, or no readable file.
+    /// A path that ends in `.toml`, with contents of no known kind or without a readable file.
     Toml,
     /// A trace, or a file that the trace reader will refuse.
     Other,

@@ -197,7 +197,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
     let checkpoint = (!opened.target.modelled).then(|| kept.clone());
     let mut watch = Watch::new(args.quiet, checkpoint);
     let result = run::run(&mut *opened.device, &config, previous, &mut watch);
-    // Removes the scratch file, together with the device, to free its space before results are written.
+    // Removes the scratch file together with the device, before anything else is written.
     drop(opened);
     if let Some(error) = watch.finish() {
         return Err(error.into());
