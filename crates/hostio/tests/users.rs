@@ -229,7 +229,7 @@ fn one_of_two_runs_on_one_file_is_refused() {
     writable(&path);
 }
 
-/// If no process is visible, the kernel still reports a lock. This test tries flock alone, without the scan.
+/// An open device is locked with flock(2), so a tool that only tries the lock, without a scan for users, must fail.
 #[test]
 fn a_device_is_locked_for_tools_that_ask() {
     let disk = or_skip!(Loop::attach(4 * MIB));

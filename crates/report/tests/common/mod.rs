@@ -134,7 +134,7 @@ fn even(step: u64, last: u64) -> Vec<u64> {
     (1..=last / step).map(|i| i * step).collect()
 }
 
-/// 20 us plus 25 ns per KiB for the transfer, 150 us for the pages in parallel, 60 us more for a partial page.
+/// 20 us, 4 ns per byte for the transfer and 25 us per page, plus 60 us for a partial page.
 fn flushed_write_ns(size: u64) -> u64 {
     let pages = size.div_ceil(16 * KIB);
     let partial = if size.is_multiple_of(16 * KIB) {
