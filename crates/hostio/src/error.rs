@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A refusal by the safety lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The target.
+    /// Path of the target.
     pub path: PathBuf,
     /// Reasons against writing; empty if `destroy` named something else.
     pub found: Vec<Finding>,
@@ -71,7 +71,7 @@ pub enum HostError {
     /// Not a directory, regular file or block device, or one that cannot be measured as requested.
     #[error("{}: {what}; {advice}", path.display())]
     Unsuitable {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
         /// Why it is unsuitable.
         what: String,
@@ -86,7 +86,7 @@ pub enum HostError {
         path.display()
     )]
     NoDirectIo {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
         /// Type of the file system, as in mountinfo.
         file_system: String,
@@ -132,7 +132,7 @@ pub enum HostError {
         path.display()
     )]
     NoScheduler {
-        /// The device.
+        /// Path of the device.
         path: PathBuf,
         /// Name as requested.
         name: String,
@@ -143,7 +143,7 @@ pub enum HostError {
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
         /// Action that failed.
         action: &'static str,

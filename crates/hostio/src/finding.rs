@@ -50,7 +50,7 @@ pub enum Finding {
         /// Kernel name of the holder (`dm-0`, `md0`), or its driver.
         holder: String,
     },
-    /// Used as swap.
+    /// The device or file is used as swap.
     Swap {
         /// Device or file.
         device: String,

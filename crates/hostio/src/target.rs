@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// size.
 const FILE_BLOCK_BYTES: u32 = 4096;
 
-/// Opens a real drive or file.
+/// Opens a real drive or file as configured, or creates a scratch file in a directory.
 ///
 /// An existing file that `destroy` does not name is opened read-only; [`DeviceInfo::read_only`] is then true.
 ///

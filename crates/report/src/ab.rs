@@ -47,7 +47,7 @@ const BETTER: &str = "better";
 const WORSE: &str = "worse";
 const EQUAL: &str = "no difference found";
 
-/// Returns whether the second stack is better or worse according to the interval.
+/// Returns the verdict on the second stack according to the interval; empty without one.
 fn verdict(difference: &Difference) -> &'static str {
     let sign = if difference.more_is_better { 1.0 } else { -1.0 };
     match difference.interval {

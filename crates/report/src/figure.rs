@@ -157,7 +157,8 @@ fn distinct_x(lines: &[Line<'_>]) -> BTreeSet<u64> {
         .collect()
 }
 
-/// Logarithmic where the paper has it (throughput), or where the sizes are closer together at the small end.
+/// Returns the kind of the horizontal axis: side by side for a few sizes, logarithmic where the paper has it (throughput) or
+/// where the sizes are closer together at the small end, otherwise linear.
 fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     let x = distinct_x(lines);
     if matches!(figure.x, X::Place { .. }) {

@@ -195,7 +195,7 @@ fn section(record: &Record, part: &Part) -> Markup {
     }
 }
 
-/// Why there is no figure.
+/// Returns the reason why a parameter has no figure.
 fn nothing(record: &Record, parameter: Parameter) -> &'static str {
     if record.meta.read_only && parameter.about().writes {
         "No figure: this question needs writes, and the run was read-only."

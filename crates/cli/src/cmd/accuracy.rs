@@ -1,4 +1,4 @@
-//! `fathom accuracy`: probes random modelled drives and counts how often the answers are right.
+//! `fathom accuracy`: probes random targets and counts how often the answers are right.
 
 mod shown;
 mod tables;

@@ -8,12 +8,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why a device or file below the target has a known user that does not count as another user.
+/// How the target stands on a device or file. This link does not count as another user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The target stands on it through the loop device of this name.
+    /// Through the loop device of this name.
     Loop(String),
-    /// The target is an array or volume on it. The driver holds its members exclusively and keeps its volumes apart.
+    /// As an array or volume. The driver holds its members exclusively and keeps its volumes apart.
     Array,
 }
 

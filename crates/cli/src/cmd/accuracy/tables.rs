@@ -163,7 +163,8 @@ fn share(part: u64, whole: u64) -> String {
     )
 }
 
-/// Lists every wrong answer of the robust method: wrong values first, then denied ones, then identifiable parameters left
+/// Lists every answer of the robust method that is not right: wrong ones first, then denied ones, then identifiable
+/// parameters left open.
 /// open.
 fn misses(answers: &[Answer]) -> String {
     let missed = |a: &Answer| match a.outcome {
